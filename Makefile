@@ -1,0 +1,60 @@
+# The two that do everything on a fresh machine are `make run` and `make test`.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PROFILE ?= tests/fixtures/profiles/resnet18.json
+
+.PHONY: help run install test check lint format types cover test-oldest fixtures clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/run ## set up and analyse a shipped real profile (PROFILE=FILE for another)
+	$(BIN)/python -m profile_analyze $(PROFILE) -t 5 --aggregate-by type
+
+test: $(VENV)/dev ## set up and run the tests
+	$(BIN)/python -m pytest -n auto -q
+
+install: $(VENV)/dev ## set up for development
+
+check: lint types test ## lint, types, tests: what CI runs
+
+lint: $(VENV)/dev ## ruff: mistakes and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/dev ## ruff: mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/dev ## mypy, strict
+	$(BIN)/mypy
+
+cover: $(VENV)/dev ## branch coverage; fails under 95 %
+	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term
+
+test-oldest: ## the tests with the lowest dependencies that pyproject.toml allows
+	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
+	rm -rf $(VENV)-oldest
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check -e '.[dev]' \
+		$$($(PYTHON) tests/lower_bounds.py)
+	$(VENV)-oldest/bin/python -m pytest -n auto -q
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) $(VENV)-oldest build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[zstd]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/run

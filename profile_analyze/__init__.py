@@ -1,0 +1,114 @@
+"""Analyse the profile of a neural network's execution: what is slow, and why.
+
+    import profile_analyze as pa
+
+    profile = pa.load("run.json")
+    result = pa.run(pa.Query(by="type", top=5), profile)
+    result["time"]          # seconds, a NumPy array
+    result.rows             # plain Python values, a dictionary each
+    print(pa.render(pa.Report(pa.summarise(profile), (result,))))
+
+The names are imported when they are first used, so that the command line starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from profile_analyze.errors import (
+        InputError,
+        MalformedProfileError,
+        OutputError,
+        PatternError,
+        ProfileAnalyzeError,
+        QuantityError,
+        QueryError,
+        UnknownColumnError,
+        UnknownFormatError,
+    )
+    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.columns import COLUMNS, Column
+    from profile_analyze.model.profile import LaneTimes, Profile, Timings
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
+    from profile_analyze.query.run import run
+    from profile_analyze.query.summary import CopyTime, Summary, summarise
+    from profile_analyze.readers import load
+    from profile_analyze.report import Display, Report, render
+    from profile_analyze.units import parse_time
+    from profile_analyze.version import VERSION as __version__
+
+_HOME = {
+    "COLUMNS": "model.columns",
+    "Coded": "model.coded",
+    "Column": "model.columns",
+    "CopyTime": "query.summary",
+    "Display": "report",
+    "InputError": "errors",
+    "LaneTimes": "model.profile",
+    "MalformedProfileError": "errors",
+    "OutputError": "errors",
+    "PatternError": "errors",
+    "Profile": "model.profile",
+    "ProfileAnalyzeError": "errors",
+    "QuantityError": "errors",
+    "Query": "query.question",
+    "QueryError": "errors",
+    "Report": "report",
+    "Result": "query.result",
+    "Summary": "query.summary",
+    "Timings": "model.profile",
+    "UnknownColumnError": "errors",
+    "UnknownFormatError": "errors",
+    "load": "readers",
+    "parse_time": "units",
+    "render": "report",
+    "run": "query.run",
+    "summarise": "query.summary",
+}
+
+__all__ = [
+    "COLUMNS",
+    "Coded",
+    "Column",
+    "CopyTime",
+    "Display",
+    "InputError",
+    "LaneTimes",
+    "MalformedProfileError",
+    "OutputError",
+    "PatternError",
+    "Profile",
+    "ProfileAnalyzeError",
+    "QuantityError",
+    "Query",
+    "QueryError",
+    "Report",
+    "Result",
+    "Summary",
+    "Timings",
+    "UnknownColumnError",
+    "UnknownFormatError",
+    "__version__",
+    "load",
+    "parse_time",
+    "render",
+    "run",
+    "summarise",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from profile_analyze.version import VERSION
+
+        return VERSION
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,110 @@
+"""From the command line to an answer on standard output and notes on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.arguments import PROGRAM, form_of, parse, queries_of, sides_of
+from profile_analyze.errors import (
+    InputError,
+    OutputError,
+    ProfileAnalyzeError,
+    UnknownColumnError,
+)
+from profile_analyze.query.question import DEFAULT_ORDER
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.model.profile import Side
+    from profile_analyze.query.question import Query
+
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Answer the command line `argv` (that of the process by default); the exit code."""
+    try:
+        text, notes = _answer(parse(argv))
+        _print(text)
+        _report("note", notes)
+    except ProfileAnalyzeError as error:
+        _report(f"{PROGRAM}: error", [str(error)])
+        return error.exit_code
+    except MemoryError:
+        _report(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
+        return 1
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return 0
+
+
+def _answer(arguments: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
+    """What to print, and the notes about it."""
+    # The question is checked before the file is read, and NumPy is imported only then.
+    queries, doubts = _queries(arguments)
+    from profile_analyze.query.run import run
+    from profile_analyze.query.summary import summarise
+    from profile_analyze.readers import load
+    from profile_analyze.report import Display, Report, render
+
+    profile = load(arguments.file, input_dtypes=arguments.input_dtype is not None)
+    summary = summarise(profile, queries["device"] if arguments.copy_time else None)
+    results = tuple(run(queries[side], profile) for side in sides_of(arguments))
+    report = Report(summary if arguments.print_only in (None, "summary") else None, results)
+    text = render(report, form_of(arguments), Display(sys.stdout.encoding or "utf-8"))
+    notes = [doubts, profile.notes, summary.notes, *(result.notes for result in results)]
+    return text, tuple(dict.fromkeys(note for part in notes for note in part))
+
+
+def _queries(arguments: argparse.Namespace) -> tuple[dict[Side, Query], tuple[str, ...]]:
+    """What is asked of each side, and doubts about the question."""
+    try:
+        return queries_of(arguments), ()
+    except UnknownColumnError as error:
+        # The original looks at the column only when there are rows to sort. It answers a profile
+        # without times whatever the column, and so do we.
+        if not _has_nothing_to_sort(arguments.file):
+            raise
+        arguments.order_by = DEFAULT_ORDER
+        return queries_of(arguments), (str(error),)
+
+
+def _has_nothing_to_sort(file: str) -> bool:
+    from profile_analyze.readers import load
+
+    if file == "-":  # it can be read only once
+        return False
+    try:
+        profile = load(file, input_dtypes=False)
+    except InputError:
+        return False
+    return not (profile.device.recorded.any() or profile.host.recorded.any())
+
+
+def _print(text: str) -> None:
+    """Write to standard output. A reader that has seen enough and closed it is no failure."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_standard_output()
+    except OSError as error:
+        _discard_standard_output()
+        raise OutputError(f"standard output: {(error.strerror or str(error)).lower()}") from None
+
+
+def _discard_standard_output() -> None:
+    """Let what is still buffered go nowhere, or the interpreter would complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report(kind: str, messages: Iterable[str]) -> None:
+    """Write a line for each message to standard error."""
+    from profile_analyze.report.text import visible
+
+    for message in messages:
+        print(f"{kind}: {visible(message, 'utf-8')}", file=sys.stderr)

@@ -1,0 +1,76 @@
+"""A column of values that repeat: small integers and the list of what they stand for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+MISSING_CODE = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded(Generic[T]):
+    """Values as codes into a vocabulary without repetitions, in order of first appearance."""
+
+    codes: NDArray[np.int64]
+    """Shape (rows,): the place in `vocabulary`, or -1 where the value is not available."""
+    vocabulary: tuple[T, ...]
+    """The distinct values."""
+
+    @classmethod
+    def of(cls, values: Sequence[T | None]) -> Coded[T]:
+        """The coded form of `values`; None is N/A."""
+        places: defaultdict[T | None, int] = defaultdict()
+        places.default_factory = places.__len__  # a new value gets the next code
+        codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+        missing = places.pop(None, None)
+        if missing is not None:
+            codes[codes == missing] = MISSING_CODE
+            codes[codes > missing] -= 1
+        return cls(codes, tuple(places))  # type: ignore[arg-type]  # None was taken out
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: NDArray[np.int64]) -> Coded[T]:
+        """The same column with only `rows`, in their order."""
+        return Coded(self.codes[rows], self.vocabulary)
+
+    def mapped(self, function: Callable[[T], U | None]) -> Coded[U]:
+        """The column of `function(value)`; called once for each distinct value."""
+        words = Coded.of([function(word) for word in self.vocabulary])
+        codes = np.append(words.codes, MISSING_CODE)  # so that -1 finds -1
+        return Coded(codes[self.codes], words.vocabulary)
+
+    def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
+        """Shape (rows,): whether `holds` is true of a row's value, N/A being false.
+
+        `holds` gives one truth for each word of the vocabulary, in its order.
+        """
+        truths = np.fromiter(holds, np.bool_, len(self.vocabulary))
+        return np.append(truths, False)[self.codes]
+
+    def ranks(self) -> NDArray[np.float64]:
+        """Shape (rows,): each value's place in the sorted vocabulary, NaN for N/A."""
+        order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)  # type: ignore[arg-type]  # only asked of columns that have an order
+        rank = np.full(len(order) + 1, np.nan)
+        rank[order] = np.arange(len(order))
+        return rank[self.codes]
+
+    def values(self) -> NDArray[Any]:
+        """Shape (rows,), dtype object: the values themselves, None for N/A."""
+        words = np.empty(len(self.vocabulary) + 1, dtype=object)
+        for place, word in enumerate(self.vocabulary):  # one by one: words may be tuples
+            words[place] = word
+        return words[self.codes]

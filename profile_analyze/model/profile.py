@@ -1,0 +1,127 @@
+"""What a profile says: operators in columns, and when each of them ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.coded import Coded
+
+Side: TypeAlias = Literal["device", "host"]
+EndKey: TypeAlias = Literal["end", "kern"]
+
+Shape: TypeAlias = tuple[int, ...]
+Shapes: TypeAlias = tuple[Shape, ...]
+Strides: TypeAlias = tuple[Shape | None, ...]
+Dtypes: TypeAlias = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneTimes:
+    """Every interval that was recorded: one operator on one lane in one run. Seconds, NaN is N/A.
+
+    All arrays have shape (intervals,). Each lane may have a zero of its own, so that only
+    differences within one interval mean anything.
+    """
+
+    operator: NDArray[np.int64]
+    """The operator's row in the profile."""
+    run: NDArray[np.int64]
+    """The run, counted from 0."""
+    lane: Coded[str]
+    """Where it ran: a comp node of the device, a thread of the host."""
+    start_s: NDArray[np.float64]
+    kern_s: NDArray[np.float64]
+    """When its first kernel started; NaN also where no kernel was started on this lane."""
+    end_s: NDArray[np.float64]
+
+    def total_by_lane(self) -> Mapping[str, float]:
+        """Seconds of `end - start` summed over the intervals of each lane that are known."""
+        known = self.end_s - self.start_s
+        known[np.isnan(known)] = 0.0
+        sums = np.bincount(self.lane.codes, known, len(self.lane.vocabulary))
+        return dict(zip(self.lane.vocabulary, sums.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timings:
+    """The times of all operators on one side, device or host. Seconds, NaN is N/A."""
+
+    recorded: NDArray[np.bool_]
+    """Shape (operators,): whether the profile has an entry for the operator, times or not."""
+    time_s: NDArray[np.float64]
+    """Shape (operators, runs): `end - start`, the largest over the lanes; N/A where any lane's
+    is."""
+    wait_s: NDArray[np.float64]
+    """Shape (operators, runs): `kern - start`, the largest over the lanes that have one."""
+    lanes: LaneTimes
+    """What the above was worked out from."""
+
+    @classmethod
+    def of_lanes(cls, lanes: LaneTimes, *, operators: int, runs: int = 1) -> Timings:
+        """The times of `operators` operators in `runs` runs, from their intervals."""
+        recorded = np.zeros(operators, np.bool_)
+        recorded[lanes.operator] = True
+        time_s = np.full((operators, runs), -np.inf)
+        wait_s = np.full((operators, runs), np.nan)
+        place = (lanes.operator, lanes.run)
+        np.maximum.at(time_s, place, lanes.end_s - lanes.start_s)
+        np.fmax.at(wait_s, place, lanes.kern_s - lanes.start_s)
+        time_s[np.isneginf(time_s)] = np.nan
+        return cls(recorded, time_s, wait_s, lanes)
+
+    def chosen_s(self, end_key: EndKey) -> NDArray[np.float64]:
+        """Shape (operators, runs): the time up to the end, or up to the first kernel."""
+        return self.time_s if end_key == "end" else self.wait_s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The facts of one profile: a row for each operator of the graph, in the file's order.
+
+    Numbers are in base units (seconds, bytes, floating-point operations). What the profile does
+    not say is NaN in a column of numbers and code -1 in a coded column.
+    """
+
+    file: str
+    """The name it was read under, `-` for standard input."""
+    source: str
+    """What wrote it."""
+    id: NDArray[np.int64]
+    """Shape (operators,)."""
+    name: Coded[str]
+    type: Coded[str]
+    computation: NDArray[np.float64]
+    """Shape (operators,): floating-point operations, two for a multiply-add."""
+    memory: NDArray[np.float64]
+    """Shape (operators,): bytes of all inputs and outputs, each counted once."""
+    in_shapes: Coded[Shapes]
+    out_shapes: Coded[Shapes]
+    in_layouts: Coded[Strides]
+    """Strides in elements of each input, None for a contiguous one; N/A if all are contiguous."""
+    input_dtypes: Coded[Dtypes] | None
+    """The dtype of each input, None for an unknown one. None altogether if it was not asked for."""
+    device: Timings
+    host: Timings
+    notes: tuple[str, ...] = ()
+    """What a person should know before trusting the numbers, a sentence each."""
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def timings(self, side: Side) -> Timings:
+        """The times of one side."""
+        return self.device if side == "device" else self.host
+
+    def total_s(self, side: Side, end_key: EndKey = "end") -> float:
+        """Seconds of all operators of one side together; NaN if none has a time."""
+        chosen = self.timings(side).chosen_s(end_key)[:, 0]
+        known = chosen[~np.isnan(chosen)]
+        return float(np.sum(known)) if len(known) else float("nan")

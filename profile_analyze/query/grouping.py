@@ -1,0 +1,67 @@
+"""Which operators belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from profile_analyze.model.coded import MISSING_CODE, Coded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Some operators in groups; the groups in order of first appearance."""
+
+    keys: tuple[str, ...]
+    """The columns whose values the operators of a group share."""
+    sizes: NDArray[np.int64]
+    """Shape (groups,): how many operators are in each; never 0."""
+    operators: NDArray[np.int64]
+    """Shape (operators,): rows of the profile, group after group, in the file's order in each."""
+
+    @classmethod
+    def of(cls, operators: NDArray[np.int64], keys: dict[str, Coded[Any]]) -> Grouping:
+        """`operators` (rows of the profile, ascending), together where all `keys` are equal.
+
+        Without keys all are one group; without operators there is no group.
+        """
+        group = np.zeros(len(operators), np.int64)
+        for column in keys.values():
+            combined = group * (len(column.vocabulary) + 1) + column.codes[operators]
+            group = _in_order_of_appearance(combined)
+        by_group = np.argsort(group, kind="stable")
+        return cls(tuple(keys), np.bincount(group), operators[by_group])
+
+    def members(self, values: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
+        """For each group, its operators' entries of `values` (shape: all operators)."""
+        if not len(self.sizes):
+            return []
+        return np.split(values[self.operators], self._ends[:-1])
+
+    def label(self, key: str, column: Coded[Any]) -> Coded[Any]:
+        """Shape (groups,): what the operators of each group share in the key `column`.
+
+        N/A if the groups were not formed by it.
+        """
+        if key in self.keys:
+            return column.take(self.operators[self._ends - self.sizes])
+        return Coded(np.full(len(self.sizes), MISSING_CODE), column.vocabulary)
+
+    @property
+    def _ends(self) -> NDArray[np.int64]:
+        return np.cumsum(self.sizes)
+
+
+def _in_order_of_appearance(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Shape of `labels`: 0 for the label that appears first, 1 for the next new one, and so on."""
+    _, first, places = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[places]

@@ -1,0 +1,55 @@
+"""Regular expressions that users type: checked before use and stopped when they take too long."""
+
+from __future__ import annotations
+
+import warnings
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import PatternError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import regex
+
+TIME_LIMIT_S: Final = 10.0
+"""How long one pattern may take over all the names of a profile."""
+
+
+def compile_pattern(text: str) -> regex.Pattern[str]:
+    """The compiled form of `text`. Raises `PatternError` with the place of the mistake."""
+    import regex
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about syntax that may mean something else one day
+            return regex.compile(text)
+    except regex.error as error:
+        # its message ends with the place: "missing ) at position 1"
+        raise PatternError(f"pattern {text!r}: {error}") from None
+
+
+def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:
+    """Whether the pattern `text` matches each of `names` from its start on.
+
+    Raises `PatternError` for a wrong pattern, or when `limit_s` seconds are over.
+    """
+    match = compile_pattern(text).match
+    deadline = monotonic() + limit_s
+    for name in names:
+        left = deadline - monotonic()
+        if left <= 0:
+            raise _too_slow(text, limit_s)
+        try:
+            found = match(name, timeout=left) is not None
+        except TimeoutError:
+            raise _too_slow(text, limit_s) from None
+        yield found
+
+
+def _too_slow(text: str, limit_s: float) -> PatternError:
+    return PatternError(
+        f"pattern {text!r} took more than {limit_s:g} s; repetitions inside repetitions, as in "
+        "(a+)+, make it slow"
+    )

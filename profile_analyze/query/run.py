@@ -1,0 +1,56 @@
+"""From a question to its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.coded import Coded
+from profile_analyze.query.advice import notes_on
+from profile_analyze.query.filters import select
+from profile_analyze.query.grouping import Grouping
+from profile_analyze.query.result import Result
+from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.columns import Values
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Order, Query
+
+
+def run(query: Query, profile: Profile) -> Result:
+    """The answer to `query` about `profile`.
+
+    Raises `QueryError` if the profile cannot answer it.
+    """
+    operators = OperatorRows(profile, query.side, query.end_key)
+    selection = select(query, operators)
+    rows: OperatorRows | GroupRows = operators
+    candidates = selection.operators
+    if query.aggregate is not None:
+        keys = {key: operators[key] for key in query.by}
+        rows = GroupRows(operators, Grouping.of(candidates, keys), query.aggregate)
+        candidates = np.arange(len(rows.sizes))
+    for order in reversed(query.parsed_order()):
+        candidates = candidates[_sorted_places(rows[order.column], candidates, order)]
+    return Result(
+        query=query,
+        total_s=operators.total_s,
+        looked_at=selection.looked_at,
+        matched=len(selection.operators),
+        without_footprint=int(np.isnan(profile.memory[selection.operators]).sum()),
+        available=len(candidates),
+        notes=notes_on(query, profile, selection),
+        shown=ShownRows(rows, candidates[: query.top or None]),
+    )
+
+
+def _sorted_places(
+    values: Values, candidates: NDArray[np.int64], order: Order
+) -> NDArray[np.int64]:
+    """The places in `candidates`, sorted by their values: ties stay, and N/A comes last."""
+    chosen = values.ranks()[candidates] if isinstance(values, Coded) else values[candidates]
+    return np.argsort(chosen if order.ascending else -chosen, kind="stable")

@@ -1,0 +1,85 @@
+"""The totals of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.query.filters import of_kind
+from profile_analyze.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Query
+
+COPY_TYPE = "Copy"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyTime:
+    """Seconds spent in operators that copy between comp nodes; NaN if there is none."""
+
+    total_s: float
+    mean_s: float
+    wait_total_s: float
+    wait_mean_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Totals over all operators of a profile, whatever a query filters. NaN is N/A."""
+
+    device_time_s: float
+    host_time_s: float
+    copy: CopyTime | None
+    """Of the copy operators that pass a query's filters by type, name and dtype; None if not
+    asked for."""
+    notes: tuple[str, ...]
+
+
+def summarise(profile: Profile, copies_of: Query | None = None) -> Summary:
+    """The totals of `profile`, with the copy times of what passes `copies_of`, if given."""
+    return Summary(
+        device_time_s=profile.total_s("device"),
+        host_time_s=profile.total_s("host"),
+        copy=None if copies_of is None else _copy_time(profile, copies_of),
+        notes=tuple(_notes(profile)),
+    )
+
+
+def _copy_time(profile: Profile, query: Query) -> CopyTime:
+    is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.vocabulary)
+    passed, _ = of_kind(query, profile)
+    chosen = profile.device.recorded & is_copy & passed
+    total_s, mean_s = _total_and_mean(profile.device.time_s[chosen, 0])
+    wait_total_s, wait_mean_s = _total_and_mean(profile.device.wait_s[chosen, 0])
+    return CopyTime(total_s, mean_s, wait_total_s, wait_mean_s)
+
+
+def _total_and_mean(times: NDArray[np.float64]) -> tuple[float, float]:
+    known = times[~np.isnan(times)]
+    if not len(known):
+        return float("nan"), float("nan")
+    return float(known.sum()), float(known.mean())
+
+
+def _notes(profile: Profile) -> Iterator[str]:
+    by_lane = profile.device.lanes.total_by_lane()
+    if len(by_lane) > 1:
+        parts = ", ".join(f"{seconds(total)} s on {lane}" for lane, total in by_lane.items())
+        yield (
+            f"the device time adds up {len(by_lane)} comp nodes, which may have worked at the "
+            f"same time: {parts}"
+        )
+    if profile.total_s("device") == 0:
+        yield "the total device time is 0, so that shares of it are N/A" + (
+            "; OpenCL measures only after CompNode::enable_opencl_profile(true)"
+            if any("opencl" in lane for lane in by_lane)
+            else ""
+        )

@@ -1,0 +1,40 @@
+"""What every reader is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What was found in a file."""
+
+    file: str
+    """The name it was asked for under, for messages."""
+    data: bytes
+    """All of it, decompressed, without a byte order mark."""
+
+
+class Reader(Protocol):
+    """One input format."""
+
+    @property
+    def format(self) -> str:
+        """What the format is called in messages."""
+
+    @property
+    def hallmark(self) -> str:
+        """What every file of this format has, for messages."""
+
+    def recognises(self, data: bytes) -> bool:
+        """Whether `data` is of this format, be it damaged or not."""
+
+    def read(self, content: Content, *, input_dtypes: bool) -> Profile:
+        """The profile in `content`, which this reader recognises.
+
+        Raises `MalformedProfileError`.
+        """

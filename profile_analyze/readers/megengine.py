@@ -1,0 +1,410 @@
+"""The JSON of MegEngine's GraphProfiler. `docs/formats.md` describes it field by field."""
+
+from __future__ import annotations
+
+import gc
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.model.coded import Coded
+from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Dtypes
+    from profile_analyze.readers.base import Content
+
+# What of the file is decoded; field names are the file's. The sections of a large file are decoded
+# one after another, each from its raw text, so that the objects of one are gone, and their memory
+# is used again, when the next is decoded. gc=False: none of these can be in a reference cycle.
+
+
+class _Profiler(msgspec.Struct, gc=False):
+    device: msgspec.Raw = msgspec.Raw()
+    host: msgspec.Raw = msgspec.Raw()
+    opr_footprint: msgspec.Raw = msgspec.Raw()
+
+
+class _Graph(msgspec.Struct, gc=False):
+    operator: msgspec.Raw
+    var: msgspec.Raw = msgspec.Raw()
+
+
+class _Document(msgspec.Struct, gc=False):
+    profiler: _Profiler
+    graph_exec: _Graph
+
+
+class _Operator(msgspec.Struct, gc=False):
+    name: str
+    type: str
+    input: msgspec.Raw = msgspec.Raw()
+    output: list[str] = []
+
+
+# The writer prints a time that is not finite as a string.
+_Seconds: TypeAlias = float | Literal["inf", "-inf", "nan"] | None
+
+
+class _Interval(msgspec.Struct, gc=False):
+    start: _Seconds = None
+    kern: _Seconds = None
+    end: _Seconds = None
+
+
+class _Footprint(msgspec.Struct, gc=False):
+    computation: float | None = None
+    memory: float | None = None
+    in_shapes: msgspec.Raw = msgspec.Raw()
+    out_shapes: msgspec.Raw = msgspec.Raw()
+    in_layouts: msgspec.Raw = msgspec.Raw()
+
+
+class _InferredShape(msgspec.Struct, gc=False):
+    inferred_result: msgspec.Raw = msgspec.Raw()
+
+
+class _InferenceTags(msgspec.Struct, gc=False):
+    SHAPE: _InferredShape | None = None
+
+
+class _Variable(msgspec.Struct, gc=False):
+    static_infer_tags: _InferenceTags | None = None
+    mem_plan: msgspec.Raw = msgspec.Raw()
+
+
+class _Layout(msgspec.Struct, gc=False):
+    dtype: str | None = None
+
+
+class _MemoryPlan(msgspec.Struct, gc=False):
+    layout: _Layout | None = None
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Generic[T]):
+    """Some kind of value in the file, and where it stands."""
+
+    path: str
+    decoder: msgspec.json.Decoder[T]
+
+    def of(self, text: bytes | msgspec.Raw) -> T:
+        """The value in `text`. Raises `_BrokenPartError`."""
+        try:
+            return self.decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _BrokenPartError(self.path, error) from None
+
+
+class _BrokenPartError(Exception):
+    """What a decoder said, and of which part of the file."""
+
+    def __init__(self, path: str, error: Exception) -> None:
+        super().__init__(path, error)
+        self.path = path
+        self.error = error
+
+
+_DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_Document))
+_OPERATORS: Final = _Part("$.graph_exec.operator", msgspec.json.Decoder(dict[str, _Operator]))
+_VARIABLES: Final = _Part("$.graph_exec.var", msgspec.json.Decoder(dict[str, _Variable]))
+_FOOTPRINTS: Final = _Part("$.profiler.opr_footprint", msgspec.json.Decoder(dict[str, _Footprint]))
+_Intervals: TypeAlias = dict[str, dict[str, _Interval]]  # operator id -> lane -> interval
+_DEVICE: Final = _Part("$.profiler.device", msgspec.json.Decoder(_Intervals))
+_HOST: Final = _Part("$.profiler.host", msgspec.json.Decoder(_Intervals))
+_IN_SHAPES: Final = _Part(
+    "$.profiler.opr_footprint[...].in_shapes", msgspec.json.Decoder(Shapes | None)
+)
+_OUT_SHAPES: Final = _Part(
+    "$.profiler.opr_footprint[...].out_shapes", msgspec.json.Decoder(Shapes | None)
+)
+_IN_LAYOUTS: Final = _Part(
+    "$.profiler.opr_footprint[...].in_layouts", msgspec.json.Decoder(Strides | None)
+)
+_INPUTS: Final = _Part(
+    "$.graph_exec.operator[...].input", msgspec.json.Decoder(tuple[str, ...] | None)
+)
+_INFERRED_SHAPE: Final = _Part(
+    "$.graph_exec.var[...].static_infer_tags.SHAPE.inferred_result",
+    msgspec.json.Decoder(Shape | None),
+)
+_MEMORY_PLAN: Final = _Part(
+    "$.graph_exec.var[...].mem_plan", msgspec.json.Decoder(_MemoryPlan | None)
+)
+
+_NO_FOOTPRINT: Final = _Footprint()
+_STRANGER: Final = -1  # the row of an entry that belongs to no operator
+
+_FIRST_KEY: Final = re.compile(rb'\s*\{\s*"(profiler|graph_exec)"\s*:')
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_CONTROL: Final = re.compile(rb"[\x00-\x1f]")
+
+
+class MegEngineReader:
+    """Reads GraphProfiler JSON, of `load_and_run --profile` and its like."""
+
+    format = "MegEngine GraphProfiler JSON"
+    hallmark = "an object with the keys profiler and graph_exec"
+
+    def recognises(self, data: bytes) -> bool:
+        """See `Reader.recognises`: by its first key, or by both keys wherever they stand."""
+        return _FIRST_KEY.match(data) is not None or (
+            data.lstrip()[:1] == b"{" and b'"graph_exec"' in data and b'"opr_footprint"' in data
+        )
+
+    def read(self, content: Content, *, input_dtypes: bool) -> Profile:
+        """See `Reader.read`.
+
+        Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
+        """
+        with _collector_paused():
+            try:
+                return _profile(content.file, content.data, input_dtypes=input_dtypes)
+            except _BrokenPartError as error:
+                reason = _reason(error.path, error.error, content.data)
+            escaped, count = _controls_escaped(content.data)
+            note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
+            try:
+                if count:
+                    return _profile(content.file, escaped, [note], input_dtypes=input_dtypes)
+            except _BrokenPartError:
+                pass  # the first failure speaks of the file as it is
+            raise MalformedProfileError(content.file, reason)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: it would walk over millions of new objects in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _controls_escaped(data: bytes) -> tuple[bytes, int]:
+    """`data` with the raw control characters inside strings written as escapes, and how many."""
+    count = 0
+
+    def escaped(match: re.Match[bytes]) -> bytes:
+        nonlocal count
+        text, found = _CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), match[0])
+        count += found
+        return text
+
+    return _STRING.sub(escaped, data), count
+
+
+def _reason(path: str, error: Exception, data: bytes) -> str:
+    """What is wrong with the part at `path` of `data`, and what to do."""
+    if isinstance(error, RecursionError):
+        return "is nested too deeply for a profile"
+    if isinstance(error, UnicodeDecodeError):
+        return f"at {path}: text that is not UTF-8, {error.object[error.start :][:8]!r}"
+    text = str(error)
+    if "truncated" in text:
+        return (
+            f"truncated: the JSON ends in the middle, at byte {len(data)}; "
+            "the program that wrote it may have died: profile again"
+        )
+    if isinstance(error, msgspec.ValidationError):
+        what, _, inner = text.partition(" - at `$")
+        return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
+    return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
+
+
+def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes: bool) -> Profile:
+    """The profile in the text `data`, whose `notes` are the first. Raises `_BrokenPartError`."""
+    document = _DOCUMENT.of(data)
+    operators = _OPERATORS.of(document.graph_exec.operator)
+    row_of = dict(zip(operators, range(len(operators)), strict=True))
+    device, device_notes = _timings("device", _section(_DEVICE, document.profiler.device), row_of)
+    host, host_notes = _timings("host", _section(_HOST, document.profiler.host), row_of)
+    footprints = _footprints(_section(_FOOTPRINTS, document.profiler.opr_footprint), row_of)
+    variables = _section(_VARIABLES, document.graph_exec.var)
+    return Profile(
+        file=file,
+        source=MegEngineReader.format,
+        id=_ids(operators),
+        name=Coded.of([operator.name for operator in operators.values()]),
+        type=Coded.of([operator.type for operator in operators.values()]),
+        computation=footprints.computation,
+        memory=footprints.memory,
+        in_shapes=footprints.in_shapes.mapped(_IN_SHAPES.of),
+        out_shapes=footprints.out_shapes.mapped(_OUT_SHAPES.of),
+        in_layouts=footprints.in_layouts.mapped(_IN_LAYOUTS.of),
+        input_dtypes=_input_dtypes(operators.values(), variables) if input_dtypes else None,
+        device=device,
+        host=host,
+        notes=(
+            *notes,
+            *device_notes,
+            *host_notes,
+            *footprints.notes,
+            *_stale_footprints(footprints.out_shapes, operators.values(), variables),
+        ),
+    )
+
+
+def _section(part: _Part[dict[str, T]], text: msgspec.Raw) -> dict[str, T]:
+    """The entries of a section that may be missing."""
+    return part.of(text) if memoryview(text).nbytes else {}
+
+
+def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
+    texts = list(operators)
+    try:
+        return np.fromiter(map(int, texts), np.int64, len(texts))
+    except (ValueError, OverflowError):
+        bad = next(text for text in texts if not re.fullmatch(r"[0-9]{1,18}", text))
+        error = msgspec.ValidationError(f"the operator id {bad!r} is not a whole number")
+        raise _BrokenPartError(_OPERATORS.path, error) from None
+
+
+def _numbers(values: Sequence[float | str | None]) -> NDArray[np.float64]:
+    """`values` with None and whatever is not finite as NaN."""
+    numbers = np.array(values, dtype=np.float64)
+    numbers[~np.isfinite(numbers)] = np.nan
+    return numbers
+
+
+def _timings(
+    side: str, entries: _Intervals, row_of: Mapping[str, int]
+) -> tuple[Timings, list[str]]:
+    """The times of one side, and notes on them."""
+    rows = np.fromiter(map(row_of.get, entries, repeat(_STRANGER)), np.int64, len(entries))
+    sizes = np.fromiter(map(len, entries.values()), np.int64, len(entries))
+    operator = np.repeat(rows, sizes)
+    known = operator != _STRANGER
+    intervals = [interval for lanes in entries.values() for interval in lanes.values()]
+    start_s = _numbers([interval.start for interval in intervals])[known]
+    kern_s = _numbers([interval.kern for interval in intervals])[known]
+    end_s = _numbers([interval.end for interval in intervals])[known]
+    kern_s[kern_s == -1] = np.nan  # the writer's sign for no kernel on this thread
+    kern_s[kern_s < start_s] = np.nan
+    end_s[end_s < start_s] = np.nan
+    lanes = LaneTimes(
+        operator=operator[known],
+        run=np.zeros(len(start_s), np.int64),
+        lane=Coded.of(list(chain.from_iterable(entries.values()))).take(np.flatnonzero(known)),
+        start_s=start_s,
+        kern_s=kern_s,
+        end_s=end_s,
+    )
+    timings = Timings.of_lanes(lanes, operators=len(row_of))
+    notes = list(_strangers(side, int((rows == _STRANGER).sum())))
+    unknown = int((timings.recorded & np.isnan(timings.time_s[:, 0])).sum())
+    if unknown:
+        notes.append(
+            f"the {side} time of {counted(unknown, 'operator')} is N/A: in the file it is "
+            "missing, not a finite number, or ends before it starts"
+        )
+    return timings, notes
+
+
+def _strangers(section: str, count: int) -> Iterator[str]:
+    if count:
+        entries = counted(count, "entry", "entries")
+        yield f"left out {entries} of {section} that belong to no operator of the graph"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FootprintColumns:
+    """The footprints, a row an operator; shapes and strides still as JSON."""
+
+    computation: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    in_shapes: Coded[bytes]
+    out_shapes: Coded[bytes]
+    in_layouts: Coded[bytes]
+    notes: tuple[str, ...]
+
+
+def _footprints(entries: Mapping[str, _Footprint], row_of: Mapping[str, int]) -> _FootprintColumns:
+    rows = list(map(entries.get, row_of, repeat(_NO_FOOTPRINT)))
+    computation = _numbers([row.computation for row in rows])
+    computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
+    return _FootprintColumns(
+        computation=computation,
+        memory=_numbers([row.memory for row in rows]),
+        in_shapes=Coded.of([bytes(row.in_shapes) or None for row in rows]),
+        out_shapes=Coded.of([bytes(row.out_shapes) or None for row in rows]),
+        in_layouts=Coded.of([bytes(row.in_layouts) or None for row in rows]),
+        notes=tuple(_strangers("opr_footprint", len(entries.keys() - row_of.keys()))),
+    )
+
+
+def _stale_footprints(
+    out_shapes: Coded[bytes],
+    operators: Iterable[_Operator],
+    variables: Mapping[str, _Variable],
+) -> Iterator[str]:
+    """A note if shapes changed between runs: footprints are the first run's, times the last's.
+
+    What the last run computed is in the variables. Only the first output is compared: behind it
+    there may be workspaces, which footprints leave out.
+    """
+    inferred = Coded.of(_inferred_shapes(operators, variables))
+    both = (out_shapes.codes >= 0) & (inferred.codes >= 0)
+    pairs = out_shapes.codes[both] * len(inferred.vocabulary) + inferred.codes[both]
+    stale = 0
+    for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
+        shapes, shape = divmod(int(pair), len(inferred.vocabulary))
+        if _differ(out_shapes.vocabulary[shapes], inferred.vocabulary[shape]):
+            stale += int(count)
+    if stale:
+        yield (
+            f"the shapes of {counted(stale, 'operator')} changed between runs: computation, "
+            "memory and shapes are of the first run, times of the last, and so FLOPS and "
+            "bandwidth are wrong there"
+        )
+
+
+def _inferred_shapes(
+    operators: Iterable[_Operator], variables: Mapping[str, _Variable]
+) -> list[bytes | None]:
+    """The JSON of the shape that each operator's first output had in the last run."""
+    first_outputs = [operator.output[0] if operator.output else None for operator in operators]
+    tags = [
+        variable.static_infer_tags if variable else None
+        for variable in map(variables.get, first_outputs)  # type: ignore[arg-type]  # None finds None
+    ]
+    return [bytes(tag.SHAPE.inferred_result) or None if tag and tag.SHAPE else None for tag in tags]
+
+
+def _differ(out_shapes: bytes, inferred: bytes) -> bool:
+    """Whether the first of `out_shapes` is known and is not the shape `inferred`."""
+    shapes, shape = _OUT_SHAPES.of(out_shapes), _INFERRED_SHAPE.of(inferred)
+    return bool(shapes) and shape is not None and shapes[0] != shape
+
+
+def _input_dtypes(
+    operators: Iterable[_Operator], variables: Mapping[str, _Variable]
+) -> Coded[Dtypes]:
+    dtype_of = {id_: _dtype(bytes(variable.mem_plan)) for id_, variable in variables.items()}
+    inputs = [
+        _INPUTS.of(operator.input) if memoryview(operator.input).nbytes else ()
+        for operator in operators
+    ]
+    return Coded.of([tuple(map(dtype_of.get, ids or ())) for ids in inputs])
+
+
+def _dtype(memory_plan: bytes) -> str | None:
+    plan = _MEMORY_PLAN.of(memory_plan) if memory_plan else None
+    return plan.layout.dtype if plan and plan.layout else None

@@ -1,0 +1,27 @@
+"""One file an output format: an answer in, text out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.base import Display, Report
+from profile_analyze.report.grid import GridRenderer
+from profile_analyze.report.operator_list import OperatorListRenderer
+from profile_analyze.report.wiki import WikiRenderer
+
+__all__ = ["RENDERERS", "Display", "Report", "render"]
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.report.base import Renderer
+
+RENDERERS: Final[Mapping[str, Renderer]] = {
+    renderer.name: renderer for renderer in (GridRenderer(), WikiRenderer(), OperatorListRenderer())
+}
+"""Every output format by name."""
+
+
+def render(report: Report, form: str = "table", display: Display = Display()) -> str:  # noqa: B008  # frozen
+    """`report` as text in one of `RENDERERS`."""
+    return RENDERERS[form].render(report, display)

@@ -1,0 +1,29 @@
+"""One operator a line, without numbers: made for comparing two profiles with `diff`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.report.grid import summary_text
+from profile_analyze.report.labels import row_labels
+from profile_analyze.report.text import visible
+
+if TYPE_CHECKING:
+    from profile_analyze.query.result import Result
+    from profile_analyze.report.base import Display, Report
+
+
+class OperatorListRenderer:
+    """See `Renderer`."""
+
+    name = "operators"
+
+    def render(self, report: Report, display: Display) -> str:
+        """See `Renderer.render`."""
+        parts = [] if report.summary is None else [summary_text(report.summary)]
+        parts += [_lines(result, display) for result in report.results]
+        return "\n\n".join(parts) + "\n"
+
+
+def _lines(result: Result, display: Display) -> str:
+    return "\n".join(visible(" ".join(texts), display.encoding) for texts in row_labels(result))

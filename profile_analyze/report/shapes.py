@@ -1,0 +1,37 @@
+"""Shapes and strides as text."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from profile_analyze.units import NOT_AVAILABLE
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Shapes, Strides
+    from profile_analyze.query.result import Result
+
+
+def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[str]:
+    """A line `{1,3,224,224}` for each shape; N/A for shapes that are not known.
+
+    Behind a shape that is not contiguous comes a line with its strides, `-[...]`.
+    """
+    if shapes is None:
+        return [NOT_AVAILABLE]
+    lines = []
+    for shape, stride in zip_longest(shapes, (strides or ())[: len(shapes)]):
+        lines.append("{" + ",".join(map(str, shape)) + "}")
+        if stride is not None:
+            lines.append("-[" + ",".join(map(str, stride)) + "]")
+    return lines
+
+
+def shape_columns(result: Result) -> tuple[list[list[str]], list[list[str]]]:
+    """The lines for the input and for the output shapes of every row; `None` for groups."""
+    if result.query.grouped:
+        return [["None"]] * len(result), [["None"]] * len(result)
+    return (
+        list(map(shape_lines, result["in_shapes"], result["in_layouts"])),
+        list(map(shape_lines, result["out_shapes"])),
+    )

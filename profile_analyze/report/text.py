@@ -1,0 +1,56 @@
+"""Text from a profile, made fit to be seen."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What a terminal or an editor would act on instead of showing it: control characters (C0, DEL,
+# C1), marks that reorder text, line and paragraph separators, halves of characters.
+_ACTING: Final = (
+    r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
+)
+_INVISIBLE: Final = re.compile(f"[{_ACTING}]")
+_INVISIBLE_BUT_BLANKS: Final = re.compile(f"(?![\t\n\v\f\r])[{_ACTING}]")
+_SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def visible(text: str, encoding: str) -> str:
+    """`text` on one line, with escapes for what would not be seen or cannot be encoded."""
+    return _encodable(_INVISIBLE.sub(_escape, text), encoding)
+
+
+def wrapped(text: str, width: int, encoding: str) -> list[str]:
+    """`text` in lines of at most `width` columns, broken at blanks and hyphens.
+
+    Line breaks and tabs count as blanks. Empty text has no lines.
+    """
+    if len(text) <= width and text.isascii() and text.isprintable() and " " not in text:
+        return [text] if text else []
+    shown = _encodable(_INVISIBLE_BUT_BLANKS.sub(_escape, text), encoding)
+    if shown.isascii():
+        lines = textwrap.wrap(shown, width)
+    else:
+        import wcwidth
+
+        lines = wcwidth.wrap(shown, width)
+    return [line.strip() for line in lines]
+
+
+def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether some character may take another room than one column."""
+    return not all(cell.isascii() for row in cells for cell in row)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    code = ord(character)
+    return _SHORT_ESCAPES.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
+
+
+def _encodable(text: str, encoding: str) -> str:
+    return text if text.isascii() else text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,114 @@
+"""Pipe tables for a wiki page, one line a row: the original's `--confluence`."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.drawing import draw
+from profile_analyze.report.labels import row_labels, summary_lines
+from profile_analyze.report.shapes import shape_columns
+from profile_analyze.report.text import visible
+from profile_analyze.units import fraction, mebi, mega, percent, seconds, seconds_exactly
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.base import Display, Report
+
+_BAR_LENGTH: Final = 15
+_NUMERIC: Final = (
+    "#",
+    "time",
+    "wait time",
+    "cum-time",
+    "cum-time ratio",
+    "opr count",
+    "opr id",
+    "computation (MFLO)",
+    "MFLOPS",
+    "memory (MB)",
+    "bandwidth (MiB/s)",
+)
+
+
+class WikiRenderer:
+    """See `Renderer`."""
+
+    name = "wiki"
+
+    def render(self, report: Report, display: Display) -> str:
+        """See `Renderer.render`."""
+        parts = [] if report.summary is None else [_summary(report.summary)]
+        parts += [_table(result, display) for result in report.results]
+        return "\n\n".join(parts) + "\n"
+
+
+def _summary(summary: Summary) -> str:
+    return _draw(("name", "value"), summary_lines(summary), numeric=(1,))
+
+
+def _table(result: Result, display: Display) -> str:
+    in_shapes, out_shapes = shape_columns(result)
+    columns = {
+        "#": list(map(str, range(len(result)))),
+        **_time_columns(result),
+        **_label_columns(result, display),
+        "computation (MFLO)": list(map(mega, result["computation"].tolist())),
+        "MFLOPS": list(map(mega, result["flops"].tolist())),
+        "MFLOPS-bar": _bars(result["flops"].tolist()),
+        "memory (MB)": list(map(mebi, result["memory"].tolist())),
+        "bandwidth (MiB/s)": list(map(mebi, result["bandwidth"].tolist())),
+        "bandwidth bar": _bars(result["bandwidth"].tolist()),
+        "in_shapes": list(map(_shapes, in_shapes)),
+        "out_shapes": list(map(_shapes, out_shapes)),
+    }
+    numeric = [place for place, header in enumerate(columns) if header in _NUMERIC]
+    return _draw(tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric)
+
+
+def _time_columns(result: Result) -> dict[str, list[str]]:
+    times = result["time"].tolist()
+    return {
+        "time" if result.query.end_key == "end" else "wait time": list(map(seconds, times)),
+        "ratio": list(map(percent, result["share"].tolist())),
+        "time bar": _bars(times),
+        "cum-time": list(map(seconds_exactly, result["cumulative_time"].tolist())),
+        "cum-time ratio": list(map(fraction, result["cumulative_share"].tolist())),
+    }
+
+
+def _label_columns(result: Result, display: Display) -> dict[str, list[str]]:
+    headers = ("opr type", "opr count") if result.query.grouped else ("opr name", "opr type")
+    labels = row_labels(result)
+    return {
+        header: [_cell(label[place], display) for label in labels]
+        for place, header in enumerate((*headers, "opr id"))
+    }
+
+
+def _bars(values: list[float]) -> list[str]:
+    """A bar for each value, the largest at full length; nothing for N/A."""
+    longest = max((value for value in values if not isnan(value)), default=0.0)
+    return [
+        "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
+        for value in values
+    ]
+
+
+def _shapes(lines: list[str]) -> str:
+    """The shapes in one line; strides follow their shape after a blank."""
+    return ", ".join(lines).replace(", -[", " -[")
+
+
+def _cell(text: str, display: Display) -> str:
+    """`text` as a cell: what would end the cell or the row is escaped."""
+    return visible(text.strip(), display.encoding).replace("|", r"\|")
+
+
+def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: Sequence[int]) -> str:
+    lines = draw(rows, style="orgtbl", headers=headers, numeric=numeric).split("\n")
+    lines[1] = lines[1].replace("+", "|")  # the rule that Markdown knows
+    return "\n".join(lines)

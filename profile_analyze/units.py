@@ -1,0 +1,120 @@
+"""Quantities as people write and read them. Nothing else in the package scales a number.
+
+Everywhere else numbers are in base units: seconds, bytes, floating-point operations (FLO).
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Final
+
+from profile_analyze.errors import QuantityError
+
+NOT_AVAILABLE: Final = "N/A"
+
+_PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
+
+# unit -> factor from one prefix to the next, the unit without a prefix, the unit behind a prefix
+_SCALES: Final = {
+    "FLO": (1000.0, "FLO", "FLO"),
+    "FLO/s": (1000.0, "FLOPS", "FLOPS"),
+    "byte": (1024.0, "byte", "iB"),
+    "byte/s": (1024.0, "byte/s", "iB/s"),
+}
+
+_SECONDS: Final = {
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "\N{MICRO SIGN}s": 1e-6,
+    "\N{GREEK SMALL LETTER MU}s": 1e-6,
+    "ns": 1e-9,
+    "min": 60.0,
+    "h": 3600.0,
+}
+
+
+def parse_time(text: str) -> float:
+    """Seconds of a text such as `0.001`, `1ms`, `20 us`, `inf`; a bare number is in seconds.
+
+    Raises `QuantityError`.
+    """
+    number, unit = _split_unit(text)
+    try:
+        seconds = float(number)
+    except ValueError:
+        seconds = float("nan")
+    if unit not in _SECONDS or isnan(seconds):
+        known = ", ".join(unit for unit in _SECONDS if unit.isascii())
+        raise QuantityError(
+            f"{text!r} is not a time; write seconds, or a number with one of {known}: 0.001, 1ms"
+        )
+    return seconds * _SECONDS[unit]
+
+
+def _split_unit(text: str) -> tuple[str, str]:
+    """The number and the unit (`s` where there is none) in `text`; neither is checked."""
+    stripped = text.strip()
+    digits = stripped.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5\u03bc")
+    unit = stripped[len(digits) :]
+    if unit.lower() in ("inf", "infinity", "nan", ""):
+        return stripped, "s"
+    return digits.strip(), unit
+
+
+def scaled(value: float, unit: str) -> tuple[str, str]:
+    """`value` with two decimals and its unit with the prefix that keeps it below a thousand.
+
+    `unit` is one of FLO, FLO/s (base 1000), byte, byte/s (base 1024). 231211008 FLO gives
+    `("231.21", "MFLO")`; what no prefix reaches is written as a power of ten; NaN gives
+    `("N/A", "FLO")`. The scale is chosen before rounding: 999999 FLO gives `1000.00 KFLO`.
+    """
+    factor, plain, prefixed = _SCALES[unit]
+    if isnan(value):
+        return NOT_AVAILABLE, plain
+    rest = value
+    for prefix in _PREFIXES:
+        if rest < factor:
+            return f"{rest:.2f}", prefix + prefixed if prefix else plain
+        rest /= factor
+    return f"{value:.2e}", plain
+
+
+def seconds(value: float) -> str:
+    """Seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
+
+
+def seconds_exactly(value: float) -> str:
+    """Seconds with six significant digits: `0.103739`, `0`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value:g}"
+
+
+def seconds_fixed(value: float) -> str:
+    """Seconds with four decimals: `0.0138`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value:.4f}"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(fraction) else f"{fraction * 100:.1f}%"
+
+
+def fraction(value: float) -> str:
+    """A bare number with six significant digits: `0.0846548`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value:g}"
+
+
+def mega(value: float) -> str:
+    """`value` in millions with one decimal: 231211008 gives `231.2`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value / 1e6:.1f}"
+
+
+def mebi(value: float) -> str:
+    """`value` in units of 1024 squared with one decimal; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value / 1024**2:.1f}"
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """A number and what it counts: `1 operator`, `6 operators`."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"

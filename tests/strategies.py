@@ -1,0 +1,120 @@
+"""Generated profiles and questions.
+
+Times are multiples of 2**-20 s, work and memory are whole numbers, so that every sum is exact
+whatever its order, and answers can be compared to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from profile_analyze import Query
+
+TICK_S = 2.0**-20
+TYPES = ("Convolution", "Elemwise", "Reduce", "Copy")
+LANES = ('CompNode("cpu0:0" from "xpux:0")', 'CompNode("cpu1:0" from "xpu1:0")')
+DTYPES = ("Float32", "Int32", "QuantizedS8")
+NAMES = ("conv", "conv[1]", "relu(conv)", "a|b", "new\nline", "", "12345", "卷积")
+
+ticks = st.integers(0, 40).map(lambda count: count * TICK_S)
+shapes = st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=2)
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> dict[str, Any]:
+    start, length, wait = draw(ticks), draw(ticks), draw(ticks)
+    interval: dict[str, Any] = {"start": start, "kern": start + wait, "end": start + length}
+    damage = draw(st.sampled_from(["none"] * 12 + ["inf", "backwards", "no kern", "no end", "-1"]))
+    if damage == "inf":
+        interval["end"] = draw(st.sampled_from(["inf", "-inf", "nan"]))
+    elif damage == "backwards":
+        interval["end"] = start - TICK_S
+    elif damage == "no kern":
+        del interval["kern"]
+    elif damage == "no end":
+        interval["end"] = None
+    elif damage == "-1":
+        interval["kern"] = -1
+    return interval
+
+
+@st.composite
+def footprints(draw: st.DrawFn) -> dict[str, Any]:
+    in_shapes = draw(shapes)
+    footprint: dict[str, Any] = {
+        "computation": draw(st.none() | st.integers(0, 1000)),
+        "memory": draw(st.integers(0, 1000)),
+        "in_shapes": in_shapes,
+        "out_shapes": draw(shapes),
+        "param": {"ignored": True},
+    }
+    if draw(st.booleans()):
+        footprint["in_layouts"] = [draw(st.none() | st.just([1, 2])) for _ in in_shapes]
+    return footprint
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """A decoded GraphProfiler document, with most of what may be missing sometimes missing."""
+    ids = draw(st.lists(st.integers(0, 99).map(str), max_size=12, unique=True))
+    sides = st.dictionaries(st.sampled_from(LANES), intervals(), max_size=2)
+    entries = st.sampled_from([*ids, "1000"]) if ids else st.just("1000")
+    variables: dict[str, Any] = {
+        f"v{place}": {"mem_plan": draw(_memory_plans), "flag": []} for place in range(3)
+    }
+    operators = {
+        id_: {
+            "node_type": "operator",
+            "id": id_,
+            "name": draw(st.sampled_from(NAMES)),
+            "type": draw(st.sampled_from(TYPES)),
+            "input": draw(st.lists(st.sampled_from([*variables, "unknown"]), max_size=2)),
+            "output": [],
+        }
+        for id_ in ids
+    }
+    profiler = {
+        "device": draw(st.dictionaries(entries, sides, max_size=12)),
+        "host": draw(st.dictionaries(entries, sides, max_size=12)),
+        "opr_footprint": draw(st.dictionaries(entries, footprints(), max_size=12)),
+        "opr_internal_pf": {},
+    }
+    for section in ("device", "host", "opr_footprint"):
+        if draw(st.integers(0, 9)) == 0:
+            del profiler[section]
+    return {"profiler": profiler, "graph_exec": {"operator": operators, "var": variables}}
+
+
+_memory_plans = st.none() | st.sampled_from(DTYPES).map(
+    lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
+)
+
+_operator_orders = st.sampled_from(
+    ["time", "id", "opr_id", "name", "type", "share", "computation", "flops", "memory", "bandwidth"]
+)
+_group_orders = st.sampled_from(
+    ["time", "type", "count", "share", "computation", "flops", "memory", "bandwidth"]
+)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    by = draw(st.sampled_from([(), (), ("type",)]))
+    aggregate = draw(st.sampled_from([None, "sum", "mean", "max", "min"]))
+    columns = _group_orders if by or aggregate else _operator_orders
+    orders = st.builds(str.__add__, st.sampled_from(["", "+"]), columns)
+    return Query(
+        side=draw(st.sampled_from(["device", "host"])),
+        end_key=draw(st.sampled_from(["end", "end", "kern"])),
+        types=tuple(draw(st.lists(st.sampled_from([*TYPES, "NoSuchType"]), max_size=2))),
+        name=draw(st.sampled_from([None, None, "", "conv", ".*conv", "[a-z]+$", "NOPE"])),
+        input_dtype=draw(st.none() | st.sampled_from(DTYPES)),
+        min_time_s=draw(st.none() | ticks),
+        max_time_s=draw(st.none() | ticks),
+        by=by,
+        aggregate=aggregate,
+        order=tuple(draw(st.lists(orders, min_size=1, max_size=2))),
+        top=draw(st.integers(0, 4)),
+    )

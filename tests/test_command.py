@@ -1,0 +1,212 @@
+"""The command line: options, help, errors, and the world around."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+import profile_analyze
+from profile_analyze.cli import main as command
+from profile_analyze.cli.arguments import parser
+from tests.conftest import PROFILES, run_command
+
+TINY = str(PROFILES / "tiny.json")
+RESNET = str(PROFILES / "resnet18.json")
+ROOT = Path(__file__).parent.parent
+
+
+def run_process(
+    *arguments: str, stdout: int | IO[str] = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        arguments,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        [sys.executable, "-m", "profile_analyze"],
+        [str(Path(sys.executable).parent / "profile-analyze")],
+    ],
+    ids=["module", "script"],
+)
+def test_both_ways_to_call_it(program: list[str]) -> None:
+    done = run_process(*program, TINY)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run_command(TINY).out
+    failed = run_process(*program, "nothing.json")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "profile_analyze: error: nothing.json: no such file\n"
+
+
+def test_version() -> None:
+    outcome = run_command("--version")
+    assert (outcome.code, outcome.out) == (0, f"profile_analyze {profile_analyze.__version__}\n")
+
+
+def test_help_is_grouped_and_has_five_examples() -> None:
+    outcome = run_command("--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    places = [outcome.out.index(f"\n{group}: ") for group in ("rows", "groups", "order", "view")]
+    assert places == sorted(places)
+    assert outcome.out.count("\n  profile_analyze run.json") + outcome.out.count("| profile_a") == 5
+    assert "(default: 3)" in outcome.out
+    assert "in seconds or as 1ms, 20us" in " ".join(outcome.out.split())
+
+
+def test_every_option_says_what_it_does() -> None:
+    for action in parser()._actions:
+        assert action.help
+
+
+def test_help_and_version_import_little() -> None:
+    code = (
+        "import sys; sys.argv = ['profile_analyze', sys.argv[1]]\n"
+        "from profile_analyze.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'msgspec', 'tabulate', 'regex', 'orjson', 'wcwidth'}\n"
+        "sys.exit(' '.join(sorted(heavy & sys.modules.keys())) or 0)"
+    )
+    for option in ("--help", "--version"):
+        done = run_process(sys.executable, "-c", code, option)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_plain_call_imports_only_what_it_needs() -> None:
+    code = (
+        "import sys\n"
+        "from profile_analyze.cli.main import main\n"
+        "main(sys.argv[1:])\n"
+        "late = {'regex', 'orjson', 'zstandard', 'gzip', 'difflib'}\n"
+        "sys.exit(' '.join(sorted(late & sys.modules.keys())) or 0)"
+    )
+    done = run_process(sys.executable, "-c", code, TINY)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        (["--conf"], ["--confluence"]),
+        (["--wi"], ["--confluence"]),
+        (["--opr", ".*A"], ["--opr-name", ".*A"]),
+        (["--order", "memory"], ["--order-by", "memory"]),
+        (["--show"], ["--show-host"]),
+        (["--dump"], ["--dump-only-opr"]),
+        (["--print", "host"], ["--print-only", "host"]),
+        (["--top-", "end"], ["--top-end-key", "end"]),
+        (["--aggregate-", "type"], ["--aggregate-by", "type"]),
+        (["--min", "1us", "--max=1"], ["--min-time", "1e-6", "--max-time", "1"]),
+        (["--ty", "Elemwise", "--type=Reduce"], ["--type", "Elemwise", "--type", "Reduce"]),
+        (["-t2"], ["--top", "2"]),
+        (["--copy"], ["--copy-time"]),
+        (["--input-dtype", "Int32"], ["--input", "Int32"]),
+    ],
+)
+def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
+    outcome = run_command(RESNET, *short)
+    assert outcome.code == 0
+    assert outcome == run_command(RESNET, *full)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: FILE"),
+        ([TINY, "--no-such-option"], "unrecognized arguments: --no-such-option"),
+        ([TINY, "--min-time"], "argument --min-time: expected one argument"),
+        (
+            [TINY, "--min-time", "abc"],
+            "argument --min-time: 'abc' is not a time; write seconds, or a number with one of "
+            "s, ms, us, ns, min, h: 0.001, 1ms",
+        ),
+        (
+            [TINY, "--aggr", "sum"],
+            "ambiguous option: --aggr could match --aggregate-by, --aggregate",
+        ),
+    ],
+)
+def test_a_wrong_call_is_one_line(arguments: list[str], message: str) -> None:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"profile_analyze: error: {message}; see profile_analyze --help\n"
+
+
+@pytest.mark.parametrize(
+    "option", ["--aggregate-by", "--aggregate", "--print-only", "--top-end-key"]
+)
+def test_a_wrong_choice_is_one_line(option: str) -> None:
+    outcome = run_command(TINY, option, "bogus")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith(f"profile_analyze: error: argument {option}: invalid choice: 'bo")
+
+
+def test_the_question_is_checked_before_the_file_is_read() -> None:
+    outcome = run_command("nothing.json", "--opr-name", "[")
+    assert outcome.code == 2
+    outcome = run_command("-", "--order-by", "bogus", stdin=b"not read")
+    assert outcome.code == 2
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    mobilenet = str(PROFILES / "mobilenet.json")
+    call = f"'{sys.executable}' -m profile_analyze '{mobilenet}' -t 0 | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = run_process("bash", "-c", call)
+    assert done.stdout.splitlines()[1] == "0"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run_process(sys.executable, "-m", "profile_analyze", TINY, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == ("profile_analyze: error: standard output: no space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "err"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (
+            MemoryError(),
+            1,
+            "profile_analyze: error: out of memory; the profile is too large for this machine\n",
+        ),
+    ],
+)
+def test_interrupted_or_out_of_memory(
+    monkeypatch: pytest.MonkeyPatch, failure: BaseException, code: int, err: str
+) -> None:
+    def fail(_arguments: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(command, "_answer", fail)
+    outcome = run_command(TINY)
+    assert (outcome.code, outcome.out, outcome.err) == (code, "", err)
+
+
+def test_file_names_cannot_act_on_the_terminal() -> None:
+    outcome = run_command("\x1b[31mred\nnote: false")
+    assert outcome.err == "profile_analyze: error: \\x1b[31mred\\nnote: false: no such file\n"
+
+
+def test_warnings_are_errors_to_nobody() -> None:
+    done = run_process(
+        sys.executable, "-W", "error", "-m", "profile_analyze", RESNET, "-t", "0",
+        "--opr-name", "[[a-z]", "--print-only", "device", "--aggregate", "max",
+    )  # fmt: skip
+    assert "Warning" not in done.stderr
+    assert done.returncode == 0

@@ -1,0 +1,468 @@
+"""Where the original crashed or was wrong: what the command answers instead.
+
+The names F1 ... W21 are those of `docs/compatibility.md`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPERATOR_COLUMNS = "id, name, type, time, share, computation, flops, memory, bandwidth"
+GROUP_COLUMNS = "type, count, time, share, computation, flops, memory, bandwidth"
+TWO_DEVICES = (
+    "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
+    '0.0133 s on CompNode("cpu1:0" from "xpu1:0"), 0.0186 s on CompNode("cpu0:0" from "xpux:0")\n'
+)
+
+
+def rows_of(profile: str, *arguments: str, err: str = "", only: str = "device") -> list[list[str]]:
+    """The rows of a table, each a list of cells whose lines are joined by blanks."""
+    outcome = run_command(str(PROFILES / f"{profile}.json"), "--print-only", only, *arguments)
+    assert (outcome.code, outcome.err) == (0, err)
+    rows: list[list[str]] = []
+    fresh = True
+    for line in outcome.out.splitlines()[3:]:
+        if not line.startswith("│"):
+            fresh = True
+            continue
+        parts = [part.strip() for part in line.strip("│").split("│")]
+        if fresh:
+            rows.append(parts)
+            fresh = False
+        else:
+            rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], parts, strict=True)]
+    return rows
+
+
+def column(place: int, profile: str, *arguments: str, err: str = "") -> list[str]:
+    return [row[place] for row in rows_of(profile, *arguments, err=err)]
+
+
+def usage_error(*arguments: str) -> str:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("profile_analyze: error: ")
+    assert outcome.err.count("\n") == 1
+    return outcome.err.removeprefix("profile_analyze: error: ").rstrip("\n")
+
+
+def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
+    """The path of a copy of a profile with `start`/`end`/... of every device time replaced."""
+    document = json.loads((PROFILES / f"{profile}.json").read_text())
+    for lanes in document["profiler"]["device"].values():
+        for interval in lanes.values():
+            for key, value in changes.items():
+                if value is None:
+                    del interval[key]
+                else:
+                    interval[key] = value
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+COMPUTATION, FLOPS, MEMORY, BANDWIDTH = 3, 4, 5, 6
+
+
+def test_f1_columns_with_unknown_values_sort_and_those_come_last() -> None:
+    for direction in ("", "+"):
+        values = column(COMPUTATION, "resnet18", "--order-by", f"{direction}computation", "-t", "0")
+        assert values.count("N/A FLO") == 42
+        assert set(values[49:]) == {"N/A FLO"}
+    assert column(COMPUTATION, "resnet18", "--order-by", "computation", "-t", "2") == [
+        "236.03 MFLO",
+        "231.21 MFLO",
+    ]
+    smallest = column(COMPUTATION, "resnet18", "--order-by", "+computation", "-t", "1")
+    assert smallest == ["1.00 KFLO"]
+
+
+def test_f2_extremes_ignore_unknown_values() -> None:
+    values = column(COMPUTATION, "resnet18", "--aggregate-by", "type", "--aggregate", "max")
+    assert values == ["236.03 MFLO", "1.81 MFLO", "1.02 MFLO"]
+    constant = ["--aggregate", "min", "--type", "ImmutableTensor"]
+    assert column(COMPUTATION, "resnet18", *constant) == ["N/A FLO"]
+
+
+def test_f3_grouping_sums_by_default() -> None:
+    by_type = ["resnet18", "-t", "0", "--aggregate-by", "type"]
+    assert rows_of(*by_type) == rows_of(*by_type, "--aggregate", "sum")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--aggregate-by", "type"]])
+def test_f4_orders_by_text(arguments: list[str]) -> None:
+    names = [row[2] for row in rows_of("tiny", "--order-by", "+type", "-t", "0", *arguments)]
+    types = [name.split()[-2 if not arguments else 0] for name in names]
+    assert types == sorted(types)
+    assert len(types) == 4
+
+
+@pytest.mark.parametrize("file", ["no such file", str(PROFILES / "resnet18.json")])
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (
+            "bogus",
+            f"there is no column 'bogus' to order by; operators can be by {OPERATOR_COLUMNS}",
+        ),
+        (
+            "-time",
+            f"there is no column '-time' to order by; operators can be by {OPERATOR_COLUMNS}",
+        ),
+        ("", f"no column to order by in ''; operators can be by {OPERATOR_COLUMNS}"),
+        ("+", f"no column to order by in '+'; operators can be by {OPERATOR_COLUMNS}"),
+        (
+            "+in_shapes",
+            f"operators cannot be ordered by 'in_shapes'; they can be by {OPERATOR_COLUMNS}",
+        ),
+        ("info", f"there is no column 'info' to order by; operators can be by {OPERATOR_COLUMNS}"),
+        ("count", f"operators cannot be ordered by 'count'; they can be by {OPERATOR_COLUMNS}"),
+    ],
+)
+def test_f4_f5_a_wrong_order_is_a_usage_error(file: str, order: str, message: str) -> None:
+    assert usage_error(file, f"--order-by={order}") == message
+
+
+def test_f6_groups_have_no_id() -> None:
+    message = f"groups cannot be ordered by 'opr_id'; they can be by {GROUP_COLUMNS}"
+    assert usage_error("none", "--aggregate-by", "type", "--order-by", "+opr_id") == message
+
+
+def test_f4_order_of_a_profile_without_times_is_not_looked_at() -> None:
+    outcome = run_command(str(PROFILES / "resnet18-onlywait.json"), "--order-by", "bogus")
+    assert outcome.code == 0
+    assert outcome.err == (
+        f"note: there is no column 'bogus' to order by; operators can be by {OPERATOR_COLUMNS}\n"
+        "note: no operator has a device time\n"
+    )
+
+
+def test_f7_no_copies_have_no_copy_time() -> None:
+    path = str(PROFILES / "twocn.json")
+    outcome = run_command(path, "--copy-time", "--print-only", "summary", "--type", "Concat")
+    assert (outcome.code, outcome.err) == (0, TWO_DEVICES)
+    assert outcome.out == (
+        "-----------------  --------\n"
+        "total device time  0.031907\n"
+        "total host time    0.000238\n"
+        "copy time          N/A\n"
+        "copy wait time     N/A\n"
+        "-----------------  --------\n"
+    )
+
+
+def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
+    note = (
+        "note: input dtype Float32: left out 12 operators with inputs whose dtype the profile "
+        "does not say\n"
+    )
+    types = {
+        row[2].split()[-2]
+        for row in rows_of("resnet18", "--input-dtype", "Float32", "-t", "0", err=note)
+    }
+    assert types == {"ConvolutionForward", "Elemwise", "MatrixMul", "Reshape", "Broadcast"} & types
+    assert "ConvolutionForward" in types
+    assert column(2, "direct-static", "--input-dtype", "Byte", err=NOTHING_OF_12) == []
+
+
+NOTHING_OF_12 = "note: no operator matches, of 12 that have a device time\n"
+ZERO = "note: the total device time is 0, so that shares of it are N/A"
+
+
+def test_f9_total_of_zero() -> None:
+    (row,) = rows_of("derived-zero", "-t", "1", err=f"{ZERO}\n")
+    assert row[0] == "#0 0.0 N/A"
+    assert row[1] == "0.0 N/A"
+    hint = "; OpenCL measures only after CompNode::enable_opencl_profile(true)\n"
+    outcome = run_command(str(PROFILES / "derived-opencl-zero.json"), "--print-only", "summary")
+    assert (outcome.code, outcome.err) == (0, ZERO + hint)
+    assert outcome.out.splitlines()[1:3] == [
+        "total device time  0",
+        "total host time    7.6e-05",
+    ]
+
+
+WIKI_HEADER = (
+    "| #   | time   | ratio   | time bar   | cum-time   | cum-time ratio   | opr name   | opr type"
+    "   | opr id   | computation (MFLO)   | MFLOPS   | MFLOPS-bar   | memory (MB)   "
+    "| bandwidth (MiB/s)   | bandwidth bar   | in_shapes   | out_shapes   |\n"
+)
+
+
+def test_f10_empty_wiki_table() -> None:
+    path = str(PROFILES / "tiny.json")
+    outcome = run_command(path, "--wiki", "--min-time", "1e9", "--print-only", "device")
+    assert outcome.code == 0
+    header, rule = outcome.out.splitlines(keepends=True)
+    assert header == WIKI_HEADER
+    assert set(rule) == set("|-\n")
+
+
+def test_f11_f12_no_bar_for_what_is_unknown() -> None:
+    path = str(PROFILES / "derived-nofootprint.json")
+    outcome = run_command(path, "--wiki", "-t", "1", "--print-only", "device")
+    assert outcome.code == 0
+    row = [cell.strip() for cell in outcome.out.splitlines()[2].split("|")]
+    assert row[10:] == ["N/A", "N/A", "", "N/A", "N/A", "", "N/A", "N/A", ""]
+    zero = run_command(str(PROFILES / "resnet18.json"), "--wiki", "-t", "0", "--print-only", "host")
+    assert zero.code == 0
+    assert "nan" not in zero.out
+
+
+def test_f13_prefixes_beyond_peta() -> None:
+    (row,) = rows_of("derived-huge", "-t", "1")
+    assert row[3:7] == ["2.36 EFLO", "19.83 ZFLOPS", "10.62 TiB", "87.13 PiB/s"]
+
+
+def test_f14_groups_in_the_operator_list() -> None:
+    path = str(PROFILES / "resnet18.json")
+    only = ["--dump-only-opr", "--print-only", "device"]
+    assert run_command(path, *only, "--aggregate", "sum").out == "all 91 N/A\n"
+    assert run_command(path, *only, "--aggregate-by", "type", "-t", "2").out == (
+        "ConvolutionForward 20 N/A\nElemwise 26 N/A\n"
+    )
+
+
+def test_f15_times_that_are_not_finite() -> None:
+    note = (
+        "note: the device time of 2 operators is N/A: in the file it is missing, not a finite "
+        "number, or ends before it starts\n"
+    )
+    rows = rows_of("derived-infstring", "-t", "0", "--order-by", "+time", err=note)
+    assert [row[0] for row in rows[-2:]] == ["#30 N/A N/A", "#31 N/A N/A"]
+    assert all("N/A" not in row[0] for row in rows[:-2])
+
+
+def test_f16_whole_seconds(tmp_path: Path) -> None:
+    outcome = run_command(edited(tmp_path, "tiny", start=0, end=1), "--print-only", "device")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "│ 1.0                │" in outcome.out
+
+
+def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
+    assert usage_error("none", "--opr-name", "(") == "pattern '(': missing ) at position 1"
+    assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**': multiple repeat at")
+
+
+def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
+    path = edited(tmp_path, "tiny", kern=None)
+    outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[3:6] == [
+        "│ #0                 │ 0.0          │ data            │ N/A           │ N/A     │ 0.00     "
+        "│ N/A         │             │ {}           │",
+        "│ N/A                │ N/A          │ InputCallback   │ FLO           │ FLOPS   │ byte     "
+        "│ byte/s      │             │ {}           │",
+        "│ N/A                │              │ 6               │               │         │          "
+        "│             │             │              │",
+    ]
+
+
+def test_f18_an_operator_that_names_an_unknown_variable_is_kept(tmp_path: Path) -> None:
+    document = json.loads((PROFILES / "direct-static.json").read_text())
+    for operator in document["graph_exec"]["operator"].values():
+        operator["input"] = operator["output"] = ["unknown"]
+    path = tmp_path / "unknown.json"
+    path.write_text(json.dumps(document))
+    outcome = run_command(str(path), "--input-dtype", "Float32", "--print-only", "device")
+    assert outcome.code == 0
+    assert outcome.err == (
+        "note: input dtype Float32: left out 12 operators with inputs whose dtype the profile "
+        f"does not say\n{NOTHING_OF_12}"
+    )
+    assert run_command(str(path)).code == 0
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_f19_boxes_in_ascii_where_there_are_no_others(encoding: str) -> None:
+    path = str(PROFILES / "tiny.json")
+    outcome = run_command(path, "-t", "1", "--print-only", "device", encoding=encoding)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[0].startswith("+--------------------+--------------+")
+    names = run_command(str(PROFILES / "derived-utf8names.json"), "-t", "1", encoding=encoding)
+    assert r"| \u5377\u79ef\u5c42/\u4e0010 |" in names.out
+
+
+def test_w1_w2_no_rate_in_no_time() -> None:
+    for order in ("bandwidth", "+bandwidth"):
+        values = column(BANDWIDTH, "resnet18", "--order-by", order, "-t", "0")
+        known = [value for value in values if value != "N/A byte/s"]
+        assert values == known + ["N/A byte/s"] * (91 - len(known))
+        assert 0 < len(known) < 91
+    group = ["--aggregate", "sum", "--type", "ImmutableTensor", "--max-time", "0"]
+    assert column(BANDWIDTH, "resnet18", *group) == ["N/A byte/s"]
+
+
+@pytest.mark.parametrize(("aggregate", "rate"), [("max", "43.40 GFLOPS"), ("min", "3.32 GFLOPS")])
+def test_w3_extreme_rates_are_an_operators_own(aggregate: str, rate: str) -> None:
+    arguments = ["--aggregate", aggregate, "--type", "ConvolutionForward"]
+    assert column(FLOPS, "mobilenet", *arguments) == [rate]
+
+
+def test_w4_mean_of_those_that_have_a_value() -> None:
+    assert column(COMPUTATION, "resnet18", "--aggregate", "mean") == ["74.14 MFLO"]
+
+
+def test_w5_rates_of_a_group_count_the_time_of_known_work() -> None:
+    document = json.loads((PROFILES / "resnet18.json").read_text())["profiler"]
+    work = seconds = 0.0
+    for id_, lanes in document["device"].items():
+        computation = document["opr_footprint"][id_]["computation"]
+        if computation:
+            work += computation
+            seconds += sum(lane["end"] - lane["start"] for lane in lanes.values())
+    assert column(FLOPS, "resnet18", "--aggregate", "sum") == [f"{work / seconds / 1e9:.2f} GFLOPS"]
+
+
+def test_w6_wait_times_are_called_so() -> None:
+    path = str(PROFILES / "resnet18.json")
+    kern = ["--top-end-key", "kern", "-t", "1"]
+    outcome = run_command(path, *kern, "--show-host")
+    assert "│ device wait time   │" in outcome.out
+    assert "│ host wait time   │" in outcome.out
+    (row,) = rows_of("resnet18", *kern)
+    assert row[0] == "#0 1e-06 3.0%"
+    assert (row[FLOPS], row[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
+    (everything,) = rows_of("resnet18", *kern, "--aggregate", "sum")
+    assert everything[0].endswith("100.0%")
+    assert (everything[FLOPS], everything[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
+    wiki = run_command(path, *kern, "--wiki", "--print-only", "device")
+    assert wiki.out.startswith("|   # |   wait time | ratio   |")
+
+
+def test_w7_no_kernel_on_a_thread_is_no_wait_time() -> None:
+    outcome = run_command(
+        str(PROFILES / "derived-multithread-hostkern.json"),
+        *["--print-only", "host", "--top-end-key", "kern", "-t", "0"],
+    )
+    assert outcome.code == 0
+    assert "│ -" not in outcome.out.replace("│ -  ", "")
+
+
+def test_w8_footprints_of_another_run_are_told() -> None:
+    outcome = run_command(str(PROFILES / "trace-dyn.json"), "-t", "5")
+    assert outcome.err == (
+        "note: the shapes of 6 operators changed between runs: computation, memory and shapes are "
+        "of the first run, times of the last, and so FLOPS and bandwidth are wrong there\n"
+    )
+
+
+def test_w9_nothing_matches_a_name() -> None:
+    note = (
+        "note: no operator matches, of 91 that have a device time\n"
+        "note: the pattern CONV is matched from the start of a name on; .*CONV finds it anywhere\n"
+    )
+    assert rows_of("resnet18", "--opr-name", "CONV", err=note) == []
+
+
+def test_w10_nothing_is_of_a_type() -> None:
+    near = (
+        "note: type conv: the profile has no such operator; near: ConvolutionForward\n"
+        "note: no operator matches, of 91 that have a device time\n"
+    )
+    assert rows_of("resnet18", "--type", "conv", err=near) == []
+    spelt = near.replace("conv:", "ConvForward:").replace(
+        "near: ConvolutionForward", "near: ConvolutionForward, PoolingForward"
+    )
+    assert rows_of("resnet18", "--type", "ConvForward", err=spelt) == []
+    frequent = (
+        "note: type NoSuchType: the profile has no such operator; the most frequent are "
+        "InputCallback, ImmutableTensor, Elemwise, OutputCallback\n"
+        "note: no operator matches, of 4 that have a device time\n"
+    )
+    assert rows_of("tiny", "--type", "NoSuchType", err=frequent) == []
+
+
+def test_w11_cells_of_a_wiki_table_stay_cells() -> None:
+    outcome = run_command(
+        str(PROFILES / "names.json"), "--wiki", "-t", "0", "--print-only", "device"
+    )
+    lines = outcome.out.splitlines()
+    assert len(lines) == 2 + 32
+    assert {line.replace(r"\|", "").count("|") for line in lines} == {18}
+    assert r"| a\|b\|c " in outcome.out
+    assert r"| line1\nline2\ttab " in outcome.out
+    strides = run_command(
+        str(PROFILES / "odd-ops.json"), "--wiki", "-t", "0", "--print-only", "device"
+    )
+    assert len(strides.out.splitlines()) == 2 + 34
+    assert "} -[" in strides.out
+
+
+def test_w12_totals_have_one_format() -> None:
+    outcome = run_command(str(PROFILES / "twocn.json"), "--copy-time", "--print-only", "summary")
+    assert outcome.out == (
+        "-----------------  ---------------------\n"
+        "total device time  0.031907\n"
+        "total host time    0.000238\n"
+        "copy time          tot=0.0138 avg=0.0046\n"
+        "copy wait time     tot=0.0138 avg=0.0046\n"
+        "-----------------  ---------------------\n"
+    )
+
+
+def test_w13_bounds_are_compared_to_half_a_nanosecond() -> None:
+    document = json.loads((PROFILES / "smallcnn.json").read_text())["profiler"]["device"]
+    microseconds = [
+        round(sum(lane["end"] - lane["start"] for lane in lanes.values()) * 1e6)
+        for lanes in document.values()
+    ]
+    rows = rows_of("smallcnn", "--min-time", "1e-6", "-t", "0")
+    assert len(rows) == sum(time >= 1 for time in microseconds)
+    rows = rows_of("smallcnn", "--min-time", "1us", "--max-time", "2us", "-t", "0")
+    assert len(rows) == sum(1 <= time <= 2 for time in microseconds)
+
+
+def test_w14_each_device_has_its_total() -> None:
+    assert run_command(str(PROFILES / "twocn.json")).err == TWO_DEVICES
+
+
+@pytest.mark.parametrize("count", ["-1", "x", "1.5"])
+def test_w17_top_is_a_number_of_rows(count: str) -> None:
+    message = f"argument -t/--top: {count!r} is not a number of rows; 0 shows all"
+    assert usage_error("none", f"-t={count}") == f"{message}; see profile_analyze --help"
+
+
+def test_w18_columns_align_by_display_width() -> None:
+    from wcwidth import wcswidth
+
+    outcome = run_command(str(PROFILES / "derived-utf8names.json"), "-t", "0")
+    widths = {wcswidth(line) for line in outcome.out.splitlines()[5:]}
+    assert len(widths) == 1
+    wiki = run_command(str(PROFILES / "derived-utf8names.json"), "-t", "0", "--wiki")
+    assert len({wcswidth(line) for line in wiki.out.splitlines()[5:]}) == 1
+
+
+def test_w20_an_operator_list_is_no_wiki_table() -> None:
+    message = "--dump-only-opr prints no table, so that --confluence means nothing; leave one out"
+    assert usage_error("none", "--dump-only-opr", "--wiki") == message
+
+
+def test_w21_an_operator_is_one_line() -> None:
+    path = str(PROFILES / "names.json")
+    outcome = run_command(path, "--dump-only-opr", "-t", "0", "--print-only", "device")
+    lines = outcome.out.splitlines()
+    assert len(lines) == 32
+    assert r"line1\nline2\ttab ConvolutionForward 89" in lines
+
+
+def test_raw_control_characters_are_read() -> None:
+    outcome = run_command(str(PROFILES / "names-ctrlchar.json"), "--opr-name", "ctrl", "-t", "1")
+    assert outcome.code == 0
+    assert outcome.err == ("note: read 1 raw control character in strings, which JSON forbids\n")
+    assert r"│ ctrl\x01char" in outcome.out
+
+
+def test_a_name_that_looks_like_a_number_stays_a_name() -> None:
+    only = ["--wiki", "--print-only", "device", "-t", "1"]
+    numbered = run_command(str(PROFILES / "names.json"), *only, "--type", "MatrixMul")
+    assert [cell.strip() for cell in numbered.out.splitlines()[2].split("|")][7] == "nan"
+    assert "| opr name   |" in numbered.out

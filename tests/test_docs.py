@@ -1,0 +1,117 @@
+"""What the documents say is true: commands work, outputs are current, options and links exist."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from profile_analyze.cli.arguments import parser
+from profile_analyze.version import VERSION
+from tests.conftest import PROFILES, run_command
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def answer(command: str) -> str:
+    program, *arguments = shlex.split(command)
+    assert program == "profile-analyze"
+    outcome = run_command(*arguments)
+    assert outcome.code == 0, outcome.err
+    return outcome.out + outcome.err
+
+
+@pytest.fixture(autouse=True)
+def in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+SESSIONS = [
+    (path.name, session)
+    for path in DOCUMENTS
+    for session in blocks(path.read_text(encoding="utf-8"), "console")
+]
+
+
+@pytest.mark.parametrize(("name", "session"), SESSIONS)
+def test_what_is_shown_is_what_is_printed(name: str, session: str) -> None:
+    assert name
+    for part in session.removeprefix("$ ").split("\n$ "):
+        command, _, printed = part.partition("\n")
+        assert answer(command) == printed
+
+
+def test_there_are_sessions_to_compare() -> None:
+    assert len(SESSIONS) >= 1
+
+
+QUESTIONS = re.findall(r"`(profile-analyze run\.json[^`]*)`", README)
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_the_commands_of_the_common_questions_work(command: str) -> None:
+    if ".json.gz" not in command:
+        answer(command.replace("run.json", str(PROFILES / "resnet18.json")))
+
+
+def test_there_are_questions() -> None:
+    assert len(QUESTIONS) >= 14
+
+
+def test_the_library_example_prints_what_is_shown() -> None:
+    (code,) = blocks(README, "python")
+    (printed,) = blocks(README, "text")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, {})
+    assert out.getvalue() == printed
+
+
+def test_every_option_is_in_the_readme() -> None:
+    for action in parser()._actions:
+        for option in action.option_strings:
+            assert f"`{option}" in README or option == "-h"
+
+
+def test_the_options_of_the_readme_exist() -> None:
+    known = {option for action in parser()._actions for option in action.option_strings}
+    named = set(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", "\n".join(QUESTIONS)))
+    assert named <= known
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (path.parent / target).exists()
+
+
+def test_the_changelog_has_the_version() -> None:
+    assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_files_that_architecture_names_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
+    assert names
+    for name in names:
+        assert any(file.endswith(f"/{name}") or file == name for file in files), name
+
+
+def test_the_help_examples_work() -> None:
+    text = run_command("--help").out
+    examples = re.findall(r"^  (profile_analyze run\.json.*)$", text, re.MULTILINE)
+    assert len(examples) == 4
+    for example in examples:
+        resnet = str(PROFILES / "resnet18.json")
+        answer(example.replace("run.json", resnet).replace("profile_analyze", "profile-analyze", 1))

@@ -1,0 +1,172 @@
+"""What a notebook uses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+from importlib import metadata
+from math import inf, nan
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import PROFILES
+
+TINY = str(PROFILES / "tiny.json")
+
+
+def test_public_names_are_exported_on_purpose() -> None:
+    assert pa.__all__ == sorted(pa.__all__)
+    assert dir(pa) == pa.__all__
+    for name in pa.__all__:
+        assert getattr(pa, name).__doc__
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = pa.nothing
+
+
+def test_a_star_import_gives_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from profile_analyze import *", names)
+    assert names.keys() - {"__builtins__"} == set(pa.__all__)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert metadata.version("profile_analyze") == pa.__version__
+
+
+def test_importing_the_package_imports_no_numpy() -> None:
+    code = "import sys, profile_analyze; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_load_and_ask() -> None:
+    profile = pa.load(TINY)
+    assert (len(profile), profile.file, profile.source) == (4, TINY, "MegEngine GraphProfiler JSON")
+    assert profile.device.time_s.shape == (4, 1)
+    result = pa.run(pa.Query(order="+memory", top=2), profile)
+    assert result.columns == (
+        *("id", "name", "type", "time", "share", "cumulative_time", "cumulative_share"),
+        *("computation", "flops", "memory", "bandwidth", "in_shapes", "in_layouts", "out_shapes"),
+    )
+    assert result.rows == [
+        {
+            "id": 6,
+            "name": "data",
+            "type": "InputCallback",
+            "time": pytest.approx(1e-6),
+            "share": pytest.approx(0.2),
+            "cumulative_time": pytest.approx(1e-6),
+            "cumulative_share": pytest.approx(0.2),
+            "computation": None,
+            "flops": None,
+            "memory": 0.0,
+            "bandwidth": 0.0,
+            "in_shapes": (),
+            "in_layouts": None,
+            "out_shapes": ((), ()),
+        },
+        {
+            "id": 2,
+            "name": "const<1>[2]",
+            "type": "ImmutableTensor",
+            "time": pytest.approx(1e-6),
+            "share": pytest.approx(0.2),
+            "cumulative_time": pytest.approx(2e-6),
+            "cumulative_share": pytest.approx(0.4),
+            "computation": None,
+            "flops": None,
+            "memory": 4.0,
+            "bandwidth": pytest.approx(4e6),
+            "in_shapes": (),
+            "in_layouts": None,
+            "out_shapes": ((1,),),
+        },
+    ]
+    np.testing.assert_array_equal(result["computation"], [nan, nan])
+    assert result["opr_id"].dtype == np.int64
+    assert result["name"].tolist() == ["data", "const<1>[2]"]
+    assert (result.looked_at, result.matched, result.available, len(result)) == (4, 4, 4, 2)
+    assert (result.without_footprint, result.notes) == (0, ())
+    assert result.total_s == pytest.approx(5e-6)
+
+
+def test_groups() -> None:
+    result = pa.run(pa.Query(by="type", aggregate="max"), pa.load(TINY))
+    assert result.columns == (
+        *("type", "count", "time", "share", "cumulative_time", "cumulative_share"),
+        *("computation", "flops", "memory", "bandwidth"),
+    )
+    assert result["count"].tolist() == [1, 1, 1, 1]
+    with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):
+        _ = result["name"]
+    everything = pa.run(pa.Query(aggregate="sum"), pa.load(TINY))
+    assert everything["type"].tolist() == [None]
+    assert everything["count"].tolist() == [4]
+
+
+def test_questions_are_plain_frozen_values() -> None:
+    query = pa.Query(types="Elemwise", by=["type"], order=["+time", "count"])
+    assert query == pa.Query(types=("Elemwise",), by=("type",), order=("+time", "count"))
+    assert query.aggregate == "sum"
+    assert hash(query)
+    with pytest.raises(FrozenInstanceError):
+        query.top = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"side": "gpu"}, "side: 'gpu' is not one of device, host"),
+        ({"end_key": "start"}, "end_key: 'start' is not one of end, kern"),
+        ({"by": "memory"}, "by: 'memory' is not one of type"),
+        ({"aggregate": "most"}, "aggregate: 'most' is not one of sum, mean, max, min"),
+        ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
+        ({"min_time_s": nan}, "a time to compare with cannot be NaN"),
+        ({"max_time_s": nan}, "a time to compare with cannot be NaN"),
+    ],
+)
+def test_senseless_questions_are_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(**fields)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+    assert caught.value.exit_code == 2
+
+
+def test_infinite_bounds_bound_nothing() -> None:
+    profile = pa.load(TINY)
+    assert len(pa.run(pa.Query(min_time_s=-inf, max_time_s=inf), profile)) == 4
+
+
+def test_dtypes_can_be_left_out() -> None:
+    profile = pa.load(TINY, input_dtypes=False)
+    assert profile.input_dtypes is None
+    with pytest.raises(pa.QueryError, match="was loaded without its input dtypes"):
+        pa.run(pa.Query(input_dtype="Float32"), profile)
+    static = pa.load(str(PROFILES / "direct-static.json"))
+    assert static.input_dtypes is not None
+    assert ("Float32", "Float32") in static.input_dtypes.vocabulary
+
+
+def test_a_report_prints_like_the_command() -> None:
+    from tests.conftest import run_command
+
+    profile = pa.load(TINY)
+    report = pa.Report(pa.summarise(profile), (pa.run(pa.Query(top=3), profile),))
+    assert pa.render(report) == run_command(TINY).out
+    assert pa.render(report, "wiki") == run_command(TINY, "--wiki").out
+    assert pa.render(report, "operators") == run_command(TINY, "--dump-only-opr").out
+
+
+def test_a_pattern_that_takes_too_long_is_stopped() -> None:
+    from profile_analyze.query.patterns import matches
+
+    with pytest.raises(pa.PatternError) as caught:
+        list(matches("(a|aa|b)+$", ["a" * 60 + "c"], limit_s=0.05))
+    assert str(caught.value) == (
+        "pattern '(a|aa|b)+$' took more than 0.05 s; repetitions inside repetitions, as in "
+        "(a+)+, make it slow"
+    )
+    with pytest.raises(pa.PatternError, match="took more than 0 s"):
+        list(matches("a", ["a"], limit_s=0.0))

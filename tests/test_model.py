@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from math import isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profile_analyze.errors import UnknownColumnError
+from profile_analyze.model.coded import Coded
+from profile_analyze.model.columns import COLUMNS, find_column, group_keys, orderable_names
+from profile_analyze.model.profile import LaneTimes, Timings
+
+words = st.lists(st.none() | st.sampled_from(["b", "a", "c", ""]), max_size=12)
+
+
+@given(words)
+def test_coded_values_come_back(values: list[str | None]) -> None:
+    coded = Coded.of(values)
+    assert coded.values().tolist() == values
+    assert list(coded.vocabulary) == list(dict.fromkeys(v for v in values if v is not None))
+    assert len(coded) == len(values)
+
+
+@given(words)
+def test_coded_columns_are_mapped_taken_compared_and_ranked(values: list[str | None]) -> None:
+    coded = Coded.of(values)
+    mapped = coded.mapped(lambda word: None if word == "b" else word == "c")
+    assert mapped.values().tolist() == [None if v in (None, "b") else v == "c" for v in values]
+    backwards = np.arange(len(values))[::-1].copy()
+    assert coded.take(backwards).values().tolist() == values[::-1]
+    is_a = coded.where(word == "a" for word in coded.vocabulary)
+    assert is_a.tolist() == [value == "a" for value in values]
+    for value, rank in zip(values, coded.ranks().tolist(), strict=True):
+        assert isnan(rank) if value is None else sorted(coded.vocabulary)[int(rank)] == value
+
+
+def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
+    lanes = LaneTimes(
+        operator=np.array([0, 0, 2, 2, 3, 0]),
+        run=np.array([0, 0, 0, 0, 0, 1]),
+        lane=Coded.of(["x", "y", "x", "y", "x", "x"]),
+        start_s=np.array([1.0, 10.0, 0.0, 0.0, 0.0, 5.0]),
+        kern_s=np.array([nan, 10.5, 0.25, 0.5, nan, 5.0]),
+        end_s=np.array([4.0, 12.0, nan, 1.0, 2.0, 5.5]),
+    )
+    timings = Timings.of_lanes(lanes, operators=4, runs=2)
+    assert timings.recorded.tolist() == [True, False, True, True]
+    np.testing.assert_array_equal(timings.time_s, [[3, 0.5], [nan, nan], [nan, nan], [2, nan]])
+    np.testing.assert_array_equal(timings.wait_s, [[0.5, 0], [nan, nan], [0.5, nan], [nan, nan]])
+    assert timings.chosen_s("end") is timings.time_s
+    assert timings.chosen_s("kern") is timings.wait_s
+    assert lanes.total_by_lane() == {"x": 5.5, "y": 3.0}
+
+
+def test_columns_are_found_by_name_and_alias() -> None:
+    assert find_column("opr_id") is find_column("id")
+    assert find_column("flops").unit == "FLO/s"
+    with pytest.raises(UnknownColumnError) as caught:
+        find_column("bogus")
+    assert str(caught.value) == (
+        "there is no column 'bogus'; the columns are id, name, type, count, time, share, "
+        "cumulative_time, cumulative_share, computation, flops, memory, bandwidth, in_shapes, "
+        "in_layouts, out_shapes"
+    )
+
+
+def test_every_column_belongs_somewhere_and_says_what_it_means() -> None:
+    for column in COLUMNS:
+        assert column.belongs_to(groups=True) or column.belongs_to(groups=False)
+        assert column.meaning[0].islower()
+        assert column.unit in ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s")
+
+
+def test_what_can_be_ordered_and_grouped_by() -> None:
+    assert group_keys() == ("type",)
+    assert orderable_names(groups=False) == (
+        *("id", "name", "type", "time", "share", "computation", "flops", "memory", "bandwidth"),
+    )
+    assert orderable_names(groups=True) == (
+        *("type", "count", "time", "share", "computation", "flops", "memory", "bandwidth"),
+    )

@@ -1,0 +1,86 @@
+"""The reader and the query engine against plain loops, on generated and on real profiles."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+
+from profile_analyze import Profile, Query, load, run
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.megengine import MegEngineReader
+from tests import oracle
+from tests.conftest import PROFILE_NAMES, PROFILES
+from tests.strategies import documents, queries
+
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
+
+
+def profile_of(document: dict[str, Any]) -> Profile:
+    content = Content("generated.json", json.dumps(document).encode())
+    return MegEngineReader().read(content, input_dtypes=True)
+
+
+@settings(max_examples=600)
+@given(document=documents(), query=queries())
+@example(
+    document={"profiler": {}, "graph_exec": {"operator": {}}},
+    query=Query(by="type", aggregate="mean"),
+)
+def test_answers_like_the_oracle(document: dict[str, Any], query: Query) -> None:
+    assert run(query, profile_of(document)).rows == oracle.answer(oracle.read(document), query)
+
+
+@settings(max_examples=200)
+@given(document=documents())
+def test_shares_of_all_operators_add_up_to_one(document: dict[str, Any]) -> None:
+    result = run(Query(), profile_of(document))
+    known = [row["share"] for row in result.rows if row["share"] is not None]
+    assert not known or sum(known) == pytest.approx(1.0)
+
+
+@settings(max_examples=200)
+@given(document=documents(), query=queries())
+def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) -> None:
+    operators = oracle.read(document)
+    result = run(query, profile_of(document))
+    everything = Query(**{**vars(query), "top": 0})
+    plain = Query(**{**vars(everything), "by": (), "aggregate": None, "order": ("time",)})
+    matching = oracle.answer(operators, plain)
+    assert result.looked_at == sum(operator.recorded[query.side] for operator in operators)
+    assert result.matched == len(matching)
+    assert result.without_footprint == sum(row["memory"] is None for row in matching)
+    assert result.available == len(oracle.answer(operators, everything))
+    assert len(result) == len(result.rows)
+
+
+REAL_QUERIES = (
+    Query(),
+    Query(side="host", order="+time"),
+    Query(end_key="kern", order=("+name", "id")),
+    Query(by="type", aggregate="sum"),
+    Query(by="type", aggregate="mean", order="+bandwidth"),
+    Query(by="type", aggregate="max", order="flops"),
+    Query(aggregate="min"),
+    Query(types=("Elemwise", "Reduce"), name=".*(ADD|Reduce)", order="memory", top=5),
+    Query(input_dtype="Float32", order="+id"),
+    Query(min_time_s=2e-6, max_time_s=1e-3, order="computation"),
+)
+
+
+@pytest.mark.parametrize("name", PROFILE_NAMES)
+def test_answers_like_the_oracle_on_real_profiles(name: str) -> None:
+    path = str(PROFILES / f"{name}.json")
+    operators, profile = oracle.read_file(path), load(path)
+    for query in REAL_QUERIES:
+        expected = oracle.answer(operators, query)
+        for row, wanted in zip(run(query, profile).rows, expected, strict=True):
+            assert row == {key: nearly(value) for key, value in wanted.items()}
+
+
+def nearly(value: Any) -> Any:
+    """Sums of real times depend on their order in the last bits."""
+    return pytest.approx(value, rel=1e-12) if isinstance(value, float) else value

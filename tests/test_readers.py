@@ -1,0 +1,323 @@
+"""Reading files: what is read, what is repaired, and what is said about the rest."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+
+import profile_analyze as pa
+from tests import oracle
+from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = (PROFILES / "tiny.json").read_bytes()
+READ_HERE = (
+    "what can be read yet is MegEngine GraphProfiler JSON (an object with the keys profiler and "
+    "graph_exec)"
+)
+
+
+def written(tmp_path: Path, content: bytes, name: str = "run.json") -> str:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return str(path)
+
+
+def failure(path: str, kind: type[pa.InputError] = pa.InputError) -> str:
+    """What is said of a file that cannot be read, without the file's name."""
+    with pytest.raises(pa.InputError) as caught:
+        pa.load(path)
+    assert type(caught.value) is kind
+    assert caught.value.file == path
+    assert str(caught.value) == f"{path}: {caught.value.reason}"
+    assert caught.value.exit_code == 1
+    outcome = run_command(path)
+    assert (outcome.code, outcome.out) == (1, "")
+    message = str(caught.value).replace("\0", r"\x00")
+    assert outcome.err == f"profile_analyze: error: {message}\n"
+    return caught.value.reason
+
+
+@pytest.mark.parametrize("name", PROFILE_NAMES)
+def test_every_column_of_a_real_profile(name: str) -> None:
+    path = str(PROFILES / f"{name}.json")
+    profile, expected = pa.load(path), oracle.read_file(path)
+    assert profile.id.tolist() == [operator.id for operator in expected]
+    for column in ("name", "type", "in_shapes", "out_shapes", "in_layouts"):
+        values = getattr(profile, column).values().tolist()
+        assert values == [getattr(operator, column) for operator in expected]
+    assert profile.input_dtypes is not None
+    dtypes = profile.input_dtypes.values().tolist()
+    assert dtypes == [tuple(operator.dtypes) for operator in expected]
+    for column in ("computation", "memory"):
+        values = getattr(profile, column).tolist()
+        assert plain(values) == [getattr(operator, column) for operator in expected]
+    for side in ("device", "host"):
+        timings = profile.timings(side)
+        assert timings.recorded.tolist() == [operator.recorded[side] for operator in expected]
+        assert plain(timings.time_s[:, 0].tolist()) == [one.time[side] for one in expected]
+        assert plain(timings.wait_s[:, 0].tolist()) == [one.wait[side] for one in expected]
+
+
+def plain(values: list[float]) -> list[float | None]:
+    return [None if value != value else value for value in values]
+
+
+def test_lanes_are_kept() -> None:
+    lanes = pa.load(str(PROFILES / "twocn.json")).device.lanes
+    assert sorted(lanes.total_by_lane()) == [
+        'CompNode("cpu0:0" from "xpux:0")',
+        'CompNode("cpu1:0" from "xpu1:0")',
+    ]
+    assert lanes.start_s.shape == lanes.lane.codes.shape == lanes.operator.shape == (25,)
+
+
+@pytest.mark.parametrize("packed", ["gzip", "zstd", "two gzip members", "two zstd frames", "bom"])
+def test_compression_is_told_by_the_first_bytes(tmp_path: Path, packed: str) -> None:
+    half = len(TINY) // 2
+    zstd = zstandard.ZstdCompressor().compress
+    content = {
+        "gzip": gzip.compress(TINY),
+        "zstd": zstd(TINY),
+        "two gzip members": gzip.compress(TINY[:half]) + gzip.compress(TINY[half:]),
+        "two zstd frames": zstd(TINY[:half]) + zstd(TINY[half:]),
+        "bom": b"\xef\xbb\xbf" + TINY,
+    }[packed]
+    plain_answer = run_command(str(PROFILES / "tiny.json"))
+    assert run_command(written(tmp_path, content, "plainly.named")) == plain_answer
+    assert run_command("-", stdin=content) == plain_answer
+
+
+def test_a_path_object_is_a_path() -> None:
+    assert len(pa.load(PROFILES / "tiny.json")) == 4
+
+
+@pytest.mark.parametrize(
+    "missing", ["device", "host", "opr_footprint", "var", "input", "footprint"]
+)
+def test_what_older_writers_leave_out_may_be_missing(tmp_path: Path, missing: str) -> None:
+    document = json.loads(TINY)
+    graph = document["graph_exec"]
+    if missing == "footprint":
+        document["profiler"]["opr_footprint"] = {"6": {}}
+    elif missing == "input":
+        for operator in graph["operator"].values():
+            del operator["input"], operator["output"]
+    else:
+        (document["profiler"] if missing in document["profiler"] else graph).pop(missing)
+    path = written(tmp_path, json.dumps(document).encode())
+    for query in (pa.Query(), pa.Query(side="host"), pa.Query(input_dtype="Float32")):
+        assert pa.run(query, pa.load(path)).rows == oracle.answer(oracle.read(document), query)
+
+
+def test_an_empty_graph_is_a_profile(tmp_path: Path) -> None:
+    content = b'{"profiler": {}, "graph_exec": {"operator": {}}}'
+    outcome = run_command(written(tmp_path, content), "--print-only", "summary")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "total device time  N/A" in outcome.out
+
+
+def test_entries_of_unknown_operators_are_counted(tmp_path: Path) -> None:
+    document = json.loads(TINY)
+    for section in ("device", "host", "opr_footprint"):
+        document["profiler"][section]["999"] = document["profiler"][section]["6"]
+    document["profiler"]["host"]["998"] = document["profiler"]["host"]["6"]
+    profile = pa.load(written(tmp_path, json.dumps(document).encode()))
+    assert profile.notes == (
+        "left out 1 entry of device that belong to no operator of the graph",
+        "left out 2 entries of host that belong to no operator of the graph",
+        "left out 1 entry of opr_footprint that belong to no operator of the graph",
+    )
+    assert profile.total_s("device") == pytest.approx(5e-6)
+
+
+def test_raw_control_characters_are_read_and_counted() -> None:
+    profile = pa.load(str(PROFILES / "names-ctrlchar.json"))
+    assert "ctrl\x01char" in profile.name.vocabulary
+    assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty; the program that should have written it may have died"),
+        (b" \n", "is empty; the program that should have written it may have died"),
+        (b"hello", "is not JSON: it starts with b'hello'"),
+        (b"\x00\x01\x02", "is not JSON: it starts with b'\\x00\\x01\\x02'"),
+        (b"[]", "looks like JSON, but no profile"),
+        (b"{}", "looks like JSON, but no profile"),
+        (b'"text"', "looks like JSON, but no profile"),
+        (b'[{"cat" : "Node","pid" :1', "looks like an ONNX Runtime profile"),
+        (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
+        (
+            b'[{ "startEnqMs" : 1 }',
+            "looks like a TensorRT list of inference times (trtexec --exportTimes)",
+        ),
+        (
+            b'{"Layers": ["a"]}',
+            "looks like a TensorRT engine description (trtexec --exportLayerInfo)",
+        ),
+        (
+            b'{"schemaVersion": 1, "traceEvents": []}',
+            "looks like a PyTorch (Kineto) trace",
+        ),
+        (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
+        (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
+        (
+            b'{"traceEvents":[{"name":"OpDispatch"}]}',
+            "looks like a Chrome timeline of MegEngine's imperative profiler",
+        ),
+        (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
+        (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
+        (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
+        (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
+        (
+            b'{"report_type": "a", "detailed_performance": []}',
+            "looks like an OpenVINO counter report",
+        ),
+        (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
+        (
+            b"===\n[node type] [first] [avg ms]",
+            "looks like a TensorFlow Lite benchmark log",
+        ),
+        (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
+        (
+            b"x = y -> z: 1ms, 2%\nTotal instructions time: 1ms",
+            "looks like a MIGraphX performance report",
+        ),
+        (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
+        (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
+        ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
+    ],
+)
+def test_what_is_no_profile_is_called_by_its_name(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = written(tmp_path, content)
+    assert failure(path, pa.UnknownFormatError) == f"{reason}; {READ_HERE}"
+
+
+def document_with(value: Any, *path: str) -> bytes:
+    document = json.loads(TINY)
+    inner = document
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return json.dumps(document).encode()
+
+
+BROKEN = [
+    (b'{"profiler": {}}', "at $: object missing required field `graph_exec`"),
+    (
+        b'{"profiler": {}, "graph_exec": {}}',
+        "at $.graph_exec: object missing required field `operator`",
+    ),
+    (document_with(1, "profiler"), "at $.profiler: expected `object`, got `int`"),
+    (
+        document_with([], "profiler", "device"),
+        "at $.profiler.device: expected `object`, got `array`",
+    ),
+    (
+        document_with(None, "profiler", "host"),
+        "at $.profiler.host: expected `object`, got `null`",
+    ),
+    (
+        document_with("soon", "profiler", "device", "6", 'CompNode("cpu0:0" from "xpux:0")', "end"),
+        "at $.profiler.device[...][...].end: invalid enum value 'soon'",
+    ),
+    (
+        document_with("many", "profiler", "opr_footprint", "6", "memory"),
+        "at $.profiler.opr_footprint[...].memory: expected `float | null`, got `str`",
+    ),
+    (
+        document_with([1], "profiler", "opr_footprint", "6", "in_shapes"),
+        "at $.profiler.opr_footprint[...].in_shapes[0]: expected `array`, got `int`",
+    ),
+    (
+        document_with({"type": "x"}, "graph_exec", "operator", "6"),
+        "at $.graph_exec.operator[...]: object missing required field `name`",
+    ),
+    (
+        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "six"),
+        "at $.graph_exec.operator: the operator id 'six' is not a whole number",
+    ),
+    (
+        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "9" * 30),
+        f"at $.graph_exec.operator: the operator id '{'9' * 30}' is not a whole number",
+    ),
+    (TINY + b" {}", f"is not valid JSON: trailing characters (byte {len(TINY) + 2})"),
+    (
+        b'{"profiler": {"device": {"6": NaN}}, "graph_exec": {"operator": {}}}',
+        "is not valid JSON: invalid character (byte 30)",
+    ),
+    (
+        b'{"profiler": {"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+        "is nested too deeply for a profile",
+    ),
+    (
+        document_with("?", "graph_exec", "operator", "6", "name").replace(b"?", b"d\xe4ta"),
+        "at $.graph_exec.operator: text that is not UTF-8, b'\\xe4ta'",
+    ),
+    (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end"),
+    (gzip.compress(TINY, mtime=0)[:9] + b"\xff" * 40, "damaged gzip: Error -3"),
+    (zstandard.ZstdCompressor().compress(TINY)[:40], "truncated: the zstd stream has no end"),
+    (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, "damaged zstd: "),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), BROKEN, ids=[reason for _, reason in BROKEN])
+def test_a_broken_profile_says_where_and_what(tmp_path: Path, content: bytes, reason: str) -> None:
+    found = failure(written(tmp_path, content), pa.MalformedProfileError)
+    assert found == reason or (reason.startswith("damaged") and found.startswith(reason))
+
+
+def test_a_part_that_is_not_asked_for_may_be_broken(tmp_path: Path) -> None:
+    path = written(tmp_path, document_with({"layout": 1}, "graph_exec", "var", "7", "mem_plan"))
+    assert run_command(path).code == 0
+    outcome = run_command(path, "--input-dtype", "Float32")
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"profile_analyze: error: {path}: at $.graph_exec.var[...].mem_plan.layout: "
+        "expected `object | null`, got `int`\n",
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_truncated_profile_says_at_which_byte(tmp_path: Path, share: float) -> None:
+    length = int(len(TINY) * share)
+    assert failure(written(tmp_path, TINY[:length]), pa.MalformedProfileError) == (
+        f"truncated: the JSON ends in the middle, at byte {length}; the program that wrote it may "
+        "have died: profile again"
+    )
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert failure(str(tmp_path / "nothing.json")) == "no such file"
+    assert failure(str(tmp_path)) == "is a directory; name a profile in it"
+    assert failure(str(tmp_path / "a\0b")) == "no such file: the name has a NUL character"
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(pa.InputError) as caught:
+        pa.load(tmp_path / "secret.json")
+    assert caught.value.reason == "permission denied"
+
+
+def test_zstd_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    monkeypatch.setattr("sys.version_info", (3, 10))
+    path = written(tmp_path, zstandard.ZstdCompressor().compress(TINY))
+    assert failure(path) == (
+        "is compressed by zstd, which needs the package zstandard before Python 3.14: "
+        "pip install 'profile_analyze[zstd]'"
+    )

@@ -1,0 +1,164 @@
+"""Every output form on the same tiny profiles, whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.report import RENDERERS
+from profile_analyze.report.text import visible, wrapped
+
+AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
+
+
+def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
+    """A profile of (name, microseconds, computation); each touches 1 KiB."""
+    document: dict[str, Any] = {
+        "profiler": {
+            "device": {
+                str(id_): {"cpu0": {"start": 0, "kern": 0, "end": time * 1e-6}}
+                for id_, (_, time, _) in enumerate(operators)
+            },
+            "opr_footprint": {
+                str(id_): {
+                    "computation": computation,
+                    "memory": 1024,
+                    "in_shapes": [[2, 3], [3]],
+                    "in_layouts": [[1, 2], None],
+                    "out_shapes": [[]],
+                }
+                for id_, (_, _, computation) in enumerate(operators)
+            },
+        },
+        "graph_exec": {
+            "operator": {
+                str(id_): {"name": name, "type": f"T{id_ % 2}"}
+                for id_, (name, _, _) in enumerate(operators)
+            }
+        },
+    }
+    content = Content("tiny", json.dumps(document).encode())
+    return MegEngineReader().read(content, input_dtypes=True)
+
+
+def report(one: pa.Profile, query: pa.Query) -> pa.Report:
+    return pa.Report(pa.summarise(one, query), (pa.run(query, one),))
+
+
+EXPECTED = {
+    "table": """\
+-----------------  ------
+total device time  0.0004
+total host time    N/A
+copy time          N/A
+copy wait time     N/A
+-----------------  ------
+
+╒════════════════════╤══════════════╤═════════════════╤═══════════════╤═════════╤══════════╤═════════════╤═════════════╤══════════════╕
+│ device self time   │ cumulative   │ operator info   │ computation   │ FLOPS   │ memory   │ bandwidth   │ in_shapes   │ out_shapes   │
+╞════════════════════╪══════════════╪═════════════════╪═══════════════╪═════════╪══════════╪═════════════╪═════════════╪══════════════╡
+│ #0                 │ 0.0003       │ conv            │ 6.00          │ 20.00   │ 1.00     │ 3.26        │ {2,3}       │ {}           │
+│ 0.0003             │ 75.0%        │ T0              │ KFLO          │ MFLOPS  │ KiB      │ MiB/s       │ -[1,2]      │              │
+│ 75.0%              │              │ 0               │               │         │          │             │ {3}         │              │
+├────────────────────┼──────────────┼─────────────────┼───────────────┼─────────┼──────────┼─────────────┼─────────────┼──────────────┤
+│ #1                 │ 0.0004       │ relu            │ N/A           │ N/A     │ 1.00     │ 9.77        │ {2,3}       │ {}           │
+│ 0.0001             │ 100.0%       │ T1              │ FLO           │ FLOPS   │ KiB      │ MiB/s       │ -[1,2]      │              │
+│ 25.0%              │              │ 1               │               │         │          │             │ {3}         │              │
+╘════════════════════╧══════════════╧═════════════════╧═══════════════╧═════════╧══════════╧═════════════╧═════════════╧══════════════╛
+""",
+    "wiki": """\
+| name              | value   |
+|-------------------|---------|
+| total device time | 0.0004  |
+| total host time   | N/A     |
+| copy time         | N/A     |
+| copy wait time    | N/A     |
+
+|   # |   time | ratio   | time bar        |   cum-time |   cum-time ratio | opr name   | opr type   |   opr id | computation (MFLO)   | MFLOPS   | MFLOPS-bar      |   memory (MB) |   bandwidth (MiB/s) | bandwidth bar   | in_shapes         | out_shapes   |
+|-----|--------|---------|-----------------|------------|------------------|------------|------------|----------|----------------------|----------|-----------------|---------------|---------------------|-----------------|-------------------|--------------|
+|   0 | 0.0003 | 75.0%   | ############### |     0.0003 |             0.75 | conv       | T0         |        0 | 0.0                  | 20.0     | ############### |             0 |                 3.3 | #####           | {2,3} -[1,2], {3} | {}           |
+|   1 | 0.0001 | 25.0%   | #####           |     0.0004 |             1    | relu       | T1         |        1 | N/A                  | N/A      |                 |             0 |                 9.8 | ############### | {2,3} -[1,2], {3} | {}           |
+""",
+    "operators": """\
+-----------------  ------
+total device time  0.0004
+total host time    N/A
+copy time          N/A
+copy wait time     N/A
+-----------------  ------
+
+conv T0 0
+relu T1 1
+""",
+}
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_each_form_whole(form: str) -> None:
+    two = profile([("conv", 300, 6000), ("relu", 100, None)])
+    assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
+
+
+def test_the_forms_are_those_that_are_tested() -> None:
+    assert set(RENDERERS) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_awkward_names_cannot_leave_their_cell(form: str, encoding: str) -> None:
+    one = profile([(name, 10.0, 1) for name in AWKWARD])
+    plain = profile([("plain", 10.0, 1) for _ in AWKWARD])
+    display = pa.Display(encoding)
+    text = pa.render(report(one, pa.Query()), form, display)
+    text.encode(encoding)
+    assert len(text.splitlines()) == len(pa.render(report(plain, pa.Query()), form).splitlines())
+    assert not set("\x1b\u202e") & set(text)
+    if form == "wiki":
+        unescaped = [line.replace(r"\|", "").count("|") for line in text.splitlines()[7:]]
+        assert set(unescaped) == {18}
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_nothing_to_show(form: str) -> None:
+    text = pa.render(report(profile([]), pa.Query()), form)
+    assert text.endswith("\n")
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "shown"),
+    [
+        ("conv", "utf-8", "conv"),
+        ("a\nb\tc\rd", "utf-8", r"a\nb\tc\rd"),
+        ("\x00\x1b\x7f\x9b", "utf-8", r"\x00\x1b\x7f\x9b"),
+        ("\u202e\u2028\ufeff\ud800", "utf-8", r"\u202e\u2028\ufeff\ud800"),
+        ("卷é", "utf-8", "卷é"),
+        ("卷é", "latin-1", r"\u5377é"),
+        ("卷é", "ascii", r"\u5377\xe9"),
+    ],
+)
+def test_only_visible_text_comes_out(text: str, encoding: str, shown: str) -> None:
+    assert visible(text, encoding) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        (" ", []),
+        ("name", ["name"]),
+        ("two words", ["two", "words"]),
+        ("line\nbreak\tx", ["line", "break", "x"]),
+        ("hyphen-ated", ["hyphen-", "ated"]),
+        ("abcdefghij", ["abcdefgh", "ij"]),
+        ("卷积卷积卷", ["卷积卷积", "卷"]),
+        ("\x01\x02\x03", [r"\x01\x02", r"\x03"]),
+    ],
+)
+def test_text_is_wrapped_to_columns(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 8, "utf-8") == lines

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+
+from profile_analyze import QuantityError, units
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0.001", 0.001),
+        ("1e-6", 1e-6),
+        ("1_000", 1000.0),
+        ("0", 0.0),
+        ("-1", -1.0),
+        (" 2 ", 2.0),
+        ("1s", 1.0),
+        ("1ms", 0.001),
+        ("1.5 ms", 0.0015),
+        ("20us", 20e-6),
+        ("20\N{MICRO SIGN}s", 20e-6),
+        ("20\N{GREEK SMALL LETTER MU}s", 20e-6),
+        ("3ns", 3e-9),
+        ("1e3ns", 1e-6),
+        ("2min", 120.0),
+        ("1h", 3600.0),
+        ("inf", inf),
+        ("-Infinity", -inf),
+    ],
+)
+def test_times_are_read(text: str, seconds: float) -> None:
+    assert units.parse_time(text) == pytest.approx(seconds, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "abc", "ms", "1kg", "1 m s", "nan", "NaN", "-nan", "1MS", "1..2", "0x10", "5infs"]
+)
+def test_what_is_no_time_is_told(text: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        units.parse_time(text)
+    assert str(caught.value) == (
+        f"{text!r} is not a time; write seconds, or a number with one of s, ms, us, ns, min, h: "
+        "0.001, 1ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0, "FLO", ("0.00", "FLO")),
+        (999.0, "FLO", ("999.00", "FLO")),
+        (1000.0, "FLO", ("1.00", "KFLO")),
+        (999_999.0, "FLO", ("1000.00", "KFLO")),  # the scale is chosen before rounding
+        (231_211_008.0, "FLO", ("231.21", "MFLO")),
+        (26.3278e9, "FLO/s", ("26.33", "GFLOPS")),
+        (3e12, "FLO/s", ("3.00", "TFLOPS")),
+        (4e15, "FLO", ("4.00", "PFLO")),
+        (5e18, "FLO", ("5.00", "EFLO")),
+        (6e21, "FLO/s", ("6.00", "ZFLOPS")),
+        (7e24, "FLO", ("7.00", "YFLO")),
+        (8e27, "FLO", ("8.00e+27", "FLO")),
+        (1023.0, "byte", ("1023.00", "byte")),
+        (1024.0, "byte", ("1.00", "KiB")),
+        (1024.0**2 * 9.19, "byte", ("9.19", "MiB")),
+        (1024.0**3, "byte/s", ("1.00", "GiB/s")),
+        (12.0, "byte/s", ("12.00", "byte/s")),
+        (-5000.0, "FLO", ("-5000.00", "FLO")),
+        (nan, "FLO", ("N/A", "FLO")),
+        (nan, "FLO/s", ("N/A", "FLOPS")),
+        (nan, "byte", ("N/A", "byte")),
+        (nan, "byte/s", ("N/A", "byte/s")),
+    ],
+)
+def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -> None:
+    assert units.scaled(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "text"),
+    [
+        (units.seconds, 0.008782, "0.00878"),
+        (units.seconds, 9e-05, "9e-05"),
+        (units.seconds, 1234.5, "1.23e+03"),
+        (units.seconds, 0.0, "0.0"),
+        (units.seconds, 5.0, "5.0"),
+        (units.seconds_exactly, 0.1037394, "0.103739"),
+        (units.seconds_exactly, 0.0, "0"),
+        (units.seconds_fixed, 0.01379, "0.0138"),
+        (units.percent, 0.08465, "8.5%"),
+        (units.percent, 1.0, "100.0%"),
+        (units.fraction, 0.08465476, "0.0846548"),
+        (units.mega, 231_211_008.0, "231.2"),
+        (units.mebi, 1024.0**2 * 1.25, "1.2"),
+    ],
+)
+def test_numbers_are_written(function: object, value: float, text: str) -> None:
+    assert callable(function)
+    assert function(value) == text
+    assert function(nan) == "N/A"
+
+
+def test_counts_agree_with_what_they_count() -> None:
+    assert units.counted(1, "operator") == "1 operator"
+    assert units.counted(0, "operator") == "0 operators"
+    assert units.counted(2, "entry", "entries") == "2 entries"
