@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
     from profile_analyze.readers import load
-    from profile_analyze.report import Display, Report, render
+    from profile_analyze.report import RENDERERS, Display, Report, render
     from profile_analyze.units import parse_time
     from profile_analyze.version import VERSION as __version__
 
@@ -56,6 +56,7 @@ _HOME = {
     "QuantityError": "errors",
     "Query": "query.question",
     "QueryError": "errors",
+    "RENDERERS": "report",
     "Report": "report",
     "Result": "query.result",
     "Summary": "query.summary",
@@ -71,6 +72,7 @@ _HOME = {
 
 __all__ = [
     "COLUMNS",
+    "RENDERERS",
     "Coded",
     "Column",
     "CopyTime",

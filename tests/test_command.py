@@ -60,7 +60,7 @@ def test_help_is_grouped_and_has_five_examples() -> None:
     assert (outcome.code, outcome.err) == (0, "")
     places = [outcome.out.index(f"\n{group}: ") for group in ("rows", "groups", "order", "view")]
     assert places == sorted(places)
-    assert outcome.out.count("\n  profile_analyze run.json") + outcome.out.count("| profile_a") == 5
+    assert outcome.out.count("\n  profile-analyze run.json") + outcome.out.count("| profile-a") == 5
     assert "(default: 3)" in outcome.out
     assert "in seconds or as 1ms, 20us" in " ".join(outcome.out.split())
 
@@ -141,7 +141,7 @@ def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
 def test_a_wrong_call_is_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == f"profile_analyze: error: {message}; see profile_analyze --help\n"
+    assert outcome.err == f"profile_analyze: error: {message}; see profile-analyze --help\n"
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,37 @@ def test_interrupted_or_out_of_memory(
     monkeypatch.setattr(command, "_answer", fail)
     outcome = run_command(TINY)
     assert (outcome.code, outcome.out, outcome.err) == (code, "", err)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [(">&-", "standard output: is closed"), ("<&-", "standard input: is closed")],
+)
+def test_closed_streams_are_one_line(redirection: str, message: str) -> None:
+    file = "-" if redirection.startswith("<") else TINY
+    done = run_process(
+        "bash", "-c", f"'{sys.executable}' -m profile_analyze '{file}' {redirection}"
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"profile_analyze: error: {message}\n"
+
+
+def test_standard_input_is_called_so() -> None:
+    outcome = run_command("-", stdin=b"")
+    assert outcome.err.startswith("profile_analyze: error: standard input: is empty; ")
+    assert run_command("").err == "profile_analyze: error: '': no such file\n"
+
+
+def test_few_times_are_told() -> None:
+    outcome = run_command(
+        str(PROFILES / "twocn-onlywait.json"), "--copy-time", "--opr-name", "Copy.0"
+    )
+    assert outcome.err == (
+        "note: only 3 of 26 operators have a device time; totals and shares are of those\n"
+        "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
+        '0.00601 s on CompNode("cpu0:0" from "xpux:0"), 1e-06 s on CompNode("cpu1:0" from "xpu1:0")\n'
+        "note: the copy time is 1e-06 s, too short for four decimals\n"
+    )
 
 
 def test_file_names_cannot_act_on_the_terminal() -> None:

@@ -19,7 +19,7 @@ OPERATOR_COLUMNS = "id, name, type, time, share, computation, flops, memory, ban
 GROUP_COLUMNS = "type, count, time, share, computation, flops, memory, bandwidth"
 TWO_DEVICES = (
     "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
-    '0.0133 s on CompNode("cpu1:0" from "xpu1:0"), 0.0186 s on CompNode("cpu0:0" from "xpux:0")\n'
+    '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'
 )
 
 
@@ -170,7 +170,8 @@ def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
     }
     assert types == {"ConvolutionForward", "Elemwise", "MatrixMul", "Reshape", "Broadcast"} & types
     assert "ConvolutionForward" in types
-    assert column(2, "direct-static", "--input-dtype", "Byte", err=NOTHING_OF_12) == []
+    no_such = "note: input dtype Byte: no input is known to be of it; there are Float32\n"
+    assert column(2, "direct-static", "--input-dtype", "Byte", err=no_such + NOTHING_OF_12) == []
 
 
 NOTHING_OF_12 = "note: no operator matches, of 12 that have a device time\n"
@@ -255,7 +256,8 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
 def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     path = edited(tmp_path, "tiny", kern=None)
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
-    assert (outcome.code, outcome.err) == (0, "")
+    note = "note: time is N/A everywhere and puts nothing in order\n"
+    assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
         "│ #0                 │ 0.0          │ data            │ N/A           │ N/A     │ 0.00     "
         "│ N/A         │             │ {}           │",
@@ -328,10 +330,11 @@ def test_w6_wait_times_are_called_so() -> None:
     outcome = run_command(path, *kern, "--show-host")
     assert "│ device wait time   │" in outcome.out
     assert "│ host wait time   │" in outcome.out
-    (row,) = rows_of("resnet18", *kern)
+    total = "note: shares are of the total device wait time, 3.3e-05 s\n"
+    (row,) = rows_of("resnet18", *kern, err=total)
     assert row[0] == "#0 1e-06 3.0%"
     assert (row[FLOPS], row[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
-    (everything,) = rows_of("resnet18", *kern, "--aggregate", "sum")
+    (everything,) = rows_of("resnet18", *kern, "--aggregate", "sum", err=total)
     assert everything[0].endswith("100.0%")
     assert (everything[FLOPS], everything[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
     wiki = run_command(path, *kern, "--wiki", "--print-only", "device")
@@ -358,9 +361,20 @@ def test_w8_footprints_of_another_run_are_told() -> None:
 def test_w9_nothing_matches_a_name() -> None:
     note = (
         "note: no operator matches, of 91 that have a device time\n"
-        "note: the pattern CONV is matched from the start of a name on; .*CONV finds it anywhere\n"
+        "note: the pattern {} is matched from the start of a name on, and capitals count; {}\n"
     )
-    assert rows_of("resnet18", "--opr-name", "CONV", err=note) == []
+    for pattern, hint in [
+        ("CONV", "(?i).*CONV matches 37 names"),
+        ("zz|RELU", ".*(?:zz|RELU) matches 39 names"),
+        ("nothing", "nor does .*nothing match a name"),
+    ]:
+        err = note.format(pattern, hint)
+        assert rows_of("resnet18", "--opr-name", pattern, err=err) == []
+    only_other_types = "note: no operator matches, of 91 that have a device time\n"
+    arguments = ["--opr-name", "conv", "--type", "PoolingForward"]
+    assert rows_of("resnet18", *arguments, err=only_other_types) == []
+    untimed = only_other_types.replace("\n", "; 1 operator without one would\n")
+    assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 
 def test_w10_nothing_is_of_a_type() -> None:
@@ -428,7 +442,7 @@ def test_w14_each_device_has_its_total() -> None:
 @pytest.mark.parametrize("count", ["-1", "x", "1.5"])
 def test_w17_top_is_a_number_of_rows(count: str) -> None:
     message = f"argument -t/--top: {count!r} is not a number of rows; 0 shows all"
-    assert usage_error("none", f"-t={count}") == f"{message}; see profile_analyze --help"
+    assert usage_error("none", f"-t={count}") == f"{message}; see profile-analyze --help"
 
 
 def test_w18_columns_align_by_display_width() -> None:
@@ -442,7 +456,7 @@ def test_w18_columns_align_by_display_width() -> None:
 
 
 def test_w20_an_operator_list_is_no_wiki_table() -> None:
-    message = "--dump-only-opr prints no table, so that --confluence means nothing; leave one out"
+    message = "--dump-only-opr prints no table, so that --confluence (or --wiki) means nothing; leave one out"
     assert usage_error("none", "--dump-only-opr", "--wiki") == message
 
 

@@ -110,8 +110,8 @@ def test_the_files_that_architecture_names_exist() -> None:
 
 def test_the_help_examples_work() -> None:
     text = run_command("--help").out
-    examples = re.findall(r"^  (profile_analyze run\.json.*)$", text, re.MULTILINE)
+    examples = re.findall(r"^  (profile-analyze run\.json.*)$", text, re.MULTILINE)
     assert len(examples) == 4
     for example in examples:
         resnet = str(PROFILES / "resnet18.json")
-        answer(example.replace("run.json", resnet).replace("profile_analyze", "profile-analyze", 1))
+        answer(example.replace("run.json", resnet))

@@ -18,8 +18,8 @@ TINY = str(PROFILES / "tiny.json")
 
 
 def test_public_names_are_exported_on_purpose() -> None:
-    assert pa.__all__ == sorted(pa.__all__)
-    assert dir(pa) == pa.__all__
+    assert dir(pa) == sorted(pa.__all__)
+    assert len(set(pa.__all__)) == len(pa.__all__)
     for name in pa.__all__:
         assert getattr(pa, name).__doc__
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -123,6 +123,12 @@ def test_questions_are_plain_frozen_values() -> None:
         ({"by": "memory"}, "by: 'memory' is not one of type"),
         ({"aggregate": "most"}, "aggregate: 'most' is not one of sum, mean, max, min"),
         ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
+        ({"top": 2.5}, "top: 2.5 is not a number of rows"),
+        ({"types": [5]}, "types: [5] is neither a text nor several"),
+        ({"order": None}, "order: None is neither a text nor several"),
+        ({"name": 5}, "name: 5 is not a text"),
+        ({"min_time_s": "1ms"}, "min_time_s: a number of seconds; parse_time reads '1ms'"),
+        ({"max_time_s": []}, "max_time_s: [] is not a number of seconds"),
         ({"min_time_s": nan}, "a time to compare with cannot be NaN"),
         ({"max_time_s": nan}, "a time to compare with cannot be NaN"),
     ],
@@ -157,6 +163,51 @@ def test_a_report_prints_like_the_command() -> None:
     assert pa.render(report) == run_command(TINY).out
     assert pa.render(report, "wiki") == run_command(TINY, "--wiki").out
     assert pa.render(report, "operators") == run_command(TINY, "--dump-only-opr").out
+
+
+def test_values_cannot_be_changed_by_whoever_gets_them() -> None:
+    profile = pa.load(TINY)
+    result = pa.run(pa.Query(), profile)
+    for values in (
+        *(result["time"], result["name"], result["id"], profile.id, profile.memory),
+        *(profile.type.codes, profile.device.time_s, profile.host.lanes.start_s),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = values[1]
+
+
+def test_values_are_short_in_a_notebook() -> None:
+    profile = pa.load(TINY)
+    assert repr(profile) == f"Profile({TINY!r}, 4 operators, 'MegEngine GraphProfiler JSON')"
+    assert repr(profile.device) == "Timings(4 of 4 operators, 1 run)"
+    assert repr(profile.device.lanes) == (
+        'LaneTimes(4 intervals, lanes=(\'CompNode("cpu0:0" from "xpux:0")\',))'
+    )
+    assert repr(profile.type) == "Coded(4 values, 4 distinct)"
+    result = pa.run(pa.Query(aggregate="sum"), profile)
+    assert repr(result) == f"Result(1 group of 1, columns={result.columns})"
+    assert (
+        repr(pa.COLUMNS[0])
+        == "Column('id', unit='', meaning=\"the operator's number in the graph\")"
+    )
+
+
+def test_a_result_gives_its_rows() -> None:
+    result = pa.run(pa.Query(), pa.load(TINY))
+    assert list(result) == result.rows
+    assert result.rows[0]["name"] == "ADD"
+
+
+def test_an_unknown_form_is_refused() -> None:
+    report = pa.Report(None, ())
+    with pytest.raises(pa.QueryError, match="form: 'html' is not one of table, wiki, operators"):
+        pa.render(report, "html")
+
+
+def test_a_result_has_the_notes_of_its_profile() -> None:
+    profile = pa.load(str(PROFILES / "trace-dyn.json"))
+    assert len(profile.notes) == 1
+    assert pa.run(pa.Query(), profile).notes == profile.notes
 
 
 def test_a_pattern_that_takes_too_long_is_stopped() -> None:

@@ -6,9 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.model.columns import group_keys, orderable_names
-from profile_analyze.query.aggregates import AGGREGATES
-from profile_analyze.query.question import DEFAULT_AGGREGATE, DEFAULT_ORDER, Query
+from profile_analyze.model.columns import DEFAULT_ORDER, group_keys, orderable_names
+from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.units import parse_time
 from profile_analyze.version import VERSION
 
@@ -16,41 +15,44 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.model.profile import Side
+    from profile_analyze.query.question import Query
 
 PROGRAM: Final = "profile_analyze"
+COMMAND: Final = "profile-analyze"
 
 _DESCRIPTION: Final = """\
-Tells where the time of a neural network goes, from the JSON profile of the runtime that executed
-it: the slowest operators or kinds of operator, with FLOPS and memory bandwidth."""
+Tells where the time of a neural network goes, from the JSON profile that its runtime
+wrote: the slowest operators or kinds of operator, with FLOPS and memory bandwidth."""
 
 _EXAMPLES: Final = """\
 examples:
-  profile_analyze run.json
+  profile-analyze run.json
       the three slowest operators
-  profile_analyze run.json -t 5 --aggregate-by type
+  profile-analyze run.json -t 5 --aggregate-by type
       the five kinds of operator that cost most
-  profile_analyze run.json -t 0 --order-by memory --type ConvolutionForward
+  profile-analyze run.json -t 0 --order-by memory --type ConvolutionForward
       all convolutions, those that touch most memory first
-  profile_analyze run.json --opr-name '.*conv' --min-time 1ms
+  profile-analyze run.json --opr-name '.*conv' --min-time 1ms
       operators with conv in their name that take a millisecond or more
-  gzip -dc run.json.gz | profile_analyze - --wiki --show-host > page.txt
+  gzip -dc run.json.gz | profile-analyze - --wiki --show-host > page.txt
       tables for a wiki page, of device and host times, from standard input
 
 Times are in seconds; a suffix says otherwise: 1ms, 20us, 0.5s.
-Exit status: 0 answered, 1 the input cannot be read or the output not written, 2 asked wrongly."""
+Exit status: 0 answered; 1 the input cannot be read, or the output not written;
+2 asked wrongly."""
 
 
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        raise QueryError(f"{message}; see {PROGRAM} --help")
+        raise QueryError(f"{message}; see {COMMAND} --help")
 
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
     result = _Parser(
-        prog=PROGRAM,
+        prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -151,8 +153,9 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--copy-time",
         action="store_true",
-        help="in the summary, the time of copies between devices, of the operators that "
-        "--type, --opr-name and --input-dtype keep",
+        help="in the summary, the time of copies between devices and the time that they waited "
+        "for their first kernel, in seconds, of the operators that --type, --opr-name and "
+        "--input-dtype keep",
     )
     group.add_argument(
         "--print-only",
@@ -162,7 +165,8 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dump-only-opr",
         action="store_true",
-        help="only name, type and id of each operator, a line each, to compare with diff",
+        help="only name, type and id of each operator, a line each; with --order-by +id, to "
+        "compare with diff",
     )
 
 
@@ -200,13 +204,16 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     arguments = parser().parse_args(argv)
     if arguments.dump_only_opr and arguments.confluence:
         raise QueryError(
-            "--dump-only-opr prints no table, so that --confluence means nothing; leave one out"
+            "--dump-only-opr prints no table, so that --confluence (or --wiki) means nothing; "
+            "leave one out"
         )
     return arguments
 
 
 def queries_of(arguments: argparse.Namespace) -> dict[Side, Query]:
     """What is asked about each side. Raises `QueryError`."""
+    from profile_analyze.query.question import Query
+
     fields: dict[str, Any] = {
         "types": arguments.type,
         "name": arguments.opr_name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.arguments import PROGRAM, form_of, parse, queries_of, sides_of
@@ -13,7 +14,7 @@ from profile_analyze.errors import (
     ProfileAnalyzeError,
     UnknownColumnError,
 )
-from profile_analyze.query.question import DEFAULT_ORDER
+from profile_analyze.model.columns import DEFAULT_ORDER
 
 if TYPE_CHECKING:
     import argparse
@@ -55,6 +56,8 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
     results = tuple(run(queries[side], profile) for side in sides_of(arguments))
     report = Report(summary if arguments.print_only in (None, "summary") else None, results)
+    if sys.stdout is None:
+        raise OutputError("standard output: is closed")
     text = render(report, form_of(arguments), Display(sys.stdout.encoding or "utf-8"))
     notes = [doubts, profile.notes, summary.notes, *(result.notes for result in results)]
     return text, tuple(dict.fromkeys(note for part in notes for note in part))
@@ -106,5 +109,6 @@ def _report(kind: str, messages: Iterable[str]) -> None:
     """Write a line for each message to standard error."""
     from profile_analyze.report.text import visible
 
-    for message in messages:
-        print(f"{kind}: {visible(message, 'utf-8')}", file=sys.stderr)
+    with suppress(OSError):  # there is nowhere left to say that nothing can be said
+        for message in messages:
+            print(f"{kind}: {visible(message, 'utf-8')}", file=sys.stderr)

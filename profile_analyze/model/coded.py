@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.units import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -19,7 +22,7 @@ U = TypeVar("U")
 MISSING_CODE = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded(Generic[T]):
     """Values as codes into a vocabulary without repetitions, in order of first appearance."""
 
@@ -27,6 +30,12 @@ class Coded(Generic[T]):
     """Shape (rows,): the place in `vocabulary`, or -1 where the value is not available."""
     vocabulary: tuple[T, ...]
     """The distinct values."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __repr__(self) -> str:
+        return f"Coded({counted(len(self), 'value')}, {len(self.vocabulary)} distinct)"
 
     @classmethod
     def of(cls, values: Sequence[T | None]) -> Coded[T]:

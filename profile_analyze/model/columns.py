@@ -8,8 +8,7 @@ so that `--help` can list the columns at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from profile_analyze.errors import UnknownColumnError
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.coded import Coded
     from profile_analyze.model.profile import EndKey, Profile, Side
+
+DEFAULT_ORDER: Final = "time"
 
 Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Coded[Any]"
 
@@ -53,13 +54,14 @@ class Rows(Protocol):
 Formula: TypeAlias = Callable[[Rows], Values]
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregated:
-    """A group's value is the aggregate that was asked for, over its operators' values."""
+AGGREGATED: Final = "aggregated"
+"""A group's value is the aggregate that was asked for, over its operators' values."""
+
+GROUP_KEY: Final = "group key"
+"""A group has a value only if it was grouped by this column."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatioOfSums:
+class RatioOfSums(NamedTuple):
     """A group's value is the sum of one column over the sum of another, over those with both.
 
     For an aggregate that does not add up (max, min), it is that aggregate over the operators' own
@@ -70,16 +72,11 @@ class RatioOfSums:
     denominator: str
 
 
-@dataclass(frozen=True, slots=True)
-class GroupKey:
-    """A group has a value only if it was grouped by this column."""
+GroupRule: TypeAlias = "Literal['aggregated', 'group key'] | RatioOfSums | Formula"
 
 
-GroupRule: TypeAlias = "Aggregated | RatioOfSums | GroupKey | Formula"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
+# Named tuples, because the module of the data classes alone takes longer to import than --help.
+class Column(NamedTuple):
     """One entry of the register."""
 
     name: str
@@ -94,6 +91,9 @@ class Column:
     ranked: bool = False
     """Whether it depends on which rows are shown and in which order (a running sum)."""
     aliases: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"
 
     def belongs_to(self, *, groups: bool) -> bool:
         """Whether a table of groups (else of operators) has this column."""
@@ -153,15 +153,15 @@ COLUMNS: Final = (
         aliases=("opr_id",),
     ),
     Column("name", "", "the operator's name", lambda rows: rows.profile.name, None),
-    Column("type", "", "the kind of operator", lambda rows: rows.profile.type, GroupKey()),
+    Column("type", "", "the kind of operator", lambda rows: rows.profile.type, GROUP_KEY),
     Column("count", "1", "how many operators are in the group", None, lambda rows: rows.sizes),
     Column(
         "time",
         "s",
         "end - start, the largest over the operator's comp nodes or threads "
-        "(kern - start with --top-end-key kern)",
+        "(kern - start where wait times are asked for)",
         _time,
-        Aggregated(),
+        AGGREGATED,
     ),
     Column(
         "share",
@@ -193,7 +193,7 @@ COLUMNS: Final = (
         "FLO",
         "floating-point operations, two for a multiply-add",
         lambda rows: rows.profile.computation,
-        Aggregated(),
+        AGGREGATED,
     ),
     Column(
         "flops",
@@ -207,7 +207,7 @@ COLUMNS: Final = (
         "byte",
         "bytes of all inputs and outputs, each counted once",
         lambda rows: rows.profile.memory,
-        Aggregated(),
+        AGGREGATED,
     ),
     Column(
         "bandwidth",
@@ -259,7 +259,7 @@ def find_column(name: str) -> Column:
 
 def group_keys() -> tuple[str, ...]:
     """What operators can be grouped by."""
-    return tuple(column.name for column in COLUMNS if isinstance(column.of_groups, GroupKey))
+    return tuple(column.name for column in COLUMNS if column.of_groups == GROUP_KEY)
 
 
 def orderable_names(*, groups: bool) -> tuple[str, ...]:

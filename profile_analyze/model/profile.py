@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.units import counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,7 +26,7 @@ Strides: TypeAlias = tuple[Shape | None, ...]
 Dtypes: TypeAlias = tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaneTimes:
     """Every interval that was recorded: one operator on one lane in one run. Seconds, NaN is N/A.
 
@@ -42,6 +45,12 @@ class LaneTimes:
     """When its first kernel started; NaN also where no kernel was started on this lane."""
     end_s: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __repr__(self) -> str:
+        return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.vocabulary})"
+
     def total_by_lane(self) -> Mapping[str, float]:
         """Seconds of `end - start` summed over the intervals of each lane that are known."""
         known = self.end_s - self.start_s
@@ -50,7 +59,7 @@ class LaneTimes:
         return dict(zip(self.lane.vocabulary, sums.tolist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Timings:
     """The times of all operators on one side, device or host. Seconds, NaN is N/A."""
 
@@ -63,6 +72,13 @@ class Timings:
     """Shape (operators, runs): `kern - start`, the largest over the lanes that have one."""
     lanes: LaneTimes
     """What the above was worked out from."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __repr__(self) -> str:
+        of = f"{self.recorded.sum()} of {counted(len(self.recorded), 'operator')}"
+        return f"Timings({of}, {counted(self.time_s.shape[1], 'run')})"
 
     @classmethod
     def of_lanes(cls, lanes: LaneTimes, *, operators: int, runs: int = 1) -> Timings:
@@ -82,7 +98,7 @@ class Timings:
         return self.time_s if end_key == "end" else self.wait_s
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Profile:
     """The facts of one profile: a row for each operator of the graph, in the file's order.
 
@@ -113,8 +129,14 @@ class Profile:
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
 
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
     def __len__(self) -> int:
         return len(self.id)
+
+    def __repr__(self) -> str:
+        return f"Profile({self.file!r}, {counted(len(self), 'operator')}, {self.source!r})"
 
     def timings(self, side: Side) -> Timings:
         """The times of one side."""

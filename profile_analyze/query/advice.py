@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.units import counted
+from profile_analyze.errors import PatternError
+from profile_analyze.model.coded import Coded
+from profile_analyze.query.patterns import matches
+from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,40 +19,36 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import GroupRows, OperatorRows
 
 
-def notes_on(query: Query, profile: Profile, selection: Selection) -> tuple[str, ...]:
+def notes_on(
+    query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
+) -> tuple[str, ...]:
     """The notes on the answer to `query`, a sentence each."""
-    return tuple(_notes(query, profile, selection))
+    profile = operators.profile
+    return (
+        *_on_types(query, profile),
+        *_on_dtypes(query, profile, selection),
+        *_on_an_empty_answer(query, profile, selection),
+        *_on_wait_times(query, operators, selection),
+        *_on_the_order(query, rows, selection),
+    )
 
 
-def _notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
-    if selection.undecided:
-        yield (
-            f"input dtype {query.input_dtype}: left out {counted(selection.undecided, 'operator')} "
-            "with inputs whose dtype the profile does not say"
-        )
+def _on_types(query: Query, profile: Profile) -> Iterator[str]:
     for name in query.types:
         if name not in profile.type.vocabulary:
-            yield f"type {name}: the profile has no such operator; {_hint(name, profile)}"
-    if not selection.looked_at:
-        yield f"no operator has a {query.side} time"
-    elif not len(selection.operators):
-        yield f"no operator matches, of {selection.looked_at} that have a {query.side} time"
-        if query.name and not query.name.startswith(".*"):
-            yield (
-                f"the pattern {query.name} is matched from the start of a name on; "
-                f".*{query.name} finds it anywhere"
-            )
+            yield f"type {name}: the profile has no such operator; {_near_types(name, profile)}"
 
 
-def _hint(name: str, profile: Profile) -> str:
+def _near_types(name: str, profile: Profile) -> str:
     near = _near(name, profile.type.vocabulary)
     if near:
         return f"near: {', '.join(near)}"
     codes, counts = np.unique(profile.type.codes, return_counts=True)
     common = [profile.type.vocabulary[code] for code in codes[np.argsort(-counts)][:8]]
-    return f"the most frequent are {', '.join(common)}" if common else "it has no operators"
+    return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
 
 
 def _near(name: str, words: Sequence[str]) -> list[str]:
@@ -56,3 +57,61 @@ def _near(name: str, words: Sequence[str]) -> list[str]:
 
     inside = [word for word in words if name.lower() in word.lower()] if name else []
     return inside[:8] or get_close_matches(name, words, n=3)
+
+
+def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+    if query.input_dtype is None or profile.input_dtypes is None:
+        return
+    known = sorted({dtype for word in profile.input_dtypes.vocabulary for dtype in word if dtype})
+    if known and query.input_dtype not in known:
+        has = ", ".join(known)
+        yield f"input dtype {query.input_dtype}: no input is known to be of it; there are {has}"
+    if selection.undecided:
+        yield (
+            f"input dtype {query.input_dtype}: left out {counted(selection.undecided, 'operator')} "
+            "with inputs whose dtype the profile does not say"
+        )
+
+
+def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+    if not selection.looked_at:
+        yield f"no operator has a {query.side} time"
+    elif not len(selection.operators):
+        without = selection.not_recorded
+        but = f"; {counted(without, 'operator')} without one would" if without else ""
+        yield f"no operator matches, of {selection.looked_at} that have a {query.side} time{but}"
+        if query.name:
+            yield from _on_the_pattern(query.name, profile)
+
+
+def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
+    """What matching anywhere in the name, and whatever its case, would have found."""
+    anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
+    rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
+    with suppress(PatternError):  # no advice on one that is slow, or cannot be made wider so
+        if any(matches(pattern, profile.name.vocabulary)):
+            return
+        for wider in (anywhere, f"(?i){anywhere}"):
+            found = sum(matches(wider, profile.name.vocabulary))
+            if found:
+                yield f"{rule}; {wider} matches {counted(found, 'name')}"
+                return
+        yield f"{rule}; nor does {anywhere} match a name"
+
+
+def _on_wait_times(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[str]:
+    if query.end_key == "kern" and len(selection.operators) and not isnan(operators.total_s):
+        total = seconds(operators.total_s)
+        yield f"shares are of the total {query.side} wait time, {total} s"
+
+
+def _on_the_order(
+    query: Query, rows: OperatorRows | GroupRows, selection: Selection
+) -> Iterator[str]:
+    if len(selection.operators) < 2:
+        return
+    for order in query.parsed_order():
+        values = rows[order.column]
+        numbers = values.codes < 0 if isinstance(values, Coded) else np.isnan(values)
+        if numbers.all():
+            yield f"{order.column} is N/A everywhere and puts nothing in order"

@@ -151,6 +151,8 @@ AGGREGATES: Final[Mapping[str, Aggregate]] = {
 }
 """Every aggregate by the name that users give it."""
 
+DEFAULT_AGGREGATE: Final = "sum"
+
 
 def aggregated(aggregate: Aggregate, members: Sequence[Floats]) -> Floats:
     """Shape (groups,): `aggregate` over the values of each group's operators."""

@@ -33,6 +33,8 @@ class Selection:
     """Shape (matched,): their rows in the profile, ascending."""
     looked_at: int
     """How many operators have an entry on the side that was asked about."""
+    not_recorded: int
+    """How many have no entry there, but are of the type, name and dtype that are asked for."""
     undecided: int
     """How many passed everything else, but have an input whose dtype the profile does not say."""
 
@@ -48,6 +50,7 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     return Selection(
         operators=np.flatnonzero(passed & timed),
         looked_at=int(recorded.sum()),
+        not_recorded=int((passed & ~recorded).sum()),
         undecided=int((undecided & timed).sum()),
     )
 

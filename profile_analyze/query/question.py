@@ -7,17 +7,14 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError, UnknownColumnError
-from profile_analyze.model.columns import find_column, group_keys, orderable_names
-from profile_analyze.query.aggregates import AGGREGATES
+from profile_analyze.model.columns import DEFAULT_ORDER, find_column, group_keys, orderable_names
+from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from profile_analyze.model.profile import EndKey, Side
-
-DEFAULT_AGGREGATE = "sum"
-DEFAULT_ORDER = "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +51,48 @@ class Order:
 class Query:
     """What is asked of a profile.
 
-    Raises `QueryError` when the question makes no sense, whatever the profile.
+    Parameters
+    ----------
+    side
+        `device` or `host`: whose times.
+    end_key
+        `end`: an operator's time is `end - start`. `kern`: its wait time, `kern - start`.
+    types
+        Keep operators of this type, or of one of these; all where empty.
+    name
+        Keep operators whose name matches this regular expression, a text, from its start on.
+    input_dtype
+        Keep operators with an input of this dtype, such as `Float32`.
+    min_time_s, max_time_s
+        Keep operators that took at least, at most so many seconds (to half a nanosecond).
+    by
+        Group by `type`; a row is then a group, in order of first appearance.
+    aggregate
+        How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`. Without
+        `by` all operators are one group.
+    order
+        The column to sort by, or several, the most important first: largest first, with a `+`
+        before the name smallest first. N/A comes last, and ties keep the file's order.
+    top
+        Give only the first so many rows; 0: all.
+
+    Raises
+    ------
+    QueryError
+        When the question makes no sense, whatever the profile.
     """
 
     side: Side
-    """Times of the device or of the host."""
     end_key: EndKey
-    """`end`: an operator's time is `end - start`. `kern`: its wait time, `kern - start`."""
     types: tuple[str, ...]
-    """Keep operators of one of these types; all where empty."""
     name: str | None
-    """Keep operators whose name matches this regular expression, anchored at the start only."""
     input_dtype: str | None
-    """Keep operators with an input of this dtype, such as `Float32`."""
     min_time_s: float | None
-    """Keep operators that took at least so many seconds (to half a nanosecond)."""
     max_time_s: float | None
-    """Keep operators that took at most so many seconds (to half a nanosecond)."""
     by: tuple[str, ...]
-    """Group by these columns; a row is then a group, in order of first appearance."""
     aggregate: str | None
-    """How values become a group's: sum (the default with `by`), mean, max, min. Without `by` all
-    operators are one group."""
     order: tuple[str, ...]
-    """Columns to sort by, the most important first: largest first, with a `+` smallest first.
-    N/A comes last, and ties keep the file's order."""
     top: int
-    """Give only the first so many rows; 0: all."""
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
@@ -100,23 +112,38 @@ class Query:
         values = {
             "side": side,
             "end_key": end_key,
-            "types": _texts(types),
+            "types": _texts("types", types),
             "name": name,
             "input_dtype": input_dtype,
             "min_time_s": min_time_s,
             "max_time_s": max_time_s,
-            "by": _texts(by),
+            "by": _texts("by", by),
             "aggregate": DEFAULT_AGGREGATE if aggregate is None and by else aggregate,
-            "order": _texts(order),
+            "order": _texts("order", order),
             "top": top,
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
+        self._check_kinds()
         self._check_choices()
         self._check_numbers()
         if self.name:
             compile_pattern(self.name)
         self.parsed_order()
+
+    def _check_kinds(self) -> None:
+        for field in ("name", "input_dtype"):
+            value = getattr(self, field)
+            if not isinstance(value, str | None):
+                raise QueryError(f"{field}: {value!r} is not a text")
+        for field in ("min_time_s", "max_time_s"):
+            value = getattr(self, field)
+            if isinstance(value, str):
+                raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
+            if not isinstance(value, float | int | None):
+                raise QueryError(f"{field}: {value!r} is not a number of seconds")
+        if not isinstance(self.top, int):
+            raise QueryError(f"top: {self.top!r} is not a number of rows")
 
     def _check_choices(self) -> None:
         choices = [
@@ -146,5 +173,13 @@ class Query:
         return tuple(Order.parse(text, groups=self.grouped) for text in self.order)
 
 
-def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    try:
+        texts = tuple(value)
+    except TypeError:
+        texts = (value,)  # type: ignore[assignment]  # to be refused
+    if not all(isinstance(text, str) for text in texts):
+        raise QueryError(f"{field}: {value!r} is neither a text nor several")
+    return texts

@@ -10,15 +10,18 @@ import numpy as np
 from profile_analyze.errors import UnknownColumnError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.columns import COLUMNS, find_column
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The answer to one `Query`: `result["time"]` is a column, `result.rows` all of them by row.
 
@@ -50,7 +53,7 @@ class Result:
         )
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        """The values of a column, shape (rows,).
+        """The values of a column, shape (rows,), not to be written to.
 
         Numbers are float64 with NaN for N/A, or int64; text and tuples of shapes are objects
         with None for N/A.
@@ -61,8 +64,11 @@ class Result:
         if name not in self.columns:
             what = "groups" if self.query.grouped else "operators"
             raise UnknownColumnError(f"{what} have no column {column!r}")
-        values = self.shown[name]
-        return values.values() if isinstance(values, Coded) else np.asarray(values)
+        column_values = self.shown[name]
+        values = column_values.values() if isinstance(column_values, Coded) else column_values
+        read_only: NDArray[Any] = np.asarray(values).view()
+        read_only.flags.writeable = False
+        return read_only
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -73,9 +79,17 @@ class Result:
             for values in zip(*columns.values(), strict=True)
         ]
 
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows, as in `rows`."""
+        return iter(self.rows)
+
     def __len__(self) -> int:
         """How many rows are shown."""
         return len(self.shown.sizes)
+
+    def __repr__(self) -> str:
+        rows = counted(len(self), "group" if self.query.grouped else "operator")
+        return f"Result({rows} of {self.available}, columns={self.columns})"
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import Aggregated, GroupKey, RatioOfSums, find_column
+from profile_analyze.model.columns import AGGREGATED, GROUP_KEY, RatioOfSums, find_column
 from profile_analyze.query.aggregates import AGGREGATES, aggregated
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class GroupRows:
     def _worked_out(self, column: Column) -> Values:
         rule = column.of_groups
         assert rule is not None, f"groups have no {column.name}"
-        if isinstance(rule, GroupKey):
+        if rule == GROUP_KEY:
             return self._grouping.label(column.name, self._operators[column.name])
-        if isinstance(rule, Aggregated):
+        if rule == AGGREGATED:
             return self._over_operators(self._aggregate, self._operators[column.name])
         if isinstance(rule, RatioOfSums):
             return self._ratio(column.name, rule)

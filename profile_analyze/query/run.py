@@ -43,7 +43,7 @@ def run(query: Query, profile: Profile) -> Result:
         matched=len(selection.operators),
         without_footprint=int(np.isnan(profile.memory[selection.operators]).sum()),
         available=len(candidates),
-        notes=notes_on(query, profile, selection),
+        notes=(*profile.notes, *notes_on(query, operators, rows, selection)),
         shown=ShownRows(rows, candidates[: query.top or None]),
     )
 

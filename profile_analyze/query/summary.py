@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
 
 COPY_TYPE = "Copy"
+_SHORTEST_SHOWN_S = 0.5e-4  # copy times are shown with four decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,12 @@ class Summary:
 
 def summarise(profile: Profile, copies_of: Query | None = None) -> Summary:
     """The totals of `profile`, with the copy times of what passes `copies_of`, if given."""
+    copy = None if copies_of is None else _copy_time(profile, copies_of)
     return Summary(
         device_time_s=profile.total_s("device"),
         host_time_s=profile.total_s("host"),
-        copy=None if copies_of is None else _copy_time(profile, copies_of),
-        notes=tuple(_notes(profile)),
+        copy=copy,
+        notes=tuple(_notes(profile, copy)),
     )
 
 
@@ -69,10 +71,18 @@ def _total_and_mean(times: NDArray[np.float64]) -> tuple[float, float]:
     return float(known.sum()), float(known.mean())
 
 
-def _notes(profile: Profile) -> Iterator[str]:
+def _notes(profile: Profile, copy: CopyTime | None) -> Iterator[str]:
+    recorded = int(profile.device.recorded.sum())
+    if 0 < recorded < len(profile) / 2:
+        yield (
+            f"only {recorded} of {len(profile)} operators have a device time; totals and shares "
+            "are of those"
+        )
     by_lane = profile.device.lanes.total_by_lane()
     if len(by_lane) > 1:
-        parts = ", ".join(f"{seconds(total)} s on {lane}" for lane, total in by_lane.items())
+        parts = ", ".join(
+            f"{seconds(total)} s on {lane}" for lane, total in sorted(by_lane.items())
+        )
         yield (
             f"the device time adds up {len(by_lane)} comp nodes, which may have worked at the "
             f"same time: {parts}"
@@ -83,3 +93,5 @@ def _notes(profile: Profile) -> Iterator[str]:
             if any("opencl" in lane for lane in by_lane)
             else ""
         )
+    if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
+        yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"

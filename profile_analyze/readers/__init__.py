@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import UnknownFormatError
 from profile_analyze.readers.content import read_content
-from profile_analyze.readers.foreign import looks_like
 from profile_analyze.readers.megengine import MegEngineReader
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ def load(path: str | PathLike[str], *, input_dtypes: bool = True) -> Profile:
     for reader in READERS:
         if reader.recognises(content.data):
             return reader.read(content, input_dtypes=input_dtypes)
+    from profile_analyze.readers.foreign import looks_like
+
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)
     raise UnknownFormatError(
         content.file, f"{looks_like(content.data)}; what can be read yet is {formats}"

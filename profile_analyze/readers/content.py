@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_STANDARD_INPUT = "standard input"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -24,9 +25,10 @@ def read_content(path: str | PathLike[str]) -> Content:
 
     Raises `InputError`.
     """
-    file = os.fspath(path)
+    name = os.fspath(path)
+    file = _STANDARD_INPUT if name == "-" else name or repr(name)
     try:
-        data = sys.stdin.buffer.read() if file == "-" else _read_file(file)
+        data = _read_standard_input() if name == "-" else _read_file(name)
         data = _decompressed(file, data)
     except OSError as error:
         raise InputError(file, _reason(error)) from None
@@ -35,6 +37,12 @@ def read_content(path: str | PathLike[str]) -> Content:
     except MemoryError:
         raise InputError(file, "does not fit into memory") from None
     return Content(file, data.removeprefix(_BYTE_ORDER_MARK))
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise InputError(_STANDARD_INPUT, "is closed")
+    return sys.stdin.buffer.read()
 
 
 def _read_file(file: str) -> bytes:

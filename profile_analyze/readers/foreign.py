@@ -60,7 +60,12 @@ _KINDS: Final = (
     # protobuf: the field ir_version, then the producer's name, its version, or the graph
     _kind("an ONNX model, not a profile", rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]"),
     _kind("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
-    _kind("JSON, but no profile", rb"[\[{\"]"),
+    _kind("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
+    _kind("a bzip2 file; unpack it first", rb"BZh[1-9]"),
+    _kind("an xz file; unpack it first", rb"\xfd7zXZ"),
+    _kind("a zip archive; unpack it first", rb"PK\x03\x04"),
+    _kind("a tar archive; unpack it first", rb".{257}ustar"),
+    _kind("JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'),
 )
 
 
@@ -74,4 +79,4 @@ def looks_like(data: bytes) -> str:
     for kind in _KINDS:
         if kind.pattern.match(head):
             return f"looks like {kind.description}"
-    return f"is not JSON: it starts with {bytes(head[:12])!r}"
+    return f"is not JSON: it starts with {head[:12].decode('latin-1')!r}"

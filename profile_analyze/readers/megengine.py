@@ -110,6 +110,40 @@ class _Part(Generic[T]):
             raise _BrokenPartError(self.path, error) from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Section(Generic[T]):
+    """A part with an entry for each id."""
+
+    path: str
+    entry: type[T]
+    decoder: msgspec.json.Decoder[dict[str, T]]
+
+    @classmethod
+    def at(cls, path: str, entry: type[T]) -> _Section[T]:
+        return cls(path, entry, msgspec.json.Decoder(dict[str, entry]))  # type: ignore[valid-type]  # a value
+
+    def of(self, text: msgspec.Raw) -> dict[str, T]:
+        """The entries in `text`; none if the section is missing. Raises `_BrokenPartError`."""
+        if not memoryview(text).nbytes:
+            return {}
+        try:
+            return _Part(self.path, self.decoder).of(text)
+        except _BrokenPartError as error:
+            if isinstance(error.error, msgspec.ValidationError):
+                self._find_broken_entry(text)
+            raise
+
+    def _find_broken_entry(self, text: msgspec.Raw) -> None:
+        """Raise `_BrokenPartError` with the id, which the decoder of a section does not tell."""
+        try:
+            entries = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        except msgspec.ValidationError:
+            return
+        decoder = msgspec.json.Decoder(self.entry)
+        for id_, entry in entries.items():
+            _Part(f"{self.path}.{id_}", decoder).of(entry)
+
+
 class _BrokenPartError(Exception):
     """What a decoder said, and of which part of the file."""
 
@@ -120,12 +154,11 @@ class _BrokenPartError(Exception):
 
 
 _DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_Document))
-_OPERATORS: Final = _Part("$.graph_exec.operator", msgspec.json.Decoder(dict[str, _Operator]))
-_VARIABLES: Final = _Part("$.graph_exec.var", msgspec.json.Decoder(dict[str, _Variable]))
-_FOOTPRINTS: Final = _Part("$.profiler.opr_footprint", msgspec.json.Decoder(dict[str, _Footprint]))
-_Intervals: TypeAlias = dict[str, dict[str, _Interval]]  # operator id -> lane -> interval
-_DEVICE: Final = _Part("$.profiler.device", msgspec.json.Decoder(_Intervals))
-_HOST: Final = _Part("$.profiler.host", msgspec.json.Decoder(_Intervals))
+_OPERATORS: Final = _Section.at("$.graph_exec.operator", _Operator)
+_VARIABLES: Final = _Section.at("$.graph_exec.var", _Variable)
+_FOOTPRINTS: Final = _Section.at("$.profiler.opr_footprint", _Footprint)
+_DEVICE: Final = _Section.at("$.profiler.device", dict[str, _Interval])
+_HOST: Final = _Section.at("$.profiler.host", dict[str, _Interval])
 _IN_SHAPES: Final = _Part(
     "$.profiler.opr_footprint[...].in_shapes", msgspec.json.Decoder(Shapes | None)
 )
@@ -225,6 +258,7 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
         )
     if isinstance(error, msgspec.ValidationError):
         what, _, inner = text.partition(" - at `$")
+        what = what.replace("Invalid enum value", "Expected a number, inf, -inf or nan, got")
         return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
     return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
 
@@ -234,10 +268,10 @@ def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes:
     document = _DOCUMENT.of(data)
     operators = _OPERATORS.of(document.graph_exec.operator)
     row_of = dict(zip(operators, range(len(operators)), strict=True))
-    device, device_notes = _timings("device", _section(_DEVICE, document.profiler.device), row_of)
-    host, host_notes = _timings("host", _section(_HOST, document.profiler.host), row_of)
-    footprints = _footprints(_section(_FOOTPRINTS, document.profiler.opr_footprint), row_of)
-    variables = _section(_VARIABLES, document.graph_exec.var)
+    device, device_notes = _timings("device", _DEVICE.of(document.profiler.device), row_of)
+    host, host_notes = _timings("host", _HOST.of(document.profiler.host), row_of)
+    footprints = _footprints(_FOOTPRINTS.of(document.profiler.opr_footprint), row_of)
+    variables = _VARIABLES.of(document.graph_exec.var)
     return Profile(
         file=file,
         source=MegEngineReader.format,
@@ -262,11 +296,6 @@ def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes:
     )
 
 
-def _section(part: _Part[dict[str, T]], text: msgspec.Raw) -> dict[str, T]:
-    """The entries of a section that may be missing."""
-    return part.of(text) if memoryview(text).nbytes else {}
-
-
 def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
     texts = list(operators)
     try:
@@ -285,7 +314,7 @@ def _numbers(values: Sequence[float | str | None]) -> NDArray[np.float64]:
 
 
 def _timings(
-    side: str, entries: _Intervals, row_of: Mapping[str, int]
+    side: str, entries: Mapping[str, Mapping[str, _Interval]], row_of: Mapping[str, int]
 ) -> tuple[Timings, list[str]]:
     """The times of one side, and notes on them."""
     rows = np.fromiter(map(row_of.get, entries, repeat(_STRANGER)), np.int64, len(entries))

@@ -24,14 +24,14 @@ def row_labels(result: Result) -> list[tuple[str, str, str]]:
     """For each row what tells it from others: name, type and id, or type, count and N/A."""
     if not result.query.grouped:
         return [
-            (name or "", type_ or "", str(id_))
+            (name, type_, str(id_))
             for name, type_, id_ in zip(
                 result["name"], result["type"], result["id"].tolist(), strict=True
             )
         ]
     types = result["type"] if "type" in result.query.by else [ALL] * len(result)
     return [
-        (type_ or NOT_AVAILABLE, str(count), NOT_AVAILABLE)
+        (NOT_AVAILABLE if type_ is None else type_, str(count), NOT_AVAILABLE)
         for type_, count in zip(types, result["count"].tolist(), strict=True)
     ]
 

@@ -14,14 +14,12 @@ if TYPE_CHECKING:
 _ACTING: Final = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 )
-_INVISIBLE: Final = re.compile(f"[{_ACTING}]")
-_INVISIBLE_BUT_BLANKS: Final = re.compile(f"(?![\t\n\v\f\r])[{_ACTING}]")
 _SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, encoding: str) -> str:
     """`text` on one line, with escapes for what would not be seen or cannot be encoded."""
-    return _encodable(_INVISIBLE.sub(_escape, text), encoding)
+    return _encodable(_escaped(text), encoding)
 
 
 def wrapped(text: str, width: int, encoding: str) -> list[str]:
@@ -31,7 +29,7 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
     """
     if len(text) <= width and text.isascii() and text.isprintable() and " " not in text:
         return [text] if text else []
-    shown = _encodable(_INVISIBLE_BUT_BLANKS.sub(_escape, text), encoding)
+    shown = _encodable(_escaped(text, but="\t\n\v\f\r"), encoding)
     if shown.isascii():
         lines = textwrap.wrap(shown, width)
     else:
@@ -46,8 +44,16 @@ def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
     return not all(cell.isascii() for row in cells for cell in row)
 
 
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
+def _escaped(text: str, but: str = "") -> str:
+    """`text` with escapes for the characters that act, except those in `but`."""
+    if text.isprintable():  # so no regular expression is compiled for most profiles
+        return text
+    return re.sub(f"[{_ACTING}]", lambda match: _escape(match[0], but), text)
+
+
+def _escape(character: str, but: str) -> str:
+    if character in but:
+        return character
     code = ord(character)
     return _SHORT_ESCAPES.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
