@@ -272,7 +272,7 @@ BROKEN = [
     ),
     (
         document_with("?", "graph_exec", "operator", "6", "name").replace(b"?", b"d\xe4ta"),
-        "at $.graph_exec.operator: text that is not UTF-8, b'\\xe4ta'",
+        "at $.graph_exec.operator.6: text that is not UTF-8, b'\\xe4ta'",
     ),
     (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end"),
     (gzip.compress(TINY, mtime=0)[:9] + b"\xff" * 40, "damaged gzip: Error -3"),

@@ -11,6 +11,7 @@ import profile_analyze as pa
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.report import RENDERERS
+from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.text import visible, wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
@@ -102,6 +103,17 @@ relu T1 1
 def test_each_form_whole(form: str) -> None:
     two = profile([("conv", 300, 6000), ("relu", 100, None)])
     assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
+@pytest.mark.parametrize("style", ["fancy_grid", "grid"])
+def test_a_long_table_is_drawn_in_parts_that_fit(rows_at_once: int, style: str) -> None:
+    rows = [("a\nb", ""), ("", "wide cell\n卷积\nx"), ("widest of all", "1"), ("卷积\n", "2")]
+    whole = draw([*rows, *rows[:1]], style=style, headers=("first", "second"))
+    parts = draw_boxes(
+        [*rows, *rows[:1]], style=style, headers=("first", "second"), rows_at_once=rows_at_once
+    )
+    assert "".join(parts) == whole
 
 
 def test_the_forms_are_those_that_are_tested() -> None:

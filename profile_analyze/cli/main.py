@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.arguments import PROGRAM, form_of, parse, queries_of, sides_of
+from profile_analyze.collector import collector_paused
 from profile_analyze.errors import (
     InputError,
     OutputError,
@@ -18,19 +19,22 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.model.profile import Side
     from profile_analyze.query.question import Query
 
 EXIT_INTERRUPTED = 130
+_WRITTEN_AT_ONCE = 1 << 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer the command line `argv` (that of the process by default); the exit code."""
     try:
-        text, notes = _answer(parse(argv))
-        _print(text)
+        arguments = parse(argv)
+        with collector_paused():  # the process lives for one answer
+            pieces, notes = _answer(arguments)
+            _print(pieces)
         _report("note", notes)
     except ProfileAnalyzeError as error:
         _report(f"{PROGRAM}: error", [str(error)])
@@ -43,14 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _answer(arguments: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
-    """What to print, and the notes about it."""
+def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ...]]:
+    """What to print, in pieces, and the notes about it."""
     # The question is checked before the file is read, and NumPy is imported only then.
     queries, doubts = _queries(arguments)
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
     from profile_analyze.readers import load
-    from profile_analyze.report import Display, Report, render
+    from profile_analyze.report import RENDERERS, Display, Report
 
     profile = load(arguments.file, input_dtypes=arguments.input_dtype is not None)
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
@@ -58,9 +62,10 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, tuple[str, ...]]:
     report = Report(summary if arguments.print_only in (None, "summary") else None, results)
     if sys.stdout is None:
         raise OutputError("standard output: is closed")
-    text = render(report, form_of(arguments), Display(sys.stdout.encoding or "utf-8"))
+    display = Display(sys.stdout.encoding or "utf-8")
+    pieces = RENDERERS[form_of(arguments)].pieces(report, display)
     notes = [doubts, profile.notes, summary.notes, *(result.notes for result in results)]
-    return text, tuple(dict.fromkeys(note for part in notes for note in part))
+    return pieces, tuple(dict.fromkeys(note for part in notes for note in part))
 
 
 def _queries(arguments: argparse.Namespace) -> tuple[dict[Side, Query], tuple[str, ...]]:
@@ -88,10 +93,12 @@ def _has_nothing_to_sort(file: str) -> bool:
     return not (profile.device.recorded.any() or profile.host.recorded.any())
 
 
-def _print(text: str) -> None:
+def _print(pieces: Iterable[str]) -> None:
     """Write to standard output. A reader that has seen enough and closed it is no failure."""
     try:
-        sys.stdout.write(text)
+        for piece in pieces:
+            for start in range(0, len(piece), _WRITTEN_AT_ONCE):  # each is encoded on its way
+                sys.stdout.write(piece[start : start + _WRITTEN_AT_ONCE])
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_standard_output()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
+from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
@@ -25,25 +24,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Dtypes
     from profile_analyze.readers.base import Content
 
-# What of the file is decoded; field names are the file's. The sections of a large file are decoded
-# one after another, each from its raw text, so that the objects of one are gone, and their memory
-# is used again, when the next is decoded. gc=False: none of these can be in a reference cycle.
-
-
-class _Profiler(msgspec.Struct, gc=False):
-    device: msgspec.Raw = msgspec.Raw()
-    host: msgspec.Raw = msgspec.Raw()
-    opr_footprint: msgspec.Raw = msgspec.Raw()
-
-
-class _Graph(msgspec.Struct, gc=False):
-    operator: msgspec.Raw
-    var: msgspec.Raw = msgspec.Raw()
-
-
-class _Document(msgspec.Struct, gc=False):
-    profiler: _Profiler
-    graph_exec: _Graph
+# What of the file is decoded; field names are the file's. The graph is decoded at once; the
+# sections of the profiler one after another, each from its raw text, so that the objects of one
+# are gone, and their memory is used again, when the next is decoded. gc=False: none of these can
+# be in a reference cycle.
 
 
 class _Operator(msgspec.Struct, gc=False):
@@ -84,6 +68,31 @@ class _Variable(msgspec.Struct, gc=False):
     mem_plan: msgspec.Raw = msgspec.Raw()
 
 
+class _Profiler(msgspec.Struct, gc=False):
+    device: msgspec.Raw = msgspec.Raw()
+    host: msgspec.Raw = msgspec.Raw()
+    opr_footprint: msgspec.Raw = msgspec.Raw()
+
+
+class _Graph(msgspec.Struct, gc=False):
+    operator: dict[str, _Operator]
+    var: dict[str, _Variable] = {}
+
+
+class _Document(msgspec.Struct, gc=False):
+    profiler: _Profiler
+    graph_exec: _Graph
+
+
+class _RawGraph(msgspec.Struct, gc=False):
+    operator: msgspec.Raw = msgspec.Raw()
+    var: msgspec.Raw = msgspec.Raw()
+
+
+class _RawDocument(msgspec.Struct, gc=False):
+    graph_exec: _RawGraph
+
+
 class _Layout(msgspec.Struct, gc=False):
     dtype: str | None = None
 
@@ -93,6 +102,9 @@ class _MemoryPlan(msgspec.Struct, gc=False):
 
 
 T = TypeVar("T")
+
+_OF_ONE_VALUE: Final = (msgspec.ValidationError, UnicodeDecodeError)
+"""What a decoder raises about a value, the rest being sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +141,14 @@ class _Section(Generic[T]):
         try:
             return _Part(self.path, self.decoder).of(text)
         except _BrokenPartError as error:
-            if isinstance(error.error, msgspec.ValidationError):
-                self._find_broken_entry(text)
+            if isinstance(error.error, _OF_ONE_VALUE):
+                self.find_broken_entry(text)
             raise
 
-    def _find_broken_entry(self, text: msgspec.Raw) -> None:
+    def find_broken_entry(self, text: msgspec.Raw) -> None:
         """Raise `_BrokenPartError` with the id, which the decoder of a section does not tell."""
+        if not memoryview(text).nbytes:
+            return
         try:
             entries = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         except msgspec.ValidationError:
@@ -154,6 +168,7 @@ class _BrokenPartError(Exception):
 
 
 _DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_Document))
+_RAW_DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_RawDocument))
 _OPERATORS: Final = _Section.at("$.graph_exec.operator", _Operator)
 _VARIABLES: Final = _Section.at("$.graph_exec.var", _Variable)
 _FOOTPRINTS: Final = _Section.at("$.profiler.opr_footprint", _Footprint)
@@ -204,7 +219,7 @@ class MegEngineReader:
 
         Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
         """
-        with _collector_paused():
+        with collector_paused():
             try:
                 return _profile(content.file, content.data, input_dtypes=input_dtypes)
             except _BrokenPartError as error:
@@ -217,18 +232,6 @@ class MegEngineReader:
             except _BrokenPartError:
                 pass  # the first failure speaks of the file as it is
             raise MalformedProfileError(content.file, reason)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: it would walk over millions of new objects in vain."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _controls_escaped(data: bytes) -> tuple[bytes, int]:
@@ -265,13 +268,12 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
 
 def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes: bool) -> Profile:
     """The profile in the text `data`, whose `notes` are the first. Raises `_BrokenPartError`."""
-    document = _DOCUMENT.of(data)
-    operators = _OPERATORS.of(document.graph_exec.operator)
+    document = _document(data)
+    operators, variables = document.graph_exec.operator, document.graph_exec.var
     row_of = dict(zip(operators, range(len(operators)), strict=True))
     device, device_notes = _timings("device", _DEVICE.of(document.profiler.device), row_of)
     host, host_notes = _timings("host", _HOST.of(document.profiler.host), row_of)
     footprints = _footprints(_FOOTPRINTS.of(document.profiler.opr_footprint), row_of)
-    variables = _VARIABLES.of(document.graph_exec.var)
     return Profile(
         file=file,
         source=MegEngineReader.format,
@@ -294,6 +296,17 @@ def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes:
             *_stale_footprints(footprints.out_shapes, operators.values(), variables),
         ),
     )
+
+
+def _document(data: bytes) -> _Document:
+    try:
+        return _DOCUMENT.of(data)
+    except _BrokenPartError as error:
+        if isinstance(error.error, _OF_ONE_VALUE):
+            graph = _RAW_DOCUMENT.of(data).graph_exec
+            _OPERATORS.find_broken_entry(graph.operator)
+            _VARIABLES.find_broken_entry(graph.var)
+        raise
 
 
 def _ids(operators: Iterable[str]) -> NDArray[np.int64]:

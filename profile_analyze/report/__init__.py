@@ -30,4 +30,4 @@ def render(report: Report, form: str = "table", display: Display = Display()) ->
     """
     if form not in RENDERERS:
         raise QueryError(f"form: {form!r} is not one of {', '.join(RENDERERS)}")
-    return RENDERERS[form].render(report, display)
+    return "".join(RENDERERS[form].pieces(report, display))

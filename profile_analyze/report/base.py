@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
 
@@ -42,5 +44,13 @@ class Renderer(Protocol):
     name: str
     """What it is called on the command line."""
 
-    def render(self, report: Report, display: Display) -> str:
-        """The report as text that ends with a newline."""
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """The report as text that ends with a newline, in pieces: it may be long."""
+
+
+def separated(parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Parts of a report, each in pieces: an empty line between two, a newline at the end."""
+    for place, part in enumerate(parts):
+        yield "\n\n" if place else ""
+        yield from part
+    yield "\n"

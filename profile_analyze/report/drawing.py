@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.text import has_wide_text
+from profile_analyze.report.text import has_wide_text, text_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+_ROWS_AT_ONCE: Final = 2000
+_ABOVE_ROWS: Final = 3  # lines: the top, the headers, the rule under them
 
 
 def draw(
@@ -36,3 +39,29 @@ def draw(
         disable_numparse=[n for n in range(columns) if n not in numeric] if rows else False,
         preserve_whitespace=True,  # stripping would lose the empty line of an empty name
     )
+
+
+def draw_boxes(
+    rows: Sequence[Sequence[str]],
+    *,
+    style: str,
+    headers: Sequence[str],
+    rows_at_once: int = _ROWS_AT_ONCE,
+) -> Iterator[str]:
+    """The same table as of `draw`, in one of the styles with a rule between rows, in pieces.
+
+    tabulate needs some fifty times the text's size to draw it, so a long table is drawn in parts,
+    each below a first row that is as wide as the widest of all and is cut off again.
+    """
+    if len(rows) <= rows_at_once:
+        yield draw(rows, style=style, headers=headers)
+        return
+    widest = ["x" * text_width("\n".join(column)) for column in zip(*rows, strict=True)]
+    for start in range(0, len(rows), rows_at_once):
+        part = [widest, *rows[start : start + rows_at_once]]
+        lines = draw(part, style=style, headers=headers).split("\n")
+        above, rule, below, bottom = lines[:_ABOVE_ROWS], *lines[4:5], lines[5:-1], lines[-1]
+        if start == 0:
+            yield "\n".join(above)
+        is_last = start + rows_at_once >= len(rows)
+        yield "\n" + "\n".join([*below, bottom if is_last else rule])

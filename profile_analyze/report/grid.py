@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.drawing import draw
+from profile_analyze.report.base import separated
+from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, summary_lines, time_title
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text import wrapped
 from profile_analyze.units import percent, scaled, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -27,11 +29,10 @@ class GridRenderer:
 
     name = "table"
 
-    def render(self, report: Report, display: Display) -> str:
-        """See `Renderer.render`. Boxes are drawn in ASCII where the encoding has no others."""
-        parts = [] if report.summary is None else [summary_text(report.summary)]
-        parts += [_table(result, display) for result in report.results]
-        return "\n\n".join(parts) + "\n"
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
+        summary = () if report.summary is None else ([summary_text(report.summary)],)
+        return separated(chain(summary, (_table(result, display) for result in report.results)))
 
 
 def summary_text(summary: Summary) -> str:
@@ -39,7 +40,7 @@ def summary_text(summary: Summary) -> str:
     return draw(summary_lines(summary), style="simple", numeric=(1,))
 
 
-def _table(result: Result, display: Display) -> str:
+def _table(result: Result, display: Display) -> Iterator[str]:
     headers = (
         time_title(result),
         "cumulative",
@@ -63,7 +64,7 @@ def _table(result: Result, display: Display) -> str:
         map("\n".join, in_shapes),
         map("\n".join, out_shapes),
     )
-    return draw(
+    return draw_boxes(
         list(zip(*columns, strict=True)),
         headers=headers,
         style="fancy_grid" if display.can_show(_BOX) else "grid",

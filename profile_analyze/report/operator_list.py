@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from profile_analyze.report.base import separated
 from profile_analyze.report.grid import summary_text
 from profile_analyze.report.labels import row_labels
 from profile_analyze.report.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze.query.result import Result
     from profile_analyze.report.base import Display, Report
 
@@ -18,11 +22,10 @@ class OperatorListRenderer:
 
     name = "operators"
 
-    def render(self, report: Report, display: Display) -> str:
-        """See `Renderer.render`."""
-        parts = [] if report.summary is None else [summary_text(report.summary)]
-        parts += [_lines(result, display) for result in report.results]
-        return "\n\n".join(parts) + "\n"
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """See `Renderer.pieces`."""
+        summary = () if report.summary is None else ([summary_text(report.summary)],)
+        return separated(chain(summary, ([_lines(result, display)] for result in report.results)))
 
 
 def _lines(result: Result, display: Display) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
         return [text] if text else []
     shown = _encodable(_escaped(text, but="\t\n\v\f\r"), encoding)
     if shown.isascii():
-        lines = textwrap.wrap(shown, width)
+        lines = _wrapper(width).wrap(shown)
     else:
         import wcwidth
 
@@ -39,9 +40,24 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
     return [line.strip() for line in lines]
 
 
+@cache
+def _wrapper(width: int) -> textwrap.TextWrapper:
+    return textwrap.TextWrapper(width)
+
+
+def text_width(text: str) -> int:
+    """How many columns the widest line of `text` takes on a terminal."""
+    lines = text.split("\n")
+    if text.isascii():
+        return max(map(len, lines))
+    import wcwidth
+
+    return max(map(wcwidth.wcswidth, lines))
+
+
 def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
     """Whether some character may take another room than one column."""
-    return not all(cell.isascii() for row in cells for cell in row)
+    return not all("".join(row).isascii() for row in cells)
 
 
 def _escaped(text: str, but: str = "") -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.report.base import separated
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import row_labels, summary_lines
 from profile_analyze.report.shapes import shape_columns
@@ -12,7 +14,7 @@ from profile_analyze.report.text import visible
 from profile_analyze.units import fraction, mebi, mega, percent, seconds, seconds_exactly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -39,11 +41,10 @@ class WikiRenderer:
 
     name = "wiki"
 
-    def render(self, report: Report, display: Display) -> str:
-        """See `Renderer.render`."""
-        parts = [] if report.summary is None else [_summary(report.summary)]
-        parts += [_table(result, display) for result in report.results]
-        return "\n\n".join(parts) + "\n"
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """See `Renderer.pieces`."""
+        summary = () if report.summary is None else ([_summary(report.summary)],)
+        return separated(chain(summary, ([_table(result, display)] for result in report.results)))
 
 
 def _summary(summary: Summary) -> str:
