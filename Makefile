@@ -2,11 +2,12 @@
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
+PYTHON310 ?= python3.10
 VENV ?= .venv
 BIN := $(VENV)/bin
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test check lint format types cover test-oldest fixtures clean
+.PHONY: help run install test check lint format types cover bench original test-oldest clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +36,14 @@ types: $(VENV)/dev ## mypy, strict
 cover: $(VENV)/dev ## branch coverage; fails under 95 %
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term
 
+bench: $(VENV)/bench ## time and memory beside the peers; BENCH=--write puts them into benchmarks/README.md
+	$(BIN)/python -m benchmarks $(BENCH)
+
+original: ## the original in an environment of its own, for `make bench` (PYTHON310=python3.10)
+	$(PYTHON310) -m venv $(VENV)-original
+	$(VENV)-original/bin/pip install --quiet --disable-pip-version-check \
+		'MegEngine==1.13.0' 'numpy==1.23.5' 'opencv-python<4.8' 'tabulate==0.10.0'
+
 test-oldest: ## the tests with the lowest dependencies that pyproject.toml allows
 	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
 	rm -rf $(VENV)-oldest
@@ -44,7 +53,7 @@ test-oldest: ## the tests with the lowest dependencies that pyproject.toml allow
 	$(VENV)-oldest/bin/python -m pytest -n auto -q
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) $(VENV)-oldest build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-original benchmarks/data build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -53,6 +62,10 @@ $(VENV)/bin/python:
 
 $(VENV)/run: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[zstd]'
+	@touch $@
+
+$(VENV)/bench: $(VENV)/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml

@@ -1,0 +1,163 @@
+"""Runs the benchmarks and prints their table; see `make bench`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.cases import (
+    DATA,
+    FLOOR,
+    ORIGINAL,
+    OURS,
+    ROOT,
+    SIZES,
+    Case,
+    compressed,
+    sizes,
+    starts,
+)
+from benchmarks.cases import ours as our_command
+from benchmarks.generate import write
+from benchmarks.processes import Cost, side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPORT = Path(__file__).parent / "README.md"
+MARKER = "<!-- measured -->"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A case and what its commands cost."""
+
+    case: Case
+    costs: dict[str, Cost]
+
+
+def main() -> None:
+    """Measure, print, and write the report if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sizes", nargs="*", choices=SIZES, default=list(SIZES))
+    parser.add_argument(
+        "--original",
+        type=Path,
+        default=ROOT / ".venv-original" / "bin" / "python",
+        help="the Python that has MegEngine 1.13.0 (`make original` sets one up)",
+    )
+    parser.add_argument("--write", action="store_true", help=f"put the table into {REPORT.name}")
+    arguments = parser.parse_args()
+    original = arguments.original if arguments.original.exists() else None
+    if original:
+        check_accepted(original)
+    measured = []
+    for case in _cases(arguments.sizes, original):
+        print(f"{case.size}, {case.name} ...", file=sys.stderr, flush=True)
+        measured.append(Measured(case, side_by_side(case.commands, arguments.rounds)))
+    text = "\n".join(_report(measured, arguments.rounds, original))
+    print(text)
+    if arguments.write:
+        before = REPORT.read_text(encoding="utf-8").split(MARKER)[0]
+        REPORT.write_text(f"{before}{MARKER}\n\n{text}\n", encoding="utf-8")
+
+
+def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
+    yield from starts(original)
+    yield from sizes(chosen, original)
+    if "155 MB" in chosen:
+        yield from compressed()
+
+
+def check_accepted(original: Path) -> None:
+    """Stop unless the original reads a generated profile and answers it as we do."""
+    path = DATA / f"{SIZES['15 MB']}.json"
+    write(path, SIZES["15 MB"])
+    query = ["-t", "0", "--type", "ConvolutionForward", "--order-by", "+opr_id"]
+    module = [str(original), "-W", "ignore", "-m", "megengine.tools.profile_analyze"]
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    answers = [
+        subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment).stdout
+        for command in ([*module, str(path), *query], our_command(str(path), *query))
+    ]
+    if answers[0] != answers[1]:
+        raise SystemExit("the original answers a generated profile otherwise")
+
+
+def _report(measured: list[Measured], rounds: int, original: Path | None) -> Iterator[str]:
+    describe = ["git", "describe", "--always", "--dirty"]
+    done = subprocess.run(describe, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    yield (
+        f"Commit {done.stdout.strip()}; Python {platform.python_version()}; {machine}; medians "
+        f"of {rounds} rounds, all commands of a case in turn. "
+        + ("The original is MegEngine 1.13.0's." if original else "The original was not at hand.")
+    )
+    yield ""
+    yield "| profile | case | command | time (s) | ratio | peak memory (MiB) | ratio |"
+    yield "|---|---|---|--:|--:|--:|--:|"
+    for entry in measured:
+        base = entry.costs[OURS]
+        for name, cost in entry.costs.items():
+            yield (
+                f"| {entry.case.size} | {entry.case.name} | {name} | {cost.seconds:.3f} "
+                f"| {cost.seconds / base.seconds:.2f} | {cost.peak_mib:.0f} "
+                f"| {cost.peak_mib / base.peak_mib:.2f} |"
+            )
+    yield ""
+    yield "A ratio is the command's figure over that of profile_analyze in the same case."
+    yield from _bars({(one.case.size, one.case.name): one.costs for one in measured})
+
+
+# what must hold: the case, the peer, what is compared, and the largest ratio
+_BARS = (
+    ("155 MB", "by type", ORIGINAL, "seconds", 1 / 20),
+    ("155 MB", "by type", ORIGINAL, "peak_mib", 1 / 4),
+    ("155 MB", "by type", FLOOR, "seconds", 2.2),
+    ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
+    ("154 KB", "default table", FLOOR, "seconds", 1.3),
+    ("no file", "--help", "import argparse", "seconds", 2.5),
+    ("no file", "--version", "import argparse", "seconds", 2.5),
+    ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),
+    ("155 MB", "-t 0, full table", ORIGINAL, "peak_mib", 1 / 5),
+)
+_KINDS = {"seconds": "time", "peak_mib": "memory"}
+
+
+def _bars(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+    """How far the figures are from what they must not exceed."""
+    yield ""
+    yield "| what must hold | at most | measured |"
+    yield "|---|--:|--:|"
+    for size, case, peer, kind, limit in _BARS:
+        found = costs.get((size, case), {})
+        if peer in found:
+            ratio = getattr(found[OURS], kind) / getattr(found[peer], kind)
+            what = f"{size}, {case}: {_KINDS[kind]} over that of {peer}"
+            yield f"| {what} | {limit:.3g} | {ratio:.3g} |"
+    yield from _bars_between_cases(costs)
+
+
+def _bars_between_cases(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+    by_type = costs.get(("155 MB", "by type"))
+    dump = costs.get(("155 MB", "--dump-only-opr -t 0"))
+    if by_type and dump:
+        ratio = dump[OURS].seconds / by_type[OURS].seconds
+        yield f"| 155 MB, --dump-only-opr -t 0: time over by type | 1.3 | {ratio:.3g} |"
+    huge = costs.get(("1.5 GB", "by type"))
+    if by_type and huge:
+        ratio = huge[OURS].seconds / by_type[OURS].seconds / 10
+        yield f"| 1.5 GB, by type: time per operator over that at 155 MB | 1.2 | {ratio:.3g} |"
+        ratio = huge[OURS].peak_mib * 2**20 / (DATA / f"{SIZES['1.5 GB']}.json").stat().st_size
+        yield f"| 1.5 GB, by type: memory over the size of the file | 2.3 | {ratio:.3g} |"
+
+
+if __name__ == "__main__":
+    main()

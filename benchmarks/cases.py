@@ -1,0 +1,125 @@
+"""What is measured: each case is a few commands that run side by side."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import zstandard
+
+from benchmarks.generate import write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+DATA = Path(__file__).parent / "data"
+SMALL = ROOT / "tests" / "fixtures" / "profiles" / "resnet18.json"
+SIZES = {"15 MB": 9_400, "155 MB": 94_000, "1.5 GB": 940_000}
+
+OURS = "profile_analyze"
+ORIGINAL = "original"
+FLOOR = "floor"
+
+QUERIES = {
+    "default table": [],
+    "by type": ["-t", "5", "--aggregate-by", "type"],
+    "--opr-name, every name": ["--opr-name", ".*conv"],
+    "--order-by memory": ["--order-by", "memory"],
+    "--input-dtype": ["--input-dtype", "Float32"],
+    "--dump-only-opr -t 0": ["--dump-only-opr", "-t", "0"],
+    "-t 0, full table": ["-t", "0"],
+}
+# The original refuses --aggregate-by alone and fails with --input-dtype.
+ORIGINAL_QUERIES = {
+    "default table": [],
+    "by type": ["-t", "5", "--aggregate-by", "type", "--aggregate", "sum"],
+    "--order-by memory": ["--order-by", "memory"],
+    "--dump-only-opr -t 0": ["--dump-only-opr", "-t", "0"],
+    "-t 0, full table": ["-t", "0"],
+}
+
+_READ = "import sys; data = open(sys.argv[1], 'rb').read(); "
+_LIBRARIES = {
+    "json.load": "import json, sys; json.load(open(sys.argv[1]))",
+    "orjson.loads": _READ + "import orjson; orjson.loads(data)",
+    "orjson.loads, collector off": _READ + "import gc, orjson; gc.disable(); orjson.loads(data)",
+    "load()": "import sys; from profile_analyze import load; load(sys.argv[1], input_dtypes=False)",
+    "load() and run()": "import sys; from profile_analyze import Query, load, run; "
+    "run(Query(by='type'), load(sys.argv[1], input_dtypes=False)).rows",
+}
+_IMPORTS = "import numpy, tabulate, msgspec"
+_FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Commands that run side by side; `profile_analyze` is one of them."""
+
+    size: str
+    name: str
+    commands: dict[str, list[str]]
+
+
+def ours(*arguments: str) -> list[str]:
+    """The command under test."""
+    return [sys.executable, "-m", "profile_analyze", *arguments]
+
+
+def python(code: str, *arguments: str) -> list[str]:
+    """A few lines of Python as a command."""
+    return [sys.executable, "-c", code, *arguments]
+
+
+def starts(original: Path | None) -> Iterator[Case]:
+    """What it costs to say hello, and to analyse a small profile."""
+    for option in ("--help", "--version"):
+        floor = {"import argparse": python("import argparse")}
+        yield Case("no file", option, {OURS: ours(option)} | floor)
+    small = str(SMALL)
+    for name, query in QUERIES.items():
+        commands = {OURS: ours(small, *query), FLOOR: python(_IMPORTS)}
+        if original and name in ORIGINAL_QUERIES:
+            commands[ORIGINAL] = _original(original, small, ORIGINAL_QUERIES[name])
+        yield Case("154 KB", name, commands)
+
+
+def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
+    """What larger profiles cost."""
+    for size in chosen:
+        path = DATA / f"{SIZES[size]}.json"
+        write(path, SIZES[size])
+        for name, query in QUERIES.items():
+            if size == "1.5 GB" and name == "-t 0, full table":
+                continue  # a text of 2 GB that nobody reads
+            commands = {OURS: ours(str(path), *query)}
+            if name == "by type":
+                commands[FLOOR] = python(_FLOOR, str(path))
+                if size != "1.5 GB":  # the peers would need more memory than there is
+                    commands |= {key: python(code, str(path)) for key, code in _LIBRARIES.items()}
+            if original and size != "1.5 GB" and name in ORIGINAL_QUERIES:
+                commands[ORIGINAL] = _original(original, str(path), ORIGINAL_QUERIES[name])
+            yield Case(size, name, commands)
+
+
+def compressed() -> Iterator[Case]:
+    """The 155 MB profile compressed, beside it as it is."""
+    path = DATA / f"{SIZES['155 MB']}.json"
+    write(path, SIZES["155 MB"])
+    packed = {"gzip": path.with_suffix(".json.gz"), "zstd": path.with_suffix(".json.zst")}
+    if not packed["gzip"].exists():
+        packed["gzip"].write_bytes(gzip.compress(path.read_bytes(), 6))
+    if not packed["zstd"].exists():
+        packed["zstd"].write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
+    query = QUERIES["by type"]
+    for name, file in packed.items():
+        commands = {OURS: ours(str(file), *query), "not compressed": ours(str(path), *query)}
+        yield Case("155 MB", f"by type, {name}", commands)
+
+
+def _original(interpreter: Path, file: str, arguments: list[str]) -> list[str]:
+    module = ["-W", "ignore", "-m", "megengine.tools.profile_analyze"]
+    return [str(interpreter), *module, file, *arguments]

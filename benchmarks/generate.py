@@ -1,0 +1,162 @@
+"""Profiles of any size, made by repeating a real one.
+
+    python -m benchmarks.generate --operators 94000 large.json
+
+Each copy has ids, names and times of its own, and durations that differ a little (seeded), so that
+nothing collides and nothing is equal that would not be in a real profile of that size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SOURCE = Path(__file__).parent.parent / "tests" / "fixtures" / "profiles" / "mobilenet.json"
+SEED = 2026
+JITTER = 0.1
+TICK_S = 1e-6
+
+_PLACEHOLDER = re.compile(r'"@(\d+)@"')
+
+
+@dataclass(frozen=True)
+class Template:
+    """The JSON of one entry, to be written again with other ids and another name."""
+
+    texts: tuple[str, ...]
+    """What stands between the ids."""
+    ids: tuple[int, ...]
+
+    @classmethod
+    def of(cls, value: Any, known: set[str]) -> Template:
+        """The template of a decoded `value`, in which the texts among `known` are ids."""
+        parts = _PLACEHOLDER.split(json.dumps(_marked(value, known), separators=(", ", ": ")))
+        return cls(tuple(parts[::2]), tuple(map(int, parts[1::2])))
+
+    def written(self, copy: int, step: int) -> str:
+        """The JSON of the entry in the given copy."""
+        parts = [self.texts[0]]
+        for id_, text in zip(self.ids, self.texts[1:], strict=True):
+            parts += f'"{id_ + copy * step}"', text
+        return "".join(parts).replace("#COPY#", str(copy))
+
+
+def _marked(value: Any, known: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _marked_field(key, inner, known) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_marked(inner, known) for inner in value]
+    return f"@{value}@" if isinstance(value, str) and value in known else value
+
+
+def _marked_field(key: str, value: Any, known: set[str]) -> Any:
+    return f"{value}#COPY#" if key == "name" else _marked(value, known)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How often a profile is repeated, and what of the last copy is wanted."""
+
+    whole: int
+    rest: int
+    """How many operators of the last copy, which is not whole; 0 if there is none."""
+    places: dict[str, int]
+    """The place of each operator among those of its copy."""
+    step: int
+    """How far apart the ids of two copies are."""
+
+    @classmethod
+    def of(cls, graph: dict[str, Any], operators: int) -> Copies:
+        """The copies that give so many operators."""
+        whole, rest = divmod(operators, len(graph["operator"]))
+        places = {id_: place for place, id_ in enumerate(graph["operator"])}
+        return cls(whole, rest, places, 1 + max(map(int, [*graph["operator"], *graph["var"]])))
+
+    def of_section(self, section: Iterable[str]) -> Iterator[tuple[int, str]]:
+        """The copy and the id in it of every entry; variables belong to every copy."""
+        ids = list(section)
+        for copy in range(self.whole + (self.rest > 0)):
+            for id_ in ids:
+                if copy < self.whole or self.places.get(id_, 0) < self.rest:
+                    yield copy, id_
+
+
+def generated(operators: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
+    """The JSON of a profile with so many operators, in pieces."""
+    document = json.loads(source.read_text(encoding="utf-8"))
+    profiler, graph = document["profiler"], document["graph_exec"]
+    copies = Copies.of(graph, operators)
+    known = set(graph["operator"]) | set(graph["var"])
+    yield '{"profiler": {"opr_internal_pf": {}, '
+    yield from _section("host", _times(profiler["host"], copies, seed))
+    yield ", "
+    yield from _section("opr_footprint", _entries(profiler["opr_footprint"], copies, known))
+    yield ", "
+    yield from _section("device", _times(profiler["device"], copies, seed))
+    yield '}, "graph_exec": {'
+    yield from _section("var", _entries(graph["var"], copies, known))
+    yield ", "
+    yield from _section("operator", _entries(graph["operator"], copies, known))
+    yield "}}"
+
+
+def _entries(section: dict[str, Any], copies: Copies, known: set[str]) -> Iterator[tuple[int, str]]:
+    templates = {key: Template.of(value, known) for key, value in section.items()}
+    for copy, id_ in copies.of_section(section):
+        yield int(id_) + copy * copies.step, templates[id_].written(copy, copies.step)
+
+
+def _times(section: dict[str, Any], copies: Copies, seed: int) -> Iterator[tuple[int, str]]:
+    chance = random.Random(seed)
+    span_s = 1 + max(lane["end"] for lanes in section.values() for lane in lanes.values())
+    for copy, id_ in copies.of_section(section):
+        factor = 1 + chance.uniform(-JITTER, JITTER)
+        lanes = {key: _moved(lane, copy * span_s, factor) for key, lane in section[id_].items()}
+        yield int(id_) + copy * copies.step, json.dumps(lanes)
+
+
+def _moved(lane: dict[str, float], shift_s: float, factor: float) -> dict[str, float]:
+    start_s = lane["start"] + shift_s
+    moved = {key: start_s + (lane[key] - lane["start"]) * factor for key in ("kern", "end")}
+    ticks = {key: round(value / TICK_S) for key, value in {"start": start_s, **moved}.items()}
+    return {key: float(f"{count * TICK_S:.15g}") for key, count in ticks.items()}
+
+
+def _section(name: str, entries: Iterable[tuple[int, str]]) -> Iterator[str]:
+    yield f'"{name}": {{'
+    for place, (id_, text) in enumerate(entries):
+        yield f'{", " if place else ""}"{id_}": {text}'
+    yield "}"
+
+
+def write(path: Path, operators: int) -> None:
+    """Write a profile with so many operators to `path`, unless it is there already."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    with unfinished.open("w", encoding="utf-8") as stream:
+        for piece in generated(operators):
+            stream.write(piece)
+    unfinished.rename(path)
+
+
+def main() -> None:
+    """Write one profile, as the command line says."""
+    parser = argparse.ArgumentParser(description="Write a profile of any size.")
+    parser.add_argument("--operators", type=int, required=True)
+    parser.add_argument("path", type=Path)
+    arguments = parser.parse_args()
+    write(arguments.path, arguments.operators)
+
+
+if __name__ == "__main__":
+    main()

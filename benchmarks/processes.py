@@ -1,0 +1,49 @@
+"""How long a process takes, and how much memory it needs at its peak."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process cost."""
+
+    seconds: float
+    peak_mib: float
+
+
+def cost_of(argv: Sequence[str]) -> Cost:
+    """The cost of running `argv`, whose output goes nowhere. It must end well."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"ended with {process.returncode}: {' '.join(argv)}")
+    return Cost(seconds, usage.ru_maxrss / 1024)
+
+
+def side_by_side(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, Cost]:
+    """The median cost of each command, all run in turn (A B A B ...) in each round."""
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, argv in commands.items():
+            costs[name].append(cost_of(argv))
+    return {
+        name: Cost(
+            median(cost.seconds for cost in measured), median(cost.peak_mib for cost in measured)
+        )
+        for name, measured in costs.items()
+    }

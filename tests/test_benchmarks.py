@@ -1,0 +1,43 @@
+"""The generator of large profiles."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import profile_analyze as pa
+from benchmarks.generate import SOURCE, generated, write
+from tests import oracle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SMALL = 217  # operators of the profile that is repeated
+
+
+def test_a_profile_of_any_size(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    write(path, 2 * SMALL + 100)
+    profile = pa.load(path)
+    assert len(profile) == 2 * SMALL + 100
+    assert len(set(profile.id.tolist())) == len(profile)
+    assert len(set(profile.name.vocabulary)) >= 2 * len(pa.load(SOURCE).name.vocabulary)
+    assert profile.notes == ()
+    rows = oracle.answer(oracle.read_file(str(path)), pa.Query(order="+id"))
+    assert pa.run(pa.Query(order="+id"), profile).rows == rows
+    assert min(row["time"] for row in rows) >= 0
+
+
+def test_the_same_seed_gives_the_same_profile() -> None:
+    first, second, other = ("".join(generated(SMALL + 1, seed=seed)) for seed in (1, 1, 2))
+    assert first == second != other
+    assert json.loads(other)["graph_exec"].keys() == {"var", "operator"}
+
+
+def test_one_copy_is_the_profile_itself() -> None:
+    copy, original = json.loads("".join(generated(SMALL))), json.loads(SOURCE.read_text())
+    for section in ("operator", "var"):
+        for id_, entry in original["graph_exec"][section].items():
+            renamed = {**entry, "name": entry["name"] + "0"}
+            assert copy["graph_exec"][section][id_] == renamed
+    assert copy["profiler"]["opr_footprint"] == original["profiler"]["opr_footprint"]

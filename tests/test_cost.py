@@ -1,0 +1,44 @@
+"""Guards against becoming slow that time nothing: what is imported, and how much is decoded."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+from profile_analyze.readers import megengine
+from tests.conftest import PROFILES
+
+# What a plain call imports of other packages. One more is a decision: it costs every call.
+IMPORTED = {"msgspec", "numpy", "tabulate", "wcwidth"}
+
+# Blocks of memory that the decoded graph of a real profile takes, by operator.
+BLOCKS_PER_OPERATOR = 16.0
+
+
+def test_a_plain_call_imports_what_it_always_did() -> None:
+    code = (
+        "import sys\n"
+        "from profile_analyze.cli.main import main\n"
+        "before = {name.partition('.')[0] for name in sys.modules}\n"
+        "assert not before & {'numpy', 'msgspec', 'tabulate'}, before\n"
+        "main([sys.argv[1], '--print-only', 'device'])\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    path = str(PROFILES / "tiny.json")
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, encoding="utf-8", check=True
+    )
+    known = {*sys.stdlib_module_names, "profile_analyze", "__editable___profile_analyze"}
+    imported = {name for name in done.stderr.split() if not name.startswith(("_", "cython"))}
+    # msgspec uses typing_extensions where it is installed
+    assert imported - known - {"typing_extensions"} == IMPORTED
+
+
+def test_no_more_is_decoded_than_ever() -> None:
+    data = (PROFILES / "mobilenet.json").read_bytes()
+    gc.collect()
+    before = sys.getallocatedblocks()
+    document = megengine._document(data)
+    blocks = (sys.getallocatedblocks() - before) / len(document.graph_exec.operator)
+    assert 0.7 * BLOCKS_PER_OPERATOR < blocks < 1.2 * BLOCKS_PER_OPERATOR
