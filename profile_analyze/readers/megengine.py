@@ -236,6 +236,8 @@ class MegEngineReader:
 
 def _controls_escaped(data: bytes) -> tuple[bytes, int]:
     """`data` with the raw control characters inside strings written as escapes, and how many."""
+    if not _CONTROL.search(data):  # the usual file has one line, and this spares it the rest
+        return data, 0
     count = 0
 
     def escaped(match: re.Match[bytes]) -> bytes:

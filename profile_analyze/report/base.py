@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -48,9 +48,22 @@ class Renderer(Protocol):
         """The report as text that ends with a newline, in pieces: it may be long."""
 
 
-def separated(parts: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Parts of a report, each in pieces: an empty line between two, a newline at the end."""
-    for place, part in enumerate(parts):
-        yield "\n\n" if place else ""
-        yield from part
+def parts(
+    report: Report,
+    *,
+    summary: Callable[[Summary], str],
+    table: Callable[[Result], Iterable[str]],
+) -> Iterator[str]:
+    """The pieces of a report whose parts are written by `summary` and `table`.
+
+    An empty line stands between two parts, and a newline at the end.
+    """
+    gap = ""
+    if report.summary is not None:
+        yield summary(report.summary)
+        gap = "\n\n"
+    for result in report.results:
+        yield gap
+        yield from table(result)
+        gap = "\n\n"
     yield "\n"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import separated
+from profile_analyze.report.base import parts
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, summary_lines, time_title
 from profile_analyze.report.shapes import shape_columns
@@ -31,8 +30,7 @@ class GridRenderer:
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
-        summary = () if report.summary is None else ([summary_text(report.summary)],)
-        return separated(chain(summary, (_table(result, display) for result in report.results)))
+        return parts(report, summary=summary_text, table=lambda result: _table(result, display))
 
 
 def summary_text(summary: Summary) -> str:

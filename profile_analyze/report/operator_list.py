@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from profile_analyze.report.base import separated
+from profile_analyze.report.base import parts
 from profile_analyze.report.grid import summary_text
 from profile_analyze.report.labels import row_labels
 from profile_analyze.report.text import visible
@@ -24,8 +23,7 @@ class OperatorListRenderer:
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
-        summary = () if report.summary is None else ([summary_text(report.summary)],)
-        return separated(chain(summary, ([_lines(result, display)] for result in report.results)))
+        return parts(report, summary=summary_text, table=lambda result: [_lines(result, display)])
 
 
 def _lines(result: Result, display: Display) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import separated
+from profile_analyze.report.base import parts
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import row_labels, summary_lines
 from profile_analyze.report.shapes import shape_columns
@@ -43,8 +42,7 @@ class WikiRenderer:
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
-        summary = () if report.summary is None else ([_summary(report.summary)],)
-        return separated(chain(summary, ([_table(result, display)] for result in report.results)))
+        return parts(report, summary=_summary, table=lambda result: [_table(result, display)])
 
 
 def _summary(summary: Summary) -> str:
