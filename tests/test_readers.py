@@ -116,6 +116,13 @@ def test_what_older_writers_leave_out_may_be_missing(tmp_path: Path, missing: st
         assert pa.run(query, pa.load(path)).rows == oracle.answer(oracle.read(document), query)
 
 
+def test_shapes_that_cannot_be_compared_are_told(tmp_path: Path) -> None:
+    content = document_with(None, "graph_exec", "var", "7", "static_infer_tags")
+    path = written(tmp_path, content.replace(b'"output": [', b'"output": ["7", '))
+    note = "the shapes of the runs cannot be compared: static_infer_tags are null"
+    assert pa.load(path).notes == (note,)
+
+
 def test_an_empty_graph_is_a_profile(tmp_path: Path) -> None:
     content = b'{"profiler": {}, "graph_exec": {"operator": {}}}'
     outcome = run_command(written(tmp_path, content), "--print-only", "summary")

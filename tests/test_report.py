@@ -164,6 +164,8 @@ def test_only_visible_text_comes_out(text: str, encoding: str, shown: str) -> No
         ("", []),
         (" ", []),
         ("name", ["name"]),
+        ("x" * 8, ["x" * 8]),
+        ("x" * 20, ["x" * 8, "x" * 8, "x" * 4]),
         ("two words", ["two", "words"]),
         ("line\nbreak\tx", ["line", "break", "x"]),
         ("hyphen-ated", ["hyphen-", "ated"]),

@@ -5,8 +5,7 @@ A filter says yes, no, or that the profile does not tell; only yes keeps an oper
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ TIME_TOLERANCE_S = 0.5e-9
 difference of two clock readings carries rounding noise (3e-06 comes out as 2.99999999997e-06)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selection:
+class Selection(NamedTuple):
     """The operators that passed all filters."""
 
     operators: NDArray[np.int64]

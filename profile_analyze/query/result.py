@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import ShownRows
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """The answer to one `Query`: `result["time"]` is a column, `result.rows` all of them by row.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ COPY_TYPE = "Copy"
 _SHORTEST_SHOWN_S = 0.5e-4  # copy times are shown with four decimals
 
 
-@dataclass(frozen=True, slots=True)
-class CopyTime:
+class CopyTime(NamedTuple):
     """Seconds spent in operators that copy between comp nodes; NaN if there is none."""
 
     total_s: float
@@ -32,8 +30,7 @@ class CopyTime:
     wait_mean_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """Totals over all operators of a profile, whatever a query filters. NaN is N/A."""
 
     device_time_s: float

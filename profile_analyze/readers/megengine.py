@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -55,16 +56,16 @@ class _Footprint(msgspec.Struct, gc=False):
     in_layouts: msgspec.Raw = msgspec.Raw()
 
 
-class _InferredShape(msgspec.Struct, gc=False):
+class _InferredShape(msgspec.Struct, gc=False, frozen=True):
     inferred_result: msgspec.Raw = msgspec.Raw()
 
 
-class _InferenceTags(msgspec.Struct, gc=False):
-    SHAPE: _InferredShape | None = None
+class _InferenceTags(msgspec.Struct, gc=False, frozen=True):
+    SHAPE: _InferredShape | None = _InferredShape()
 
 
 class _Variable(msgspec.Struct, gc=False):
-    static_infer_tags: _InferenceTags | None = None
+    static_infer_tags: _InferenceTags | None = _InferenceTags()
     mem_plan: msgspec.Raw = msgspec.Raw()
 
 
@@ -107,45 +108,48 @@ _OF_ONE_VALUE: Final = (msgspec.ValidationError, UnicodeDecodeError)
 """What a decoder raises about a value, the rest being sound."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Part(Generic[T]):
     """Some kind of value in the file, and where it stands."""
 
-    path: str
-    decoder: msgspec.json.Decoder[T]
+    def __init__(self, path: str, kind: Any) -> None:
+        self.path = path
+        self._kind = kind
+
+    @cached_property
+    def _decoder(self) -> msgspec.json.Decoder[T]:
+        return msgspec.json.Decoder(self._kind)
 
     def of(self, text: bytes | msgspec.Raw) -> T:
         """The value in `text`. Raises `_BrokenPartError`."""
         try:
-            return self.decoder.decode(text)
+            return self._decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _BrokenPartError(self.path, error) from None
 
+    def of_optional(self, text: bytes) -> T | None:
+        """The value in `text`, None if that is empty. Raises `_BrokenPartError`."""
+        return self.of(text) if text else None
 
-@dataclass(frozen=True, slots=True)
-class _Section(Generic[T]):
+
+class _Section(_Part[dict[str, T]]):
     """A part with an entry for each id."""
 
-    path: str
-    entry: type[T]
-    decoder: msgspec.json.Decoder[dict[str, T]]
+    def __init__(self, path: str, entry: type[T]) -> None:
+        super().__init__(path, dict[str, entry])  # type: ignore[valid-type]  # it is a value
+        self._entry = entry
 
-    @classmethod
-    def at(cls, path: str, entry: type[T]) -> _Section[T]:
-        return cls(path, entry, msgspec.json.Decoder(dict[str, entry]))  # type: ignore[valid-type]  # a value
-
-    def of(self, text: msgspec.Raw) -> dict[str, T]:
+    def of(self, text: bytes | msgspec.Raw) -> dict[str, T]:
         """The entries in `text`; none if the section is missing. Raises `_BrokenPartError`."""
         if not memoryview(text).nbytes:
             return {}
         try:
-            return _Part(self.path, self.decoder).of(text)
+            return super().of(text)
         except _BrokenPartError as error:
             if isinstance(error.error, _OF_ONE_VALUE):
                 self.find_broken_entry(text)
             raise
 
-    def find_broken_entry(self, text: msgspec.Raw) -> None:
+    def find_broken_entry(self, text: bytes | msgspec.Raw) -> None:
         """Raise `_BrokenPartError` with the id, which the decoder of a section does not tell."""
         if not memoryview(text).nbytes:
             return
@@ -153,9 +157,8 @@ class _Section(Generic[T]):
             entries = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         except msgspec.ValidationError:
             return
-        decoder = msgspec.json.Decoder(self.entry)
         for id_, entry in entries.items():
-            _Part(f"{self.path}.{id_}", decoder).of(entry)
+            _Part[T](f"{self.path}.{id_}", self._entry).of(entry)
 
 
 class _BrokenPartError(Exception):
@@ -167,39 +170,32 @@ class _BrokenPartError(Exception):
         self.error = error
 
 
-_DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_Document))
-_RAW_DOCUMENT: Final = _Part("$", msgspec.json.Decoder(_RawDocument))
-_OPERATORS: Final = _Section.at("$.graph_exec.operator", _Operator)
-_VARIABLES: Final = _Section.at("$.graph_exec.var", _Variable)
-_FOOTPRINTS: Final = _Section.at("$.profiler.opr_footprint", _Footprint)
-_DEVICE: Final = _Section.at("$.profiler.device", dict[str, _Interval])
-_HOST: Final = _Section.at("$.profiler.host", dict[str, _Interval])
-_IN_SHAPES: Final = _Part(
-    "$.profiler.opr_footprint[...].in_shapes", msgspec.json.Decoder(Shapes | None)
+_DOCUMENT: Final = _Part[_Document]("$", _Document)
+_RAW_DOCUMENT: Final = _Part[_RawDocument]("$", _RawDocument)
+_OPERATORS: Final = _Section("$.graph_exec.operator", _Operator)
+_VARIABLES: Final = _Section("$.graph_exec.var", _Variable)
+_FOOTPRINTS: Final = _Section("$.profiler.opr_footprint", _Footprint)
+_DEVICE: Final = _Section("$.profiler.device", dict[str, _Interval])
+_HOST: Final = _Section("$.profiler.host", dict[str, _Interval])
+_OF_FOOTPRINT: Final = "$.profiler.opr_footprint[...]"
+_IN_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.in_shapes", Shapes | None)
+_OUT_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.out_shapes", Shapes | None)
+_IN_LAYOUTS: Final = _Part[Strides | None](f"{_OF_FOOTPRINT}.in_layouts", Strides | None)
+_INPUTS: Final = _Part[tuple[str, ...] | None](
+    "$.graph_exec.operator[...].input", tuple[str, ...] | None
 )
-_OUT_SHAPES: Final = _Part(
-    "$.profiler.opr_footprint[...].out_shapes", msgspec.json.Decoder(Shapes | None)
+_INFERRED_SHAPE: Final = _Part[Shape | None](
+    "$.graph_exec.var[...].static_infer_tags.SHAPE.inferred_result", Shape | None
 )
-_IN_LAYOUTS: Final = _Part(
-    "$.profiler.opr_footprint[...].in_layouts", msgspec.json.Decoder(Strides | None)
-)
-_INPUTS: Final = _Part(
-    "$.graph_exec.operator[...].input", msgspec.json.Decoder(tuple[str, ...] | None)
-)
-_INFERRED_SHAPE: Final = _Part(
-    "$.graph_exec.var[...].static_infer_tags.SHAPE.inferred_result",
-    msgspec.json.Decoder(Shape | None),
-)
-_MEMORY_PLAN: Final = _Part(
-    "$.graph_exec.var[...].mem_plan", msgspec.json.Decoder(_MemoryPlan | None)
+_MEMORY_PLAN: Final = _Part[_MemoryPlan | None](
+    "$.graph_exec.var[...].mem_plan", _MemoryPlan | None
 )
 
 _NO_FOOTPRINT: Final = _Footprint()
+_NO_VARIABLE: Final = _Variable()
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
 
 _FIRST_KEY: Final = re.compile(rb'\s*\{\s*"(profiler|graph_exec)"\s*:')
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_CONTROL: Final = re.compile(rb"[\x00-\x1f]")
 
 
 class MegEngineReader:
@@ -236,17 +232,18 @@ class MegEngineReader:
 
 def _controls_escaped(data: bytes) -> tuple[bytes, int]:
     """`data` with the raw control characters inside strings written as escapes, and how many."""
-    if not _CONTROL.search(data):  # the usual file has one line, and this spares it the rest
+    a_string, control = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"'), re.compile(rb"[\x00-\x1f]")
+    if not control.search(data):  # the usual file has one line, and this spares it the rest
         return data, 0
     count = 0
 
     def escaped(match: re.Match[bytes]) -> bytes:
         nonlocal count
-        text, found = _CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), match[0])
+        text, found = control.subn(lambda found: b"\\u%04x" % ord(found[0]), match[0])
         count += found
         return text
 
-    return _STRING.sub(escaped, data), count
+    return a_string.sub(escaped, data), count
 
 
 def _reason(path: str, error: Exception, data: bytes) -> str:
@@ -280,13 +277,13 @@ def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes:
         file=file,
         source=MegEngineReader.format,
         id=_ids(operators),
-        name=Coded.of([operator.name for operator in operators.values()]),
-        type=Coded.of([operator.type for operator in operators.values()]),
+        name=Coded.of(_column(operators.values(), "name")),
+        type=Coded.of(_column(operators.values(), "type")),
         computation=footprints.computation,
         memory=footprints.memory,
-        in_shapes=footprints.in_shapes.mapped(_IN_SHAPES.of),
-        out_shapes=footprints.out_shapes.mapped(_OUT_SHAPES.of),
-        in_layouts=footprints.in_layouts.mapped(_IN_LAYOUTS.of),
+        in_shapes=footprints.in_shapes.mapped(_IN_SHAPES.of_optional),
+        out_shapes=footprints.out_shapes.mapped(_OUT_SHAPES.of_optional),
+        in_layouts=footprints.in_layouts.mapped(_IN_LAYOUTS.of_optional),
         input_dtypes=_input_dtypes(operators.values(), variables) if input_dtypes else None,
         device=device,
         host=host,
@@ -321,25 +318,35 @@ def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
         raise _BrokenPartError(_OPERATORS.path, error) from None
 
 
-def _numbers(values: Sequence[float | str | None]) -> NDArray[np.float64]:
-    """`values` with None and whatever is not finite as NaN."""
-    numbers = np.array(values, dtype=np.float64)
+def _column(entries: Iterable[object], field: str) -> list[Any]:
+    """A field of every entry; `a.b` is the field b of the field a."""
+    return list(map(attrgetter(field), entries))
+
+
+def _texts(entries: Iterable[object], field: str) -> Coded[bytes]:
+    """A field of every entry that is not decoded, as the text it is; empty where it is missing."""
+    return Coded.of(list(map(bytes, map(attrgetter(field), entries))))
+
+
+def _numbers(entries: Iterable[object], field: str) -> NDArray[np.float64]:
+    """A field of every entry; None and whatever is not finite is NaN."""
+    numbers = np.array(_column(entries, field), dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers
 
 
 def _timings(
-    side: str, entries: Mapping[str, Mapping[str, _Interval]], row_of: Mapping[str, int]
+    side: str, entries: Mapping[str, dict[str, _Interval]], row_of: Mapping[str, int]
 ) -> tuple[Timings, list[str]]:
     """The times of one side, and notes on them."""
     rows = np.fromiter(map(row_of.get, entries, repeat(_STRANGER)), np.int64, len(entries))
     sizes = np.fromiter(map(len, entries.values()), np.int64, len(entries))
     operator = np.repeat(rows, sizes)
     known = operator != _STRANGER
-    intervals = [interval for lanes in entries.values() for interval in lanes.values()]
-    start_s = _numbers([interval.start for interval in intervals])[known]
-    kern_s = _numbers([interval.kern for interval in intervals])[known]
-    end_s = _numbers([interval.end for interval in intervals])[known]
+    intervals = list(chain.from_iterable(map(dict.values, entries.values())))
+    start_s = _numbers(intervals, "start")[known]
+    kern_s = _numbers(intervals, "kern")[known]
+    end_s = _numbers(intervals, "end")[known]
     kern_s[kern_s == -1] = np.nan  # the writer's sign for no kernel on this thread
     kern_s[kern_s < start_s] = np.nan
     end_s[end_s < start_s] = np.nan
@@ -368,8 +375,7 @@ def _strangers(section: str, count: int) -> Iterator[str]:
         yield f"left out {entries} of {section} that belong to no operator of the graph"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _FootprintColumns:
+class _FootprintColumns(NamedTuple):
     """The footprints, a row an operator; shapes and strides still as JSON."""
 
     computation: NDArray[np.float64]
@@ -382,14 +388,14 @@ class _FootprintColumns:
 
 def _footprints(entries: Mapping[str, _Footprint], row_of: Mapping[str, int]) -> _FootprintColumns:
     rows = list(map(entries.get, row_of, repeat(_NO_FOOTPRINT)))
-    computation = _numbers([row.computation for row in rows])
+    computation = _numbers(rows, "computation")
     computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
     return _FootprintColumns(
         computation=computation,
-        memory=_numbers([row.memory for row in rows]),
-        in_shapes=Coded.of([bytes(row.in_shapes) or None for row in rows]),
-        out_shapes=Coded.of([bytes(row.out_shapes) or None for row in rows]),
-        in_layouts=Coded.of([bytes(row.in_layouts) or None for row in rows]),
+        memory=_numbers(rows, "memory"),
+        in_shapes=_texts(rows, "in_shapes"),
+        out_shapes=_texts(rows, "out_shapes"),
+        in_layouts=_texts(rows, "in_layouts"),
         notes=tuple(_strangers("opr_footprint", len(entries.keys() - row_of.keys()))),
     )
 
@@ -404,9 +410,14 @@ def _stale_footprints(
     What the last run computed is in the variables. Only the first output is compared: behind it
     there may be workspaces, which footprints leave out.
     """
-    inferred = Coded.of(_inferred_shapes(operators, variables))
-    both = (out_shapes.codes >= 0) & (inferred.codes >= 0)
-    pairs = out_shapes.codes[both] * len(inferred.vocabulary) + inferred.codes[both]
+    first_outputs = [operator.output[0] if operator.output else "" for operator in operators]
+    computed = map(variables.get, first_outputs, repeat(_NO_VARIABLE))
+    try:
+        inferred = _texts(computed, "static_infer_tags.SHAPE.inferred_result")
+    except AttributeError:  # null in place of an object
+        yield "the shapes of the runs cannot be compared: static_infer_tags are null"
+        return
+    pairs = out_shapes.codes * len(inferred.vocabulary) + inferred.codes
     stale = 0
     for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
         shapes, shape = divmod(int(pair), len(inferred.vocabulary))
@@ -420,22 +431,10 @@ def _stale_footprints(
         )
 
 
-def _inferred_shapes(
-    operators: Iterable[_Operator], variables: Mapping[str, _Variable]
-) -> list[bytes | None]:
-    """The JSON of the shape that each operator's first output had in the last run."""
-    first_outputs = [operator.output[0] if operator.output else None for operator in operators]
-    tags = [
-        variable.static_infer_tags if variable else None
-        for variable in map(variables.get, first_outputs)  # type: ignore[arg-type]  # None finds None
-    ]
-    return [bytes(tag.SHAPE.inferred_result) or None if tag and tag.SHAPE else None for tag in tags]
-
-
 def _differ(out_shapes: bytes, inferred: bytes) -> bool:
-    """Whether the first of `out_shapes` is known and is not the shape `inferred`."""
-    shapes, shape = _OUT_SHAPES.of(out_shapes), _INFERRED_SHAPE.of(inferred)
-    return bool(shapes) and shape is not None and shapes[0] != shape
+    """Whether the first of `out_shapes` is not the shape `inferred`, where both are known."""
+    shapes, shape = _OUT_SHAPES.of_optional(out_shapes), _INFERRED_SHAPE.of_optional(inferred)
+    return bool(shapes and shape is not None and shapes[0] != shape)
 
 
 def _input_dtypes(

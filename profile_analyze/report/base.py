@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """An answer as it is to be shown: raw numbers, in the order of printing."""
 
     summary: Summary | None
@@ -22,8 +20,7 @@ class Report:
     """The tables, device before host."""
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(NamedTuple):
     """What the text is for: renderers are told, and never ask."""
 
     encoding: str = "utf-8"

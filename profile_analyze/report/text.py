@@ -28,8 +28,8 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
 
     Line breaks and tabs count as blanks. Empty text has no lines.
     """
-    if len(text) <= width and text.isascii() and text.isprintable() and " " not in text:
-        return [text] if text else []
+    if text.isascii() and text.isprintable() and " " not in text and "-" not in text:
+        return [text[start : start + width] for start in range(0, len(text), width)]
     shown = _encodable(_escaped(text, but="\t\n\v\f\r"), encoding)
     if shown.isascii():
         lines = _wrapper(width).wrap(shown)
