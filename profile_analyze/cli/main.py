@@ -49,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ...]]:
     """What to print, in pieces, and the notes about it."""
+    # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
+    # short call, and nothing here multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The question is checked before the file is read, and NumPy is imported only then.
     queries, doubts = _queries(arguments)
     from profile_analyze.query.run import run
