@@ -15,7 +15,10 @@ from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, run_command
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
