@@ -57,7 +57,7 @@ def _split_unit(text: str) -> tuple[str, str]:
     stripped = text.strip()
     digits = stripped.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5\u03bc")
     unit = stripped[len(digits) :]
-    if unit.lower() in ("inf", "infinity", "nan", ""):
+    if unit.lower() in ("inf", "infinity", ""):
         return stripped, "s"
     return digits.strip(), unit
 

@@ -26,7 +26,11 @@ shapes = st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=2)
 def intervals(draw: st.DrawFn) -> dict[str, Any]:
     start, length, wait = draw(ticks), draw(ticks), draw(ticks)
     interval: dict[str, Any] = {"start": start, "kern": start + wait, "end": start + length}
-    damage = draw(st.sampled_from(["none"] * 12 + ["inf", "backwards", "no kern", "no end", "-1"]))
+    damage = draw(
+        st.sampled_from(
+            ["none"] * 12 + ["inf", "backwards", "no kern", "no end", "-1", "early kern"]
+        )
+    )
     if damage == "inf":
         interval["end"] = draw(st.sampled_from(["inf", "-inf", "nan"]))
     elif damage == "backwards":
@@ -35,6 +39,8 @@ def intervals(draw: st.DrawFn) -> dict[str, Any]:
         del interval["kern"]
     elif damage == "no end":
         interval["end"] = None
+    elif damage == "early kern":
+        interval["kern"] = start - TICK_S
     elif damage == "-1":
         interval["kern"] = -1
     return interval

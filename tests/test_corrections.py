@@ -182,6 +182,11 @@ def test_f9_total_of_zero() -> None:
     (row,) = rows_of("derived-zero", "-t", "1", err=f"{ZERO}\n")
     assert row[0] == "#0 0.0 N/A"
     assert row[1] == "0.0 N/A"
+    wiki = run_command(str(PROFILES / "derived-zero.json"), "--wiki", "--print-only", "device")
+    assert wiki.code == 0
+    assert [cell.strip() for cell in wiki.out.splitlines()[2].split("|")][2:7] == [
+        *("0", "N/A", "", "0", "N/A"),
+    ]
     hint = "; OpenCL measures only after CompNode::enable_opencl_profile(true)\n"
     outcome = run_command(str(PROFILES / "derived-opencl-zero.json"), "--print-only", "summary")
     assert (outcome.code, outcome.err) == (0, ZERO + hint)
@@ -387,6 +392,14 @@ def test_w10_nothing_is_of_a_type() -> None:
         "near: ConvolutionForward", "near: ConvolutionForward, PoolingForward"
     )
     assert rows_of("resnet18", "--type", "ConvForward", err=spelt) == []
+    by_count = near.replace(
+        "type conv: the profile has no such operator; near: ConvolutionForward",
+        "type Q: the profile has no such operator; the most frequent are ImmutableTensor, "
+        "Elemwise, ConvolutionForward, PoolingForward, Concat, InputCallback, GetVarShape, "
+        "Subtensor",
+    )
+    outcome = run_command(str(PROFILES / "resnet18.json"), "--type", "Q", "--print-only", "device")
+    assert outcome.err == by_count
     frequent = (
         "note: type NoSuchType: the profile has no such operator; the most frequent are "
         "InputCallback, ImmutableTensor, Elemwise, OutputCallback\n"
@@ -431,6 +444,10 @@ def test_w13_bounds_are_compared_to_half_a_nanosecond() -> None:
     ]
     rows = rows_of("smallcnn", "--min-time", "1e-6", "-t", "0")
     assert len(rows) == sum(time >= 1 for time in microseconds)
+    nanosecond_more = rows_of("smallcnn", "--min-time", "1.001us", "-t", "0")
+    assert len(nanosecond_more) == sum(time >= 2 for time in microseconds)
+    nanosecond_less = rows_of("smallcnn", "--max-time", "0.999us", "-t", "0")
+    assert len(nanosecond_less) == sum(time == 0 for time in microseconds)
     rows = rows_of("smallcnn", "--min-time", "1us", "--max-time", "2us", "-t", "0")
     assert len(rows) == sum(1 <= time <= 2 for time in microseconds)
 

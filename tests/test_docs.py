@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from profile_analyze.cli.arguments import parser
+from profile_analyze.query.patterns import TIME_LIMIT_S
 from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, run_command
 
@@ -100,6 +101,10 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 def test_the_changelog_has_the_version() -> None:
     assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_time_limit_of_patterns_is_what_the_documents_say() -> None:
+    assert f"took more than {TIME_LIMIT_S:g} s;" in (ROOT / "docs" / "errors.md").read_text()
 
 
 def test_the_files_that_architecture_names_exist() -> None:

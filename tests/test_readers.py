@@ -116,6 +116,56 @@ def test_what_older_writers_leave_out_may_be_missing(tmp_path: Path, missing: st
         assert pa.run(query, pa.load(path)).rows == oracle.answer(oracle.read(document), query)
 
 
+def test_lanes_of_unknown_operators_are_left_out(tmp_path: Path) -> None:
+    document = json.loads(TINY)
+    stranger = {"stranger": {"start": 0, "kern": 0, "end": 7}}
+    document["profiler"]["device"] = {"999": stranger, **document["profiler"]["device"]}
+    lanes = pa.load(written(tmp_path, json.dumps(document).encode())).device.lanes
+    totals = {lane: total for lane, total in lanes.total_by_lane().items() if lane != "stranger"}
+    assert lanes.total_by_lane().get("stranger", 0.0) == 0.0
+    assert totals == {'CompNode("cpu0:0" from "xpux:0")': pytest.approx(5e-6)}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "out_shapes", "changed"),
+    [
+        (["a", "b"], [[1, 2], [3]], 0),
+        (["a", "b"], [[1, 2], [9]], 0),  # only the first is compared
+        (["a", "b"], [[1, 9], [3]], 1),
+        (["a"], [[1, 2], [3]], 0),
+        (["a"], [], 0),
+        (["a"], None, 0),
+        (["scalar"], [[]], 0),
+        (["scalar"], [[1]], 1),
+        (["unknown"], [[9]], 0),
+        (["nowhere"], [[9]], 0),
+        ([], [[9]], 0),
+    ],
+)
+def test_shapes_that_changed_between_runs_are_counted(
+    tmp_path: Path, outputs: list[str], out_shapes: list[list[int]] | None, changed: int
+) -> None:
+    shapes = {"a": [1, 2], "b": [3], "scalar": [], "unknown": None}
+    document = {
+        "profiler": {"opr_footprint": {"1": {"memory": 4, "out_shapes": out_shapes}}},
+        "graph_exec": {
+            "operator": {"1": {"name": "x", "type": "T", "output": outputs}},
+            "var": {
+                name: {"static_infer_tags": {"SHAPE": {"inferred_result": shape}}}
+                for name, shape in shapes.items()
+            },
+        },
+    }
+    for spaces in (None, (",", ":")):
+        text = json.dumps(document, separators=spaces).encode()
+        assert len(pa.load(written(tmp_path, text)).notes) == changed
+
+
+def test_a_profile_is_recognised_whatever_its_first_key(tmp_path: Path) -> None:
+    content = b'{"host_name": "x", ' + TINY.lstrip()[1:]
+    assert run_command(written(tmp_path, content)) == run_command(str(PROFILES / "tiny.json"))
+
+
 def test_shapes_that_cannot_be_compared_are_told(tmp_path: Path) -> None:
     content = document_with(None, "graph_exec", "var", "7", "static_infer_tags")
     path = written(tmp_path, content.replace(b'"output": [', b'"output": ["7", '))

@@ -135,6 +135,46 @@ def test_awkward_names_cannot_leave_their_cell(form: str, encoding: str) -> None
         assert set(unescaped) == {18}
 
 
+def test_an_empty_name_is_an_empty_line() -> None:
+    one = profile([("", 1.0, 1), (" padded ", 1.0, 1)])
+    table = pa.render(pa.Report(None, (pa.run(pa.Query(), one),)))
+    assert [line.split("│")[3] for line in table.splitlines() if line.startswith("│")][1:] == [
+        "                 ",
+        " T0              ",
+        " 0               ",
+        " padded          ",
+        " T1              ",
+        " 1               ",
+    ]
+
+
+def test_copies_and_their_waits() -> None:
+    content = Content(
+        "copies",
+        b"""{"profiler": {"device": {
+            "1": {"cpu0": {"start": 0, "kern": 0.25, "end": 1}},
+            "2": {"cpu0": {"start": 1, "kern": 1.5, "end": 3}},
+            "3": {"cpu0": {"start": 3, "kern": 3, "end": 9}}}},
+        "graph_exec": {"operator": {
+            "1": {"name": "a", "type": "Copy"},
+            "2": {"name": "b", "type": "Copy"},
+            "3": {"name": "c", "type": "Copying"}}}}""",
+    )
+    copies = MegEngineReader().read(content, input_dtypes=True)
+    summary = pa.summarise(copies, pa.Query())
+    assert summary.copy == pa.CopyTime(3.0, 1.5, 0.75, 0.375)
+    assert pa.summarise(copies, pa.Query(name="a")).copy == pa.CopyTime(1.0, 1.0, 0.25, 0.25)
+    assert pa.summarise(copies).copy is None
+    assert pa.render(pa.Report(summary, ())) == (
+        "-----------------  ---------------------\n"
+        "total device time  9\n"
+        "total host time    N/A\n"
+        "copy time          tot=3.0000 avg=1.5000\n"
+        "copy wait time     tot=0.7500 avg=0.3750\n"
+        "-----------------  ---------------------\n"
+    )
+
+
 @pytest.mark.parametrize("form", RENDERERS)
 def test_nothing_to_show(form: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), form)
@@ -149,6 +189,7 @@ def test_nothing_to_show(form: str) -> None:
         ("a\nb\tc\rd", "utf-8", r"a\nb\tc\rd"),
         ("\x00\x1b\x7f\x9b", "utf-8", r"\x00\x1b\x7f\x9b"),
         ("\u202e\u2028\ufeff\ud800", "utf-8", r"\u202e\u2028\ufeff\ud800"),
+        ("\u061c\u200b\u200f\u2060\u2069", "utf-8", r"\u061c\u200b\u200f\u2060\u2069"),
         ("卷é", "utf-8", "卷é"),
         ("卷é", "latin-1", r"\u5377é"),
         ("卷é", "ascii", r"\u5377\xe9"),

@@ -347,8 +347,7 @@ def _timings(
     start_s = _numbers(intervals, "start")[known]
     kern_s = _numbers(intervals, "kern")[known]
     end_s = _numbers(intervals, "end")[known]
-    kern_s[kern_s == -1] = np.nan  # the writer's sign for no kernel on this thread
-    kern_s[kern_s < start_s] = np.nan
+    kern_s[kern_s < start_s] = np.nan  # no kernel on this thread: the writer says -1 then
     end_s[end_s < start_s] = np.nan
     lanes = LaneTimes(
         operator=operator[known],
