@@ -85,8 +85,8 @@ def seconds(value: float) -> str:
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
 
 
-def seconds_exactly(value: float) -> str:
-    """Seconds with six significant digits: `0.103739`, `0`; N/A for NaN."""
+def six_digits(value: float) -> str:
+    """A number, such as seconds, with six significant digits: `0.103739`, `0`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:g}"
 
 
@@ -98,11 +98,6 @@ def seconds_fixed(value: float) -> str:
 def percent(fraction: float) -> str:
     """A fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(fraction) else f"{fraction * 100:.1f}%"
-
-
-def fraction(value: float) -> str:
-    """A bare number with six significant digits: `0.0846548`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value:g}"
 
 
 def mega(value: float) -> str:

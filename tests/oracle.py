@@ -132,7 +132,7 @@ def _passes(operator: Operator, query: Query) -> bool:
         operator.recorded[query.side]
         and (not query.types or operator.type in query.types)
         and (not query.name or re.match(query.name, operator.name) is not None)
-        and (query.input_dtype is None or query.input_dtype in operator.dtypes)
+        and (not query.input_dtype or query.input_dtype in operator.dtypes)
         and (lowest is None or (time is not None and time >= lowest - 0.5e-9))
         and (highest is None or (time is not None and time <= highest + 0.5e-9))
     )

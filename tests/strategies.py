@@ -64,9 +64,9 @@ def footprints(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A decoded GraphProfiler document, with most of what may be missing sometimes missing."""
-    ids = draw(st.lists(st.integers(0, 99).map(str), max_size=12, unique=True))
-    sides = st.dictionaries(st.sampled_from(LANES), intervals(), max_size=2)
-    entries = st.sampled_from([*ids, "1000"]) if ids else st.just("1000")
+    count = draw(st.sampled_from([8, 12, 5, 3, 2, 1, 0]))
+    ids = [str(id_) for id_ in draw(st.permutations(range(20)))[:count]]
+    sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
     variables: dict[str, Any] = {
         f"v{place}": {"mem_plan": draw(_memory_plans), "flag": []} for place in range(3)
     }
@@ -81,17 +81,16 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         }
         for id_ in ids
     }
-    profiler = {
-        "device": draw(st.dictionaries(entries, sides, max_size=12)),
-        "host": draw(st.dictionaries(entries, sides, max_size=12)),
-        "opr_footprint": draw(st.dictionaries(entries, footprints(), max_size=12)),
-        "opr_internal_pf": {},
-    }
-    for section in ("device", "host", "opr_footprint"):
-        if draw(st.integers(0, 9)) == 0:
-            del profiler[section]
+    profiler: dict[str, Any] = {"opr_internal_pf": {}}
+    for section, entry in (("device", sides), ("host", sides), ("opr_footprint", footprints())):
+        if draw(_mostly):
+            present = [id_ for id_ in [*ids, "1000"] if draw(_mostly)]
+            profiler[section] = {id_: draw(entry) for id_ in draw(st.permutations(present))}
     return {"profiler": profiler, "graph_exec": {"operator": operators, "var": variables}}
 
+
+# hypothesis prefers what comes first
+_mostly = st.sampled_from([True] * 7 + [False])
 
 _memory_plans = st.none() | st.sampled_from(DTYPES).map(
     lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
@@ -107,20 +106,25 @@ _group_orders = st.sampled_from(
 
 @st.composite
 def queries(draw: st.DrawFn) -> Query:
-    by = draw(st.sampled_from([(), (), ("type",)]))
-    aggregate = draw(st.sampled_from([None, "sum", "mean", "max", "min"]))
+    by = draw(st.sampled_from([(), ("type",)]))
+    aggregates = ["sum", "mean", "max", "min"]
+    aggregate = draw(st.sampled_from([*aggregates, None] if by else [None] * 8 + aggregates))
     columns = _group_orders if by or aggregate else _operator_orders
     orders = st.builds(str.__add__, st.sampled_from(["", "+"]), columns)
+
+    def rarely(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> Any:
+        return otherwise if draw(_mostly) else draw(strategy)
+
     return Query(
         side=draw(st.sampled_from(["device", "host"])),
         end_key=draw(st.sampled_from(["end", "end", "kern"])),
-        types=tuple(draw(st.lists(st.sampled_from([*TYPES, "NoSuchType"]), max_size=2))),
-        name=draw(st.sampled_from([None, None, "", "conv", ".*conv", "[a-z]+$", "NOPE"])),
-        input_dtype=draw(st.none() | st.sampled_from(DTYPES)),
-        min_time_s=draw(st.none() | ticks),
-        max_time_s=draw(st.none() | ticks),
+        types=rarely(st.lists(st.sampled_from([*TYPES, "NoSuchType"]), max_size=2), ()),
+        name=rarely(st.sampled_from(["", "conv", ".*conv", "[a-z]+$", "NOPE"])),
+        input_dtype=rarely(st.sampled_from(["", *DTYPES])),
+        min_time_s=rarely(ticks),
+        max_time_s=rarely(ticks),
         by=by,
         aggregate=aggregate,
         order=tuple(draw(st.lists(orders, min_size=1, max_size=2))),
-        top=draw(st.integers(0, 4)),
+        top=rarely(st.integers(1, 4), 0),
     )

@@ -211,6 +211,28 @@ def test_closed_streams_are_one_line(redirection: str, message: str) -> None:
     assert done.stderr == f"profile_analyze: error: {message}\n"
 
 
+def test_notes_go_nowhere_when_standard_error_is_closed() -> None:
+    twocn = str(PROFILES / "twocn.json")
+    call = f"'{sys.executable}' -m profile_analyze '{twocn}' --print-only summary 2>&-"
+    done = run_process("bash", "-c", call)
+    assert (done.returncode, done.stdout) == (0, run_command(twocn, "--print-only", "summary").out)
+
+
+def test_an_empty_filter_filters_nothing() -> None:
+    for option in ("--opr-name", "--input-dtype"):
+        assert run_command(RESNET, option, "") == run_command(RESNET)
+
+
+def test_a_pipe_is_not_read_to_excuse_an_unknown_column() -> None:
+    only_wait = str(PROFILES / "resnet18-onlywait.json")
+    call = f"'{sys.executable}' -m profile_analyze <(cat '{only_wait}') --order-by bogus"
+    done = run_process("bash", "-c", call)
+    assert done.returncode == 2
+    assert done.stderr.startswith("profile_analyze: error: there is no column 'bogus'")
+    info = run_command(only_wait, "--order-by", "info")
+    assert info.code == 2
+
+
 def test_standard_input_is_called_so() -> None:
     outcome = run_command("-", stdin=b"")
     assert outcome.err.startswith("profile_analyze: error: standard input: is empty; ")

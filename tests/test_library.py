@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from importlib import metadata
 from math import inf, nan
 
@@ -138,6 +138,20 @@ def test_senseless_questions_are_refused(fields: dict[str, object], message: str
         pa.Query(**fields)  # type: ignore[arg-type]
     assert str(caught.value) == message
     assert caught.value.exit_code == 2
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    query = pa.Query(top=np.int64(3), min_time_s=np.float64(0.5), by=iter(()))  # type: ignore[arg-type]
+    assert (query.top, query.min_time_s, query.aggregate) == (3, 0.5, None)
+
+
+def test_several_runs_are_not_answered_from_one() -> None:
+    profile = pa.load(TINY)
+    lanes = profile.device.lanes
+    device = pa.Timings.of_lanes(lanes, operators=len(profile), runs=2)
+    two_runs = replace(profile, device=device)
+    with pytest.raises(ValueError, match="a profile of one run is needed, this has 2"):
+        pa.run(pa.Query(), two_runs)
 
 
 def test_infinite_bounds_bound_nothing() -> None:

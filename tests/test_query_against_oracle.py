@@ -24,14 +24,23 @@ def profile_of(document: dict[str, Any]) -> Profile:
     return MegEngineReader().read(content, input_dtypes=True)
 
 
-@settings(max_examples=600)
-@given(document=documents(), query=queries())
-@example(
-    document={"profiler": {}, "graph_exec": {"operator": {}}},
-    query=Query(by="type", aggregate="mean"),
-)
-def test_answers_like_the_oracle(document: dict[str, Any], query: Query) -> None:
-    assert run(query, profile_of(document)).rows == oracle.answer(oracle.read(document), query)
+def test_answers_like_the_oracle() -> None:
+    sizes: list[int] = []
+
+    @settings(max_examples=500)
+    @given(document=documents(), query=queries())
+    @example(
+        document={"profiler": {}, "graph_exec": {"operator": {}}},
+        query=Query(by="type", aggregate="mean"),
+    )
+    def compare(document: dict[str, Any], query: Query) -> None:
+        rows = oracle.answer(oracle.read(document), query)
+        assert run(query, profile_of(document)).rows == rows
+        sizes.append(len(rows))
+
+    compare()
+    # an answer without rows says little: many of those that are compared must have several
+    assert sum(size >= 2 for size in sizes) > len(sizes) / 5
 
 
 @settings(max_examples=200)

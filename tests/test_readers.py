@@ -166,6 +166,71 @@ def test_a_profile_is_recognised_whatever_its_first_key(tmp_path: Path) -> None:
     assert run_command(written(tmp_path, content)) == run_command(str(PROFILES / "tiny.json"))
 
 
+def test_a_lane_without_a_known_time_has_no_total(tmp_path: Path) -> None:
+    document = json.loads(TINY)
+    document["profiler"]["device"]["6"]["other"] = {"start": 0, "kern": 0, "end": "inf"}
+    profile = pa.load(written(tmp_path, json.dumps(document).encode()))
+    (note,) = (note for note in pa.summarise(profile).notes if "comp nodes" in note)
+    assert note.endswith(", N/A s on other")
+
+
+def test_an_entry_without_a_lane_is_counted(tmp_path: Path) -> None:
+    profile = pa.load(written(tmp_path, document_with({}, "profiler", "host", "6")))
+    assert profile.notes == ("left out 1 entry of host without a lane",)
+    assert profile.host.recorded.tolist().count(False) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (None, ("graph_exec", "operator", "6", "output")),
+        (None, ("graph_exec", "operator", "6", "input")),
+        (
+            {"SHAPE": {"inferred_result": "Large Array"}},
+            ("graph_exec", "var", "7", "static_infer_tags"),
+        ),
+    ],
+)
+def test_what_serves_only_a_note_refuses_no_file(
+    tmp_path: Path, value: Any, path: tuple[str, ...]
+) -> None:
+    assert pa.load(written(tmp_path, document_with(value, *path))).notes == ()
+
+
+def test_a_time_that_says_truncated_is_no_truncation(tmp_path: Path) -> None:
+    lane = 'CompNode("cpu0:0" from "xpux:0")'
+    content = document_with("truncated", "profiler", "device", "6", lane, "end")
+    assert failure(written(tmp_path, content), pa.MalformedProfileError) == (
+        "at $.profiler.device.6[...].end: expected a number, inf, -inf or nan, got 'truncated'"
+    )
+
+
+def test_a_truncated_file_with_control_characters_is_truncated(tmp_path: Path) -> None:
+    content = (PROFILES / "names-ctrlchar.json").read_bytes()[:-100]
+    assert failure(written(tmp_path, content), pa.MalformedProfileError).startswith(
+        f"truncated: the JSON ends in the middle, at byte {len(content)}; "
+    )
+
+
+def test_times_beyond_all_numbers_are_not_available(tmp_path: Path) -> None:
+    document = json.loads(TINY)
+    for place, lanes in enumerate(document["profiler"]["device"].values()):
+        for interval in lanes.values():
+            interval |= {"start": -1.7e308 * (place == 0), "kern": 0, "end": 1.7e308}
+    path = written(tmp_path, json.dumps(document).encode())
+    for arguments in ([], ["--aggregate", "sum"], ["--wiki", "--aggregate-by", "type"]):
+        outcome = run_command(path, *arguments)
+        assert outcome.code == 0
+        assert "inf" not in outcome.out.replace("info", "")
+        assert "nan" not in outcome.out
+        assert "Warning" not in outcome.err
+    for lanes in document["profiler"]["device"].values():
+        for interval in lanes.values():
+            interval |= {"start": 0, "end": 5e-324}
+    path = written(tmp_path, json.dumps(document).encode())
+    assert pa.run(pa.Query(aggregate="sum"), pa.load(path)).rows[0]["bandwidth"] is None
+
+
 def test_shapes_that_cannot_be_compared_are_told(tmp_path: Path) -> None:
     content = document_with(None, "graph_exec", "var", "7", "static_infer_tags")
     path = written(tmp_path, content.replace(b'"output": [', b'"output": ["7", '))

@@ -12,6 +12,7 @@ from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.report import RENDERERS
 from profile_analyze.report.drawing import draw, draw_boxes
+from profile_analyze.report.shapes import shape_lines
 from profile_analyze.report.text import visible, wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
@@ -114,6 +115,13 @@ def test_a_long_table_is_drawn_in_parts_that_fit(rows_at_once: int, style: str) 
         [*rows, *rows[:1]], style=style, headers=("first", "second"), rows_at_once=rows_at_once
     )
     assert "".join(parts) == whole
+
+
+def test_strides_are_shown_where_there_are_some() -> None:
+    assert shape_lines(((2, 3), (), (4,)), ((1, 2), (), None)) == ["{2,3}", "-[1,2]", "{}", "{4}"]
+    assert shape_lines(((1,),), (None, (1,), (2,))) == ["{1}"]
+    assert shape_lines(()) == []
+    assert shape_lines(None, ((1,),)) == ["N/A"]
 
 
 def test_the_forms_are_those_that_are_tested() -> None:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
-    from profile_analyze.model.profile import Side
-    from profile_analyze.query.question import Query
+    from profile_analyze.model.profile import Profile
 
 EXIT_INTERRUPTED = 130
 _WRITTEN_AT_ONCE = 1 << 20
@@ -53,13 +52,22 @@ def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ..
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The question is checked before the file is read, and NumPy is imported only then.
-    queries, doubts = _queries(arguments)
+    try:
+        queries, profile = queries_of(arguments), None
+        doubts: tuple[str, ...] = ()
+    except UnknownColumnError as error:
+        profile = _with_nothing_to_sort(arguments.file)
+        if profile is None:
+            raise
+        arguments.order_by = DEFAULT_ORDER
+        queries, doubts = queries_of(arguments), (str(error),)
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
     from profile_analyze.readers import load
     from profile_analyze.report import RENDERERS, Display, Report
 
-    profile = load(arguments.file, input_dtypes=arguments.input_dtype is not None)
+    if profile is None:
+        profile = load(arguments.file, input_dtypes=bool(arguments.input_dtype))
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
     results = tuple(run(queries[side], profile) for side in sides_of(arguments))
     report = Report(summary if arguments.print_only in (None, "summary") else None, results)
@@ -71,29 +79,21 @@ def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ..
     return pieces, tuple(dict.fromkeys(note for part in notes for note in part))
 
 
-def _queries(arguments: argparse.Namespace) -> tuple[dict[Side, Query], tuple[str, ...]]:
-    """What is asked of each side, and doubts about the question."""
-    try:
-        return queries_of(arguments), ()
-    except UnknownColumnError as error:
-        # The original looks at the column only when there are rows to sort. It answers a profile
-        # without times whatever the column, and so do we.
-        if not _has_nothing_to_sort(arguments.file):
-            raise
-        arguments.order_by = DEFAULT_ORDER
-        return queries_of(arguments), (str(error),)
+def _with_nothing_to_sort(file: str) -> Profile | None:
+    """The profile in `file` if no operator in it has a time, so that nothing is to be sorted.
 
-
-def _has_nothing_to_sort(file: str) -> bool:
+    The original looks at the column only when there are rows to sort, and answers such a profile
+    whatever the column; so do we. Other files, and what is no file but a pipe, are not looked at.
+    """
     from profile_analyze.readers import load
 
-    if file == "-":  # it can be read only once
-        return False
+    if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
+        return None
     try:
-        profile = load(file, input_dtypes=False)
+        profile = load(file)
     except InputError:
-        return False
-    return not (profile.device.recorded.any() or profile.host.recorded.any())
+        return None
+    return None if profile.device.recorded.any() or profile.host.recorded.any() else profile
 
 
 def _print(pieces: Iterable[str]) -> None:
@@ -119,6 +119,8 @@ def _report(kind: str, messages: Iterable[str]) -> None:
     """Write a line for each message to standard error."""
     from profile_analyze.report.text import visible
 
+    if sys.stderr is None:  # closed; `print` would take standard output instead
+        return
     with suppress(OSError):  # there is nowhere left to say that nothing can be said
         for message in messages:
             print(f"{kind}: {visible(message, 'utf-8')}", file=sys.stderr)

@@ -101,21 +101,25 @@ class Column(NamedTuple):
 
 
 def _time(rows: Rows) -> Values:
-    return rows.profile.timings(rows.side).chosen_s(rows.end_key)[:, 0]
+    return rows.profile.timings(rows.side).of_the_run_s(rows.end_key)
 
 
 def _share(rows: Rows) -> Values:
-    return _ratio(rows["time"], rows.total_s)
+    from profile_analyze.model.numbers import ratio
+
+    return ratio(rows["time"], rows.total_s)
 
 
 def _cumulative_time(rows: Rows) -> Values:
-    import numpy as np
+    from profile_analyze.model.numbers import running_total
 
-    return np.nancumsum(rows["time"])
+    return running_total(rows["time"])
 
 
 def _cumulative_share(rows: Rows) -> Values:
-    return _ratio(rows["cumulative_time"], rows.total_s)
+    from profile_analyze.model.numbers import ratio
+
+    return ratio(rows["cumulative_time"], rows.total_s)
 
 
 def _rate(work: str) -> Formula:
@@ -124,23 +128,13 @@ def _rate(work: str) -> Formula:
     def formula(rows: Rows) -> Values:
         import numpy as np
 
+        from profile_analyze.model.numbers import ratio
+
         if rows.end_key == "kern":
             return np.full(len(rows["time"]), np.nan)
-        return _ratio(rows[work], rows["time"])
+        return ratio(rows[work], rows["time"])
 
     return formula
-
-
-def _ratio(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64] | float
-) -> NDArray[np.float64]:
-    """`numerator / denominator`, N/A where that is not a finite number."""
-    import numpy as np
-
-    with np.errstate(all="ignore"):
-        ratio: NDArray[np.float64] = np.divide(numerator, denominator)
-    ratio[~np.isfinite(ratio)] = np.nan
-    return ratio
 
 
 COLUMNS: Final = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.numbers import difference, total
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -52,11 +53,10 @@ class LaneTimes:
         return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.vocabulary})"
 
     def total_by_lane(self) -> Mapping[str, float]:
-        """Seconds of `end - start` summed over the intervals of each lane that are known."""
-        known = self.end_s - self.start_s
-        known[np.isnan(known)] = 0.0
-        sums = np.bincount(self.lane.codes, known, len(self.lane.vocabulary))
-        return dict(zip(self.lane.vocabulary, sums.tolist(), strict=True))
+        """Seconds of `end - start` summed over each lane's intervals; NaN if none is known."""
+        times = difference(self.end_s, self.start_s)
+        lanes = enumerate(self.lane.vocabulary)
+        return {lane: total(times[self.lane.codes == code]) for code, lane in lanes}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,14 +88,24 @@ class Timings:
         time_s = np.full((operators, runs), -np.inf)
         wait_s = np.full((operators, runs), np.nan)
         place = (lanes.operator, lanes.run)
-        np.maximum.at(time_s, place, lanes.end_s - lanes.start_s)
-        np.fmax.at(wait_s, place, lanes.kern_s - lanes.start_s)
+        np.maximum.at(time_s, place, difference(lanes.end_s, lanes.start_s))
+        np.fmax.at(wait_s, place, difference(lanes.kern_s, lanes.start_s))
         time_s[np.isneginf(time_s)] = np.nan
         return cls(recorded, time_s, wait_s, lanes)
 
     def chosen_s(self, end_key: EndKey) -> NDArray[np.float64]:
         """Shape (operators, runs): the time up to the end, or up to the first kernel."""
         return self.time_s if end_key == "end" else self.wait_s
+
+    def of_the_run_s(self, end_key: EndKey) -> NDArray[np.float64]:
+        """Shape (operators,): the same of a profile with one run.
+
+        Raises `ValueError` for several runs, which no question can be asked of yet.
+        """
+        chosen = self.chosen_s(end_key)
+        if chosen.shape[1] != 1:
+            raise ValueError(f"a profile of one run is needed, this has {chosen.shape[1]}")
+        return chosen[:, 0]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -144,6 +154,4 @@ class Profile:
 
     def total_s(self, side: Side, end_key: EndKey = "end") -> float:
         """Seconds of all operators of one side together; NaN if none has a time."""
-        chosen = self.timings(side).chosen_s(end_key)[:, 0]
-        known = chosen[~np.isnan(chosen)]
-        return float(np.sum(known)) if len(known) else float("nan")
+        return total(self.timings(side).of_the_run_s(end_key))

@@ -62,7 +62,7 @@ def _near(name: str, words: Sequence[str]) -> list[str]:
 
 
 def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
-    if query.input_dtype is None or profile.input_dtypes is None:
+    if not query.input_dtype or profile.input_dtypes is None:
         return
     known = sorted({dtype for word in profile.input_dtypes.vocabulary for dtype in word if dtype})
     if known and query.input_dtype not in known:

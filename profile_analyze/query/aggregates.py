@@ -51,15 +51,13 @@ class Sum:
 
     def add(self, state: State, members: Sequence[Floats]) -> State:
         """See `Aggregate.add`."""
+        import numpy as np
+
         known = [_known(values) for values in members]
-        return self.merge(
-            state,
-            (
-                # a call for each group: its pairwise summing gives the last digits of the original
-                _of_each(known, lambda values: values.sum()),
-                _of_each(known, len),
-            ),
-        )
+        with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A in the end
+            # a call for each group: its pairwise summing gives the last digits of the original
+            sums = _of_each(known, lambda values: values.sum())
+            return self.merge(state, (sums, _of_each(known, len)))
 
     def merge(self, state: State, other: State) -> State:
         """See `Aggregate.merge`."""
@@ -69,8 +67,10 @@ class Sum:
         """See `Aggregate.finish`."""
         import numpy as np
 
+        from profile_analyze.model.numbers import finite
+
         sums, counts = state
-        return np.where(counts > 0, sums, np.nan)
+        return finite(np.where(counts > 0, sums, np.nan))
 
 
 class Mean(Sum):

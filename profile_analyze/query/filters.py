@@ -63,7 +63,7 @@ def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[
         passed &= profile.type.where(word in query.types for word in profile.type.vocabulary)
     if query.name:
         passed &= profile.name.where(matches(query.name, profile.name.vocabulary))
-    if query.input_dtype is None:
+    if not query.input_dtype:
         return passed, np.zeros(len(profile), np.bool_)
     has_dtype, unknown = _has_dtype(profile, query.input_dtype)
     return passed & has_dtype, passed & ~has_dtype & unknown

@@ -25,6 +25,8 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about syntax that may mean something else one day
             return regex.compile(text)
+    except RecursionError:
+        raise PatternError(f"pattern {text[:40]!r}... is nested too deeply") from None
     except regex.error as error:
         # its message ends with the place: "missing ) at position 1"
         raise PatternError(f"pattern {text!r}: {error}") from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
+from numbers import Real
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
@@ -31,6 +33,8 @@ class Order(NamedTuple):
         table of groups (else of operators) cannot be ordered by.
         """
         name = text.removeprefix("+")
+        if name == "info":  # what the original calls name, type and id together
+            raise QueryError(f"info has no order; {', '.join(orderable_names(groups=groups))} have")
         choices = ", ".join(orderable_names(groups=groups))
         what = "groups" if groups else "operators"
         if not name:
@@ -108,6 +112,7 @@ class Query:
         order: str | Iterable[str] = DEFAULT_ORDER,
         top: int = 0,
     ) -> None:
+        keys = _texts("by", by)
         values = {
             "side": side,
             "end_key": end_key,
@@ -116,10 +121,10 @@ class Query:
             "input_dtype": input_dtype,
             "min_time_s": min_time_s,
             "max_time_s": max_time_s,
-            "by": _texts("by", by),
-            "aggregate": DEFAULT_AGGREGATE if aggregate is None and by else aggregate,
+            "by": keys,
+            "aggregate": DEFAULT_AGGREGATE if aggregate is None and keys else aggregate,
             "order": _texts("order", order),
-            "top": top,
+            "top": _count(top),
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -139,10 +144,8 @@ class Query:
             value = getattr(self, field)
             if isinstance(value, str):
                 raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
-            if not isinstance(value, float | int | None):
+            if not isinstance(value, Real | None):
                 raise QueryError(f"{field}: {value!r} is not a number of seconds")
-        if not isinstance(self.top, int):
-            raise QueryError(f"top: {self.top!r} is not a number of rows")
 
     def _check_choices(self) -> None:
         choices = [
@@ -182,3 +185,10 @@ def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
     if not all(isinstance(text, str) for text in texts):
         raise QueryError(f"{field}: {value!r} is neither a text nor several")
     return texts
+
+
+def _count(value: int) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise QueryError(f"top: {value!r} is not a number of rows") from None

@@ -37,7 +37,7 @@ class Result:
     matched: int
     """How many of them passed the filters."""
     without_footprint: int
-    """How many of those have no footprint: neither computation nor memory is known."""
+    """How many of those have no footprint, so that not even their memory is known."""
     available: int
     """How many rows (operators or groups) there were before the first `top` were taken."""
     notes: tuple[str, ...]

@@ -11,6 +11,7 @@ import numpy as np
 
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.columns import AGGREGATED, GROUP_KEY, RatioOfSums, find_column
+from profile_analyze.model.numbers import ratio
 from profile_analyze.query.aggregates import AGGREGATES, aggregated
 
 if TYPE_CHECKING:
@@ -92,9 +93,7 @@ class GroupRows:
             for values in (numerator, denominator)
         ]
         has_own = self._over_operators(AGGREGATES["max"], np.where(np.isnan(own), np.nan, 1.0))
-        with np.errstate(all="ignore"):
-            ratio: NDArray[np.float64] = sums[0] / sums[1] * has_own
-        return ratio
+        return ratio(sums[0], sums[1]) * has_own
 
 
 class ShownRows:

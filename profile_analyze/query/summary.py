@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.numbers import total
 from profile_analyze.query.filters import of_kind
 from profile_analyze.units import seconds
 
@@ -56,16 +57,14 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
     is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.vocabulary)
     passed, _ = of_kind(query, profile)
     chosen = profile.device.recorded & is_copy & passed
-    total_s, mean_s = _total_and_mean(profile.device.time_s[chosen, 0])
-    wait_total_s, wait_mean_s = _total_and_mean(profile.device.wait_s[chosen, 0])
+    total_s, mean_s = _total_and_mean(profile.device.of_the_run_s("end")[chosen])
+    wait_total_s, wait_mean_s = _total_and_mean(profile.device.of_the_run_s("kern")[chosen])
     return CopyTime(total_s, mean_s, wait_total_s, wait_mean_s)
 
 
 def _total_and_mean(times: NDArray[np.float64]) -> tuple[float, float]:
-    known = times[~np.isnan(times)]
-    if not len(known):
-        return float("nan"), float("nan")
-    return float(known.sum()), float(known.mean())
+    sum_s = total(times)
+    return sum_s, sum_s / max(int((~np.isnan(times)).sum()), 1)
 
 
 def _notes(profile: Profile, copy: CopyTime | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -18,7 +18,7 @@ from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Str
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,7 +35,7 @@ class _Operator(msgspec.Struct, gc=False):
     name: str
     type: str
     input: msgspec.Raw = msgspec.Raw()
-    output: list[str] = []
+    output: list[str] | None = None
 
 
 # The writer prints a time that is not finite as a string.
@@ -195,6 +195,8 @@ _NO_FOOTPRINT: Final = _Footprint()
 _NO_VARIABLE: Final = _Variable()
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
 
+# All but the blanks of JSON, so legal nowhere in it. The writer escapes tabs and line breaks.
+_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FIRST_KEY: Final = re.compile(rb'\s*\{\s*"(profiler|graph_exec)"\s*:')
 
 
@@ -219,31 +221,20 @@ class MegEngineReader:
             try:
                 return _profile(content.file, content.data, input_dtypes=input_dtypes)
             except _BrokenPartError as error:
-                reason = _reason(error.path, error.error, content.data)
-            escaped, count = _controls_escaped(content.data)
+                broken = error
+            escaped, count = _CONTROL.subn(_escaped, content.data)
             note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
             try:
                 if count:
                     return _profile(content.file, escaped, [note], input_dtypes=input_dtypes)
-            except _BrokenPartError:
-                pass  # the first failure speaks of the file as it is
+            except _BrokenPartError as error:
+                broken = error
+            reason = _reason(broken.path, broken.error, content.data)
             raise MalformedProfileError(content.file, reason)
 
 
-def _controls_escaped(data: bytes) -> tuple[bytes, int]:
-    """`data` with the raw control characters inside strings written as escapes, and how many."""
-    a_string, control = re.compile(rb'(?s)"[^"\\]*(?:\\.[^"\\]*)*"'), re.compile(rb"[\x00-\x1f]")
-    if not control.search(data):  # the usual file has one line, and this spares it the rest
-        return data, 0
-    count = 0
-
-    def escaped(match: re.Match[bytes]) -> bytes:
-        nonlocal count
-        text, found = control.subn(lambda found: b"\\u%04x" % ord(found[0]), match[0])
-        count += found
-        return text
-
-    return a_string.sub(escaped, data), count
+def _escaped(control: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(control[0])
 
 
 def _reason(path: str, error: Exception, data: bytes) -> str:
@@ -253,15 +244,15 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"at {path}: text that is not UTF-8, {error.object[error.start :][:8]!r}"
     text = str(error)
+    if isinstance(error, msgspec.ValidationError):
+        what, _, inner = text.partition(" - at `$")
+        what = what.replace("Invalid enum value", "Expected a number, inf, -inf or nan, got")
+        return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
     if "truncated" in text:
         return (
             f"truncated: the JSON ends in the middle, at byte {len(data)}; "
             "the program that wrote it may have died: profile again"
         )
-    if isinstance(error, msgspec.ValidationError):
-        what, _, inner = text.partition(" - at `$")
-        what = what.replace("Invalid enum value", "Expected a number, inf, -inf or nan, got")
-        return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
     return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
 
 
@@ -292,7 +283,7 @@ def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes:
             *device_notes,
             *host_notes,
             *footprints.notes,
-            *_stale_footprints(footprints.out_shapes, operators.values(), variables),
+            *_stale_footprints(footprints, operators.values(), variables),
         ),
     )
 
@@ -352,13 +343,16 @@ def _timings(
     lanes = LaneTimes(
         operator=operator[known],
         run=np.zeros(len(start_s), np.int64),
-        lane=Coded.of(list(chain.from_iterable(entries.values()))).take(np.flatnonzero(known)),
+        lane=Coded.of(list(compress(chain.from_iterable(entries.values()), known))),
         start_s=start_s,
         kern_s=kern_s,
         end_s=end_s,
     )
     timings = Timings.of_lanes(lanes, operators=len(row_of))
     notes = list(_strangers(side, int((rows == _STRANGER).sum())))
+    empty = int((sizes == 0).sum())
+    if empty:
+        notes.append(f"left out {counted(empty, 'entry', 'entries')} of {side} without a lane")
     unknown = int((timings.recorded & np.isnan(timings.time_s[:, 0])).sum())
     if unknown:
         notes.append(
@@ -400,40 +394,82 @@ def _footprints(entries: Mapping[str, _Footprint], row_of: Mapping[str, int]) ->
 
 
 def _stale_footprints(
-    out_shapes: Coded[bytes],
-    operators: Iterable[_Operator],
+    footprints: _FootprintColumns,
+    operators: Collection[_Operator],
     variables: Mapping[str, _Variable],
 ) -> Iterator[str]:
     """A note if shapes changed between runs: footprints are the first run's, times the last's.
 
-    What the last run computed is in the variables. Only the first output is compared: behind it
-    there may be workspaces, which footprints leave out.
+    What the last run computed is in the variables. The first output is compared, because behind it
+    there may be workspaces, which footprints leave out; where one has changed somewhere, all
+    inputs are too, for what is of one shape whatever its input (a sum) changes no output.
     """
-    first_outputs = [operator.output[0] if operator.output else "" for operator in operators]
-    computed = map(variables.get, first_outputs, repeat(_NO_VARIABLE))
+    outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
-        inferred = _texts(computed, "static_infer_tags.SHAPE.inferred_result")
+        computed = _inferred_shapes(outputs, variables)
     except AttributeError:  # null in place of an object
         yield "the shapes of the runs cannot be compared: static_infer_tags are null"
         return
-    pairs = out_shapes.codes * len(inferred.vocabulary) + inferred.codes
-    stale = 0
-    for pair, count in zip(*np.unique(pairs, return_counts=True), strict=True):
-        shapes, shape = divmod(int(pair), len(inferred.vocabulary))
-        if _differ(out_shapes.vocabulary[shapes], inferred.vocabulary[shape]):
-            stale += int(count)
-    if stale:
-        yield (
-            f"the shapes of {counted(stale, 'operator')} changed between runs: computation, "
-            "memory and shapes are of the first run, times of the last, and so FLOPS and "
-            "bandwidth are wrong there"
-        )
+    pairs = footprints.out_shapes.codes * len(computed.vocabulary) + computed.codes
+    stale = np.zeros(len(pairs), np.bool_)
+    for pair in np.unique(pairs):
+        shapes, shape = divmod(int(pair), len(computed.vocabulary))
+        if _differ(
+            _OUT_SHAPES, footprints.out_shapes.vocabulary[shapes], computed.vocabulary[shape]
+        ):
+            stale |= pairs == pair
+    if not stale.any():
+        return
+    stale |= _stale_inputs(footprints, operators, variables)
+    yield (
+        f"the shapes of {counted(int(stale.sum()), 'operator')} changed between runs: "
+        "computation, memory and shapes are of the first run, times of the last, and so FLOPS and "
+        "bandwidth are wrong there"
+    )
 
 
-def _differ(out_shapes: bytes, inferred: bytes) -> bool:
-    """Whether the first of `out_shapes` is not the shape `inferred`, where both are known."""
-    shapes, shape = _OUT_SHAPES.of_optional(out_shapes), _INFERRED_SHAPE.of_optional(inferred)
-    return bool(shapes and shape is not None and shapes[0] != shape)
+def _stale_inputs(
+    footprints: _FootprintColumns,
+    operators: Iterable[_Operator],
+    variables: Mapping[str, _Variable],
+) -> NDArray[np.bool_]:
+    """Shape (operators,): whether some input had another shape than in the footprint.
+
+    Operators whose footprint has another number of inputs are not judged.
+    """
+    in_shapes = footprints.in_shapes.mapped(_IN_SHAPES.of_optional).values()
+    inputs = [_INPUTS.of_optional(bytes(operator.input)) or () for operator in operators]
+    stale = np.zeros(len(inputs), np.bool_)
+    for row, (ids, shapes) in enumerate(zip(inputs, in_shapes, strict=True)):
+        if shapes and len(shapes) == len(ids):
+            inferred = [_shape(text) for text in _inferred_shapes(ids, variables).values()]
+            stale[row] = any(
+                now is not None and then != now for then, now in zip(shapes, inferred, strict=True)
+            )
+    return stale
+
+
+def _inferred_shapes(ids: Sequence[str], variables: Mapping[str, _Variable]) -> Coded[bytes]:
+    """The JSON of the shape of each variable in the last run, empty where it is not told.
+
+    Raises `AttributeError` where null stands in place of an object.
+    """
+    found = map(variables.get, ids, repeat(_NO_VARIABLE))
+    return _texts(found, "static_infer_tags.SHAPE.inferred_result")
+
+
+def _shape(text: bytes) -> Shape | None:
+    """The shape in `text`; None for what is none, as where the writer left it out for its size."""
+    try:
+        return _INFERRED_SHAPE.of_optional(text)
+    except _BrokenPartError:
+        return None
+
+
+def _differ(part: _Part[Shapes | None], shapes: bytes, inferred: bytes) -> bool:
+    """Whether the first of `shapes` is not the shape `inferred`, where both are known."""
+    then, now = part.of_optional(shapes), _shape(inferred)
+    return bool(then and now is not None and then[0] != now)
 
 
 def _input_dtypes(

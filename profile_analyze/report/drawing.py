@@ -28,17 +28,20 @@ def draw(
     """
     import tabulate
 
+    columns = max(map(len, [headers, *rows[:1]]))
     # For tabulate's users to set: measuring characters costs a third of the drawing, and plain
     # text does not need it.
-    tabulate.WIDE_CHARS_MODE = has_wide_text(rows)
-    columns = max(map(len, [headers, *rows[:1]]))
-    return tabulate.tabulate(
-        rows,
-        headers=headers,
-        tablefmt=style,
-        disable_numparse=[n for n in range(columns) if n not in numeric] if rows else False,
-        preserve_whitespace=True,  # stripping would lose the empty line of an empty name
-    )
+    before, tabulate.WIDE_CHARS_MODE = tabulate.WIDE_CHARS_MODE, has_wide_text(rows)
+    try:
+        return tabulate.tabulate(
+            rows,
+            headers=headers,
+            tablefmt=style,
+            disable_numparse=[n for n in range(columns) if n not in numeric] if rows else False,
+            preserve_whitespace=True,  # stripping would lose the empty line of an empty name
+        )
+    finally:
+        tabulate.WIDE_CHARS_MODE = before
 
 
 def draw_boxes(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.units import NOT_AVAILABLE, seconds_exactly, seconds_fixed
+from profile_analyze.units import NOT_AVAILABLE, seconds_fixed, six_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
 
@@ -29,18 +31,23 @@ def row_labels(result: Result) -> list[tuple[str, str, str]]:
                 result["name"], result["type"], result["id"].tolist(), strict=True
             )
         ]
-    types = result["type"] if "type" in result.query.by else [ALL] * len(result)
+    keys = zip(*(result[key] for key in result.query.by), strict=True)
+    labels = map(_group_label, keys) if result.query.by else [ALL] * len(result)
     return [
-        (NOT_AVAILABLE if type_ is None else type_, str(count), NOT_AVAILABLE)
-        for type_, count in zip(types, result["count"].tolist(), strict=True)
+        (label, str(count), NOT_AVAILABLE)
+        for label, count in zip(labels, result["count"].tolist(), strict=True)
     ]
+
+
+def _group_label(keys: Iterable[str | None]) -> str:
+    return ", ".join(NOT_AVAILABLE if key is None else key for key in keys)
 
 
 def summary_lines(summary: Summary) -> list[tuple[str, str]]:
     """The totals, each with what it is called."""
     lines = [
-        ("total device time", seconds_exactly(summary.device_time_s)),
-        ("total host time", seconds_exactly(summary.host_time_s)),
+        ("total device time", six_digits(summary.device_time_s)),
+        ("total host time", six_digits(summary.host_time_s)),
     ]
     if summary.copy is not None:
         copy = summary.copy

@@ -22,7 +22,7 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
     lines = []
     for shape, stride in zip_longest(shapes, (strides or ())[: len(shapes)]):
         lines.append("{" + ",".join(map(str, shape)) + "}")
-        if stride is not None:
+        if stride:
             lines.append("-[" + ",".join(map(str, stride)) + "]")
     return lines
 

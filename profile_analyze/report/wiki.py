@@ -10,7 +10,7 @@ from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import row_labels, summary_lines
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text import visible
-from profile_analyze.units import fraction, mebi, mega, percent, seconds, seconds_exactly
+from profile_analyze.units import mebi, mega, percent, seconds, six_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,8 +74,8 @@ def _time_columns(result: Result) -> dict[str, list[str]]:
         "time" if result.query.end_key == "end" else "wait time": list(map(seconds, times)),
         "ratio": list(map(percent, result["share"].tolist())),
         "time bar": _bars(times),
-        "cum-time": list(map(seconds_exactly, result["cumulative_time"].tolist())),
-        "cum-time ratio": list(map(fraction, result["cumulative_share"].tolist())),
+        "cum-time": list(map(six_digits, result["cumulative_time"].tolist())),
+        "cum-time ratio": list(map(six_digits, result["cumulative_share"].tolist())),
     }
 
 
