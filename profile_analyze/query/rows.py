@@ -5,6 +5,7 @@ Each is a view that works a column out when it is first asked for, by the regist
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,47 +24,47 @@ if TYPE_CHECKING:
     from profile_analyze.query.grouping import Grouping
 
 
-class OperatorRows:
-    """All operators of a profile, seen with one side's times."""
+class _View(ABC):
+    """Rows whose columns are worked out when they are first asked for."""
 
-    def __init__(self, profile: Profile, side: Side, end_key: EndKey) -> None:
+    def __init__(self, profile: Profile, side: Side, end_key: EndKey, total_s: float) -> None:
         self.profile = profile
         self.side = side
         self.end_key = end_key
-        self.total_s = profile.total_s(side, end_key)
-        self._columns: dict[str, Values] = {}
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """One operator a row."""
-        return np.ones(len(self.profile), np.int64)
-
-    def __getitem__(self, column: str) -> Any:
-        if column not in self._columns:
-            formula = find_column(column).of_operators
-            assert formula is not None, f"operators have no {column}"
-            self._columns[column] = formula(self)
-        return self._columns[column]
-
-
-class GroupRows:
-    """Groups of operators, each a row."""
-
-    def __init__(self, operators: OperatorRows, grouping: Grouping, aggregate: str) -> None:
-        self.profile = operators.profile
-        self.side = operators.side
-        self.end_key = operators.end_key
-        self.total_s = operators.total_s
-        self.sizes = grouping.sizes
-        self._operators = operators
-        self._grouping = grouping
-        self._aggregate = AGGREGATES[aggregate]
+        self.total_s = total_s
         self._columns: dict[str, Values] = {}
 
     def __getitem__(self, column: str) -> Any:
         if column not in self._columns:
             self._columns[column] = self._worked_out(find_column(column))
         return self._columns[column]
+
+    @abstractmethod
+    def _worked_out(self, column: Column) -> Values:
+        """The values of a column that these rows have."""
+
+
+class OperatorRows(_View):
+    """All operators of a profile, seen with one side's times."""
+
+    def __init__(self, profile: Profile, side: Side, end_key: EndKey) -> None:
+        super().__init__(profile, side, end_key, profile.total_s(side, end_key))
+        self.sizes = np.ones(len(profile), np.int64)
+
+    def _worked_out(self, column: Column) -> Values:
+        assert column.of_operators is not None, f"operators have no {column.name}"
+        return column.of_operators(self)
+
+
+class GroupRows(_View):
+    """Groups of operators, each a row."""
+
+    def __init__(self, operators: OperatorRows, grouping: Grouping, aggregate: str) -> None:
+        super().__init__(operators.profile, operators.side, operators.end_key, operators.total_s)
+        self.sizes = grouping.sizes
+        self._operators = operators
+        self._grouping = grouping
+        self._aggregate = AGGREGATES[aggregate]
 
     def _worked_out(self, column: Column) -> Values:
         rule = column.of_groups
@@ -96,23 +97,14 @@ class GroupRows:
         return ratio(sums[0], sums[1]) * has_own
 
 
-class ShownRows:
+class ShownRows(_View):
     """The rows that are left at the end, in their order."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        self.profile = rows.profile
-        self.side = rows.side
-        self.end_key = rows.end_key
-        self.total_s = rows.total_s
+        super().__init__(rows.profile, rows.side, rows.end_key, rows.total_s)
         self.sizes = rows.sizes[chosen]
         self._rows = rows
         self._chosen = chosen
-        self._columns: dict[str, Values] = {}
-
-    def __getitem__(self, column: str) -> Any:
-        if column not in self._columns:
-            self._columns[column] = self._worked_out(find_column(column))
-        return self._columns[column]
 
     def _worked_out(self, column: Column) -> Values:
         if column.ranked:
