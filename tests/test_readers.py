@@ -166,6 +166,21 @@ def test_a_profile_is_recognised_whatever_its_first_key(tmp_path: Path) -> None:
     assert run_command(written(tmp_path, content)) == run_command(str(PROFILES / "tiny.json"))
 
 
+def test_null_in_place_of_an_inputs_shape_is_told(tmp_path: Path) -> None:
+    document = json.loads((PROFILES / "trace-dyn.json").read_text())
+    graph, footprints = document["graph_exec"], document["profiler"]["opr_footprint"]
+    graph["var"]["90001"] = {"static_infer_tags": None}
+    judged = next(
+        operator
+        for id_, operator in graph["operator"].items()
+        if id_ in footprints and 0 < len(operator["input"]) == len(footprints[id_]["in_shapes"])
+    )
+    judged["input"][0] = "90001"
+    profile = pa.load(written(tmp_path, json.dumps(document).encode()))
+    note = "the shapes of the runs cannot be compared: static_infer_tags are null"
+    assert profile.notes == (note,)
+
+
 def test_a_lane_without_a_known_time_has_no_total(tmp_path: Path) -> None:
     document = json.loads(TINY)
     document["profiler"]["device"]["6"]["other"] = {"start": 0, "kern": 0, "end": "inf"}

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
+_ADVICE_LIMIT_S = 1.0
+"""How long each pattern may take that is tried only for the sake of a note."""
+
 
 def notes_on(
     query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
@@ -90,11 +93,12 @@ def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
     """What matching anywhere in the name, and whatever its case, would have found."""
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
+    names = profile.name.vocabulary
     with suppress(PatternError):  # no advice on one that is slow, or cannot be made wider so
-        if any(matches(pattern, profile.name.vocabulary)):
+        if any(matches(pattern, names, limit_s=_ADVICE_LIMIT_S)):
             return
         for wider in (anywhere, f"(?i){anywhere}"):
-            found = sum(matches(wider, profile.name.vocabulary))
+            found = sum(matches(wider, names, limit_s=_ADVICE_LIMIT_S))
             if found:
                 yield f"{rule}; {wider} matches {counted(found, 'name')}"
                 return
@@ -114,6 +118,6 @@ def _on_the_order(
         return
     for order in query.parsed_order():
         values = rows[order.column]
-        numbers = values.codes < 0 if isinstance(values, Coded) else np.isnan(values)
-        if numbers.all():
+        unknown = values.codes < 0 if isinstance(values, Coded) else np.isnan(values)
+        if unknown.all():
             yield f"{order.column} is N/A everywhere and puts nothing in order"

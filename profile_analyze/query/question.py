@@ -33,9 +33,9 @@ class Order(NamedTuple):
         table of groups (else of operators) cannot be ordered by.
         """
         name = text.removeprefix("+")
-        if name == "info":  # what the original calls name, type and id together
-            raise QueryError(f"info has no order; {', '.join(orderable_names(groups=groups))} have")
         choices = ", ".join(orderable_names(groups=groups))
+        if name == "info":  # what the original calls name, type and id together
+            raise QueryError(f"info has no order; {choices} have")
         what = "groups" if groups else "operators"
         if not name:
             raise QueryError(f"no column to order by in {text!r}; {what} can be by {choices}")

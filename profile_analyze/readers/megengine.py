@@ -406,46 +406,54 @@ def _stale_footprints(
     """
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
-        computed = _inferred_shapes(outputs, variables)
+        stale = _stale_outputs(footprints.out_shapes, _inferred_shapes(outputs, variables))
+        if stale.any():
+            stale |= _stale_inputs(footprints.in_shapes, _inputs(operators), variables)
     except AttributeError:  # null in place of an object
         yield "the shapes of the runs cannot be compared: static_infer_tags are null"
         return
-    pairs = footprints.out_shapes.codes * len(computed.vocabulary) + computed.codes
+    if stale.any():
+        yield (
+            f"the shapes of {counted(int(stale.sum()), 'operator')} changed between runs: "
+            "computation, memory and shapes are of the first run, times of the last, and so FLOPS "
+            "and bandwidth are wrong there"
+        )
+
+
+def _stale_outputs(out_shapes: Coded[bytes], computed: Coded[bytes]) -> NDArray[np.bool_]:
+    """Shape (operators,): whether the first output had another shape than in the footprint.
+
+    Shapes are compared once for each distinct pair of texts.
+    """
+    pairs = out_shapes.codes * len(computed.vocabulary) + computed.codes
     stale = np.zeros(len(pairs), np.bool_)
     for pair in np.unique(pairs):
-        shapes, shape = divmod(int(pair), len(computed.vocabulary))
-        if _differ(
-            _OUT_SHAPES, footprints.out_shapes.vocabulary[shapes], computed.vocabulary[shape]
-        ):
+        place, shape = divmod(int(pair), len(computed.vocabulary))
+        then = _OUT_SHAPES.of_optional(out_shapes.vocabulary[place])
+        now = _shape(computed.vocabulary[shape])
+        if then and now is not None and then[0] != now:
             stale |= pairs == pair
-    if not stale.any():
-        return
-    stale |= _stale_inputs(footprints, operators, variables)
-    yield (
-        f"the shapes of {counted(int(stale.sum()), 'operator')} changed between runs: "
-        "computation, memory and shapes are of the first run, times of the last, and so FLOPS and "
-        "bandwidth are wrong there"
-    )
+    return stale
 
 
 def _stale_inputs(
-    footprints: _FootprintColumns,
-    operators: Iterable[_Operator],
-    variables: Mapping[str, _Variable],
+    in_shapes: Coded[bytes], inputs: Iterable[tuple[str, ...]], variables: Mapping[str, _Variable]
 ) -> NDArray[np.bool_]:
     """Shape (operators,): whether some input had another shape than in the footprint.
 
     Operators whose footprint has another number of inputs are not judged.
     """
-    in_shapes = footprints.in_shapes.mapped(_IN_SHAPES.of_optional).values()
-    inputs = [_INPUTS.of_optional(bytes(operator.input)) or () for operator in operators]
-    stale = np.zeros(len(inputs), np.bool_)
-    for row, (ids, shapes) in enumerate(zip(inputs, in_shapes, strict=True)):
-        if shapes and len(shapes) == len(ids):
-            inferred = [_shape(text) for text in _inferred_shapes(ids, variables).values()]
-            stale[row] = any(
-                now is not None and then != now for then, now in zip(shapes, inferred, strict=True)
-            )
+    shapes = in_shapes.mapped(_IN_SHAPES.of_optional).values()
+    judged = [
+        (row, id_, then)
+        for row, (ids, known) in enumerate(zip(inputs, shapes, strict=True))
+        if known and len(known) == len(ids)
+        for id_, then in zip(ids, known, strict=True)
+    ]
+    computed = _inferred_shapes([id_ for _, id_, _ in judged], variables).mapped(_shape).values()
+    stale = np.zeros(len(in_shapes), np.bool_)
+    for (row, _, then), now in zip(judged, computed, strict=True):
+        stale[row] |= now is not None and then != now
     return stale
 
 
@@ -466,21 +474,16 @@ def _shape(text: bytes) -> Shape | None:
         return None
 
 
-def _differ(part: _Part[Shapes | None], shapes: bytes, inferred: bytes) -> bool:
-    """Whether the first of `shapes` is not the shape `inferred`, where both are known."""
-    then, now = part.of_optional(shapes), _shape(inferred)
-    return bool(then and now is not None and then[0] != now)
+def _inputs(operators: Iterable[_Operator]) -> list[tuple[str, ...]]:
+    """The ids of each operator's inputs."""
+    return [_INPUTS.of_optional(bytes(operator.input)) or () for operator in operators]
 
 
 def _input_dtypes(
     operators: Iterable[_Operator], variables: Mapping[str, _Variable]
 ) -> Coded[Dtypes]:
     dtype_of = {id_: _dtype(bytes(variable.mem_plan)) for id_, variable in variables.items()}
-    inputs = [
-        _INPUTS.of(operator.input) if memoryview(operator.input).nbytes else ()
-        for operator in operators
-    ]
-    return Coded.of([tuple(map(dtype_of.get, ids or ())) for ids in inputs])
+    return Coded.of([tuple(map(dtype_of.get, ids)) for ids in _inputs(operators)])
 
 
 def _dtype(memory_plan: bytes) -> str | None:

@@ -29,7 +29,7 @@ def draw(
     import tabulate
 
     columns = max(map(len, [headers, *rows[:1]]))
-    # For tabulate's users to set: measuring characters costs a third of the drawing, and plain
+    # For tabulate's users to set: measuring characters costs an eighth of the drawing, and plain
     # text does not need it.
     before, tabulate.WIDE_CHARS_MODE = tabulate.WIDE_CHARS_MODE, has_wide_text(rows)
     try:
@@ -53,8 +53,8 @@ def draw_boxes(
 ) -> Iterator[str]:
     """The same table as of `draw`, in one of the styles with a rule between rows, in pieces.
 
-    tabulate needs some fifty times the text's size to draw it, so a long table is drawn in parts,
-    each below a first row that is as wide as the widest of all and is cut off again.
+    Drawing a long table at once doubles the memory of a call, so it is drawn in parts, each below
+    a first row that is as wide as the widest of all and is cut off again.
     """
     if len(rows) <= rows_at_once:
         yield draw(rows, style=style, headers=headers)
