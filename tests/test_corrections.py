@@ -164,12 +164,21 @@ def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
         "note: input dtype Float32: left out 12 operators with inputs whose dtype the profile "
         "does not say\n"
     )
-    types = {
-        row[2].split()[-2]
-        for row in rows_of("resnet18", "--input-dtype", "Float32", "-t", "0", err=note)
+    document = json.loads((PROFILES / "resnet18.json").read_text())
+    graph, timed = document["graph_exec"], document["profiler"]["device"]
+    of_float32 = {
+        id_
+        for id_, variable in graph["var"].items()
+        if variable["mem_plan"] and variable["mem_plan"]["layout"]["dtype"] == "Float32"
     }
-    assert types == {"ConvolutionForward", "Elemwise", "MatrixMul", "Reshape", "Broadcast"} & types
-    assert "ConvolutionForward" in types
+    wanted = {
+        id_
+        for id_, operator in graph["operator"].items()
+        if id_ in timed and of_float32.intersection(operator["input"])
+    }
+    rows = rows_of("resnet18", "--input-dtype", "Float32", "-t", "0", err=note)
+    assert {row[2].split()[-1] for row in rows} == wanted
+    assert 0 < len(wanted) < len(timed)
     no_such = "note: input dtype Byte: no input is known to be of it; there are Float32\n"
     assert column(2, "direct-static", "--input-dtype", "Byte", err=no_such + NOTHING_OF_12) == []
 
@@ -348,13 +357,24 @@ def test_w6_wait_times_are_called_so() -> None:
     assert wiki.out.startswith("|   # |   wait time | ratio   |")
 
 
-def test_w7_no_kernel_on_a_thread_is_no_wait_time() -> None:
-    outcome = run_command(
-        str(PROFILES / "derived-multithread-hostkern.json"),
-        *["--print-only", "host", "--top-end-key", "kern", "-t", "0"],
-    )
-    assert outcome.code == 0
-    assert "│ -" not in outcome.out.replace("│ -  ", "")
+def test_w7_no_kernel_on_a_thread_is_no_wait_time(tmp_path: Path) -> None:
+    document = json.loads((PROFILES / "tiny.json").read_text())
+    threads = {
+        "without a kernel": {"start": 1.0, "kern": -1, "end": 5.0},
+        "with one": {"start": 1.0, "kern": 1.25, "end": 2.0},
+    }
+    alone = {"without a kernel": threads["without a kernel"]}
+    document["profiler"]["host"] = {"6": threads, "2": alone}
+    path = tmp_path / "threads.json"
+    path.write_text(json.dumps(document))
+    only = ["--print-only", "host", "--top-end-key", "kern", "-t", "0"]
+    outcome = run_command(str(path), *only, "--wiki")
+    assert outcome.err == "note: shares are of the total host wait time, 0.25 s\n"
+    rows = [line.split("|") for line in outcome.out.splitlines()[2:]]
+    times = {row[9].strip(): (row[2].strip(), row[3].strip()) for row in rows}
+    assert times == {"6": ("0.25", "100.0%"), "2": ("N/A", "N/A")}
+    until_end = run_command(str(path), "--print-only", "host", "--wiki", "-t", "0")
+    assert [line.split("|")[2].strip() for line in until_end.out.splitlines()[2:]] == ["4", "4"]
 
 
 def test_w8_footprints_of_another_run_are_told() -> None:
