@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.result import Result
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
-    from profile_analyze.readers import load
+    from profile_analyze.readers.loading import load
     from profile_analyze.report import RENDERERS, Display, Report, render
     from profile_analyze.units import parse_time
     from profile_analyze.version import VERSION as __version__
@@ -63,7 +63,7 @@ _HOME = {
     "Timings": "model.profile",
     "UnknownColumnError": "errors",
     "UnknownFormatError": "errors",
-    "load": "readers",
+    "load": "readers.loading",
     "parse_time": "units",
     "render": "report",
     "run": "query.run",

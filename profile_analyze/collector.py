@@ -1,4 +1,4 @@
-"""The garbage collector, which has nothing to find while many objects are made that live on."""
+"""The garbage collector, and when it looks for what cannot be there."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def leave_all_to_the_system() -> None:
+    """Spare the collections at the interpreter's end: what is left is freed with the process.
+
+    They walk over all that was ever imported, which takes a tenth of a short call.
+    """
+    gc.freeze()

@@ -35,6 +35,19 @@ def test_a_plain_call_imports_what_it_always_did() -> None:
     assert imported - known - {"typing_extensions"} == IMPORTED
 
 
+def test_no_part_of_numpy_is_imported_late() -> None:
+    code = (
+        "import sys, numpy\n"
+        "before = set(sys.modules)\n"
+        "from profile_analyze.cli.main import main\n"
+        "main([sys.argv[1], '--aggregate-by', 'type', '--show-host'])\n"
+        "late = {name for name in set(sys.modules) - before if name.startswith('numpy')}\n"
+        "assert not late, late"
+    )
+    path = str(PROFILES / "resnet18.json")
+    subprocess.run([sys.executable, "-c", code, path], stdout=subprocess.DEVNULL, check=True)
+
+
 def test_no_more_is_decoded_than_ever() -> None:
     data = (PROFILES / "mobilenet.json").read_bytes()
     gc.collect()

@@ -27,7 +27,7 @@ ARROWS = {
     "query": {"errors", "units", "model"},
     "report": {"errors", "units", "model", "query"},
     "cli": {"collector", "errors", "version", "units", "model", "readers", "query", "report"},
-    "__main__": {"cli"},
+    "__main__": {"cli", "collector"},
     "__init__": {"errors", "version", "units", "model", "readers", "query", "report"},
 }
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from profile_analyze.errors import UnknownColumnError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.columns import COLUMNS, find_column, group_keys, orderable_names
+from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Timings
 
 words = st.lists(st.none() | st.sampled_from(["b", "a", "c", ""]), max_size=12)
@@ -34,6 +35,14 @@ def test_coded_columns_are_mapped_taken_compared_and_ranked(values: list[str | N
     assert is_a.tolist() == [value == "a" for value in values]
     for value, rank in zip(values, coded.ranks().tolist(), strict=True):
         assert isnan(rank) if value is None else sorted(coded.vocabulary)[int(rank)] == value
+
+
+@given(st.lists(st.integers(-3, 3)))
+def test_labels_are_numbered_in_order_of_appearance(labels: list[int]) -> None:
+    numbers, first = numbered(np.array(labels, np.int64))
+    distinct = list(dict.fromkeys(labels))
+    assert numbers.tolist() == [distinct.index(label) for label in labels]
+    assert first.tolist() == [labels.index(label) for label in distinct]
 
 
 def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:

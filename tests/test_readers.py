@@ -10,6 +10,7 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
+from profile_analyze.readers.content import ReadAhead, read_content
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 
@@ -92,6 +93,24 @@ def test_compression_is_told_by_the_first_bytes(tmp_path: Path, packed: str) -> 
     plain_answer = run_command(str(PROFILES / "tiny.json"))
     assert run_command(written(tmp_path, content, "plainly.named")) == plain_answer
     assert run_command("-", stdin=content) == plain_answer
+
+
+@pytest.mark.parametrize("size", [0, 1 << 20, (1 << 20) + 1, 5 << 20])
+def test_reading_ahead_reads_the_same(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(range(256)) * (size // 256) + b"x" * (size % 256))
+    assert ReadAhead(path).content() == read_content(path)
+
+
+@pytest.mark.parametrize("size", [8, 2 << 20])
+def test_what_fails_ahead_is_told_when_the_content_is_asked_for(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file.gz"
+    path.write_bytes(b"\x1f\x8b" + bytes(size))
+    upcoming = ReadAhead(path)
+    with pytest.raises(pa.MalformedProfileError, match=r"file\.gz: damaged gzip"):
+        upcoming.content()
+    with pytest.raises(pa.InputError, match="no such file"):
+        ReadAhead(tmp_path / "none").content()
 
 
 def test_a_path_object_is_a_path() -> None:

@@ -61,13 +61,16 @@ def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ..
             raise
         arguments.order_by = DEFAULT_ORDER
         queries, doubts = queries_of(arguments), (str(error),)
+    from profile_analyze.readers.content import ReadAhead
+
+    upcoming = ReadAhead(arguments.file)  # while NumPy and others are imported
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
-    from profile_analyze.readers import load
+    from profile_analyze.readers.loading import profile_in
     from profile_analyze.report import RENDERERS, Display, Report
 
     if profile is None:
-        profile = load(arguments.file, input_dtypes=bool(arguments.input_dtype))
+        profile = profile_in(upcoming.content(), input_dtypes=bool(arguments.input_dtype))
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
     results = tuple(run(queries[side], profile) for side in sides_of(arguments))
     report = Report(summary if arguments.print_only in (None, "summary") else None, results)
@@ -85,7 +88,7 @@ def _with_nothing_to_sort(file: str) -> Profile | None:
     The original looks at the column only when there are rows to sort, and answers such a profile
     whatever the column; so do we. Other files, and what is no file but a pipe, are not looked at.
     """
-    from profile_analyze.readers import load
+    from profile_analyze.readers.loading import load
 
     if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
         return None

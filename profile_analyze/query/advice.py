@@ -49,10 +49,8 @@ def _near_types(name: str, profile: Profile) -> str:
     near = _near(name, profile.type.vocabulary)
     if near:
         return f"near: {', '.join(near)}"
-    codes, counts = np.unique(profile.type.codes, return_counts=True)
-    common = [
-        profile.type.vocabulary[code] for code in codes[np.argsort(-counts, kind="stable")][:8]
-    ]
+    counts = np.bincount(profile.type.codes[profile.type.codes >= 0])
+    common = [profile.type.vocabulary[code] for code in np.argsort(-counts, kind="stable")[:8]]
     return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from profile_analyze.model.coded import MISSING_CODE, Coded
+from profile_analyze.model.numbers import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ class Grouping(NamedTuple):
         group = np.zeros(len(operators), np.int64)
         for column in keys.values():
             combined = group * (len(column.vocabulary) + 1) + column.codes[operators]
-            group = _in_order_of_appearance(combined)
+            group, _ = numbered(combined)
         by_group = np.argsort(group, kind="stable")
         return cls(tuple(keys), np.bincount(group), operators[by_group])
 
@@ -55,11 +56,3 @@ class Grouping(NamedTuple):
     @property
     def _ends(self) -> NDArray[np.int64]:
         return np.cumsum(self.sizes)
-
-
-def _in_order_of_appearance(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Shape of `labels`: 0 for the label that appears first, 1 for the next new one, and so on."""
-    _, first, places = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return rank[places]

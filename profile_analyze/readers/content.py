@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.readers.base import Content
@@ -13,11 +14,13 @@ from profile_analyze.readers.base import Content
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
+    from threading import Thread
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _STANDARD_INPUT = "standard input"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LARGE: Final = 1 << 20  # bytes; less is read in the time that a thread takes to start
 
 
 def read_content(path: str | PathLike[str]) -> Content:
@@ -37,6 +40,51 @@ def read_content(path: str | PathLike[str]) -> Content:
     except MemoryError:
         raise InputError(file, "does not fit into memory") from None
     return Content(file, data.removeprefix(_BYTE_ORDER_MARK))
+
+
+class ReadAhead:
+    """The content of a file that is read while something else is done.
+
+    A large one is read in a thread of its own: reading needs no interpreter, so that imports,
+    which do, take their time beside it.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        """Begin to read the file `path`, if that is large; errors wait for `content`."""
+        self._path = path
+        self._content: Content | None = None
+        self._error: Exception | None = None
+        self._thread: Thread | None = None
+        if _is_large(path):
+            from threading import Thread
+
+            self._thread = Thread(target=self._read, daemon=True)  # nobody waits for it at Ctrl-C
+            self._thread.start()
+
+    def _read(self) -> None:
+        try:
+            self._content = read_content(self._path)
+        except Exception as error:  # raised where the content is asked for
+            self._error = error
+
+    def content(self) -> Content:
+        """What the file holds; to be asked once, for it is not kept. Raises `InputError`."""
+        if self._thread is None:
+            return read_content(self._path)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        content, self._content = self._content, None
+        assert content is not None, "the content was asked for twice"
+        return content
+
+
+def _is_large(path: str | PathLike[str]) -> bool:
+    try:
+        status = os.stat(path)  # noqa: PTH116  # `path` may be any text
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size > _LARGE
 
 
 def _read_standard_input() -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.coded import Coded
+from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
 from profile_analyze.units import counted
 
@@ -425,15 +426,14 @@ def _stale_outputs(out_shapes: Coded[bytes], computed: Coded[bytes]) -> NDArray[
 
     Shapes are compared once for each distinct pair of texts.
     """
-    pairs = out_shapes.codes * len(computed.vocabulary) + computed.codes
-    stale = np.zeros(len(pairs), np.bool_)
-    for pair in np.unique(pairs):
-        place, shape = divmod(int(pair), len(computed.vocabulary))
-        then = _OUT_SHAPES.of_optional(out_shapes.vocabulary[place])
-        now = _shape(computed.vocabulary[shape])
-        if then and now is not None and then[0] != now:
-            stale |= pairs == pair
-    return stale
+    pair, first = numbered(out_shapes.codes * len(computed.vocabulary) + computed.codes)
+    stale = np.zeros(len(first), np.bool_)
+    for place, row in enumerate(first):
+        then = _OUT_SHAPES.of_optional(out_shapes.vocabulary[out_shapes.codes[row]])
+        now = _shape(computed.vocabulary[computed.codes[row]])
+        changed = then and now is not None and then[0] != now
+        stale[place] = bool(changed)
+    return stale[pair]
 
 
 def _stale_inputs(
