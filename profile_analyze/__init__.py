@@ -6,7 +6,7 @@
     result = pa.run(pa.Query(by="type", top=5), profile)
     result["time"]          # seconds, a NumPy array
     result.rows             # plain Python values, a dictionary each
-    print(pa.render(pa.Report(pa.summarise(profile), (result,))))
+    print(pa.render(result, "plain"))
 
 The names are imported when they are first used, so that the command line starts fast.
 """
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
     from profile_analyze.readers.loading import load
-    from profile_analyze.report import RENDERERS, Display, Report, render
+    from profile_analyze.report.base import Display, Report
+    from profile_analyze.report.forms import FORMS, render
     from profile_analyze.units import parse_time
     from profile_analyze.version import VERSION as __version__
 
@@ -45,7 +46,8 @@ _HOME = {
     "Coded": "model.coded",
     "Column": "model.columns",
     "CopyTime": "query.summary",
-    "Display": "report",
+    "Display": "report.base",
+    "FORMS": "report.forms",
     "InputError": "errors",
     "LaneTimes": "model.profile",
     "MalformedProfileError": "errors",
@@ -56,8 +58,7 @@ _HOME = {
     "QuantityError": "errors",
     "Query": "query.question",
     "QueryError": "errors",
-    "RENDERERS": "report",
-    "Report": "report",
+    "Report": "report.base",
     "Result": "query.result",
     "Summary": "query.summary",
     "Timings": "model.profile",
@@ -65,14 +66,14 @@ _HOME = {
     "UnknownFormatError": "errors",
     "load": "readers.loading",
     "parse_time": "units",
-    "render": "report",
+    "render": "report.forms",
     "run": "query.run",
     "summarise": "query.summary",
 }
 
 __all__ = [
     "COLUMNS",
-    "RENDERERS",
+    "FORMS",
     "Coded",
     "Column",
     "CopyTime",

@@ -5,7 +5,8 @@ Everywhere else numbers are in base units: seconds, bytes, floating-point operat
 
 from __future__ import annotations
 
-from math import isnan
+import re
+from math import isinf, isnan
 from typing import Final
 
 from profile_analyze.errors import QuantityError
@@ -13,13 +14,35 @@ from profile_analyze.errors import QuantityError
 NOT_AVAILABLE: Final = "N/A"
 
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
+_DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
 # unit -> factor from one prefix to the next, the unit without a prefix, the unit behind a prefix
-_SCALES: Final = {
+SCALED: Final = {
     "FLO": (1000.0, "FLO", "FLO"),
     "FLO/s": (1000.0, "FLOPS", "FLOPS"),
     "byte": (1024.0, "byte", "iB"),
     "byte/s": (1024.0, "byte/s", "iB/s"),
+}
+
+# unit -> the ways to write it without a prefix, the first being the one to show
+_UNIT_WORDS: Final = {
+    "FLO": ("FLO", "FLOP", ""),
+    "FLO/s": ("FLOPS", "FLO/s", "FLOP/s", ""),
+    "byte": ("B", "byte", "bytes", ""),
+    "byte/s": ("B/s", "byte/s", "bytes/s", ""),
+    "FLO/byte": ("FLO/byte", "FLO/B", "FLOP/byte", "FLOP/B", ""),
+    "1": ("",),
+    "": ("",),
+}
+_EXAMPLES: Final = {
+    "s": "1ms",
+    "FLO": "2GFLO",
+    "FLO/s": "2GFLOPS",
+    "byte": "10MiB",
+    "byte/s": "10GiB/s",
+    "FLO/byte": "4.5",
+    "1": "5%",
+    "": "12",
 }
 
 _SECONDS: Final = {
@@ -62,6 +85,42 @@ def _split_unit(text: str) -> tuple[str, str]:
     return digits.strip(), unit
 
 
+def parse_quantity(text: str, unit: str) -> float:
+    """The number that `text` is, in `unit`: `10MiB` is 10485760.0 bytes, `5%` is 0.05 of 1.
+
+    `unit` is that of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
+    decimal (`k` or `K`, M, G, T, P, E), for bytes binary too (`Ki`, `Mi` ...); a bare number is in
+    the base unit. Raises `QuantityError`.
+    """
+    if unit == "s":
+        return parse_time(text)
+    match = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*", text)
+    if match and unit == "1" and match[2] == "%":
+        return float(match[1]) / 100
+    factor = _factor(match[2], unit) if match else None
+    if match is None or factor is None or isinf(value := float(match[1]) * factor):
+        of = f" with the unit {_UNIT_WORDS[unit][0]}" if _UNIT_WORDS[unit][0] else ""
+        raise QuantityError(f"{text!r} is not a number{of}, such as {_EXAMPLES[unit]}")
+    return value
+
+
+def _factor(word: str, unit: str) -> float | None:
+    """How many of `unit` the unit `word` is; None if it is not one of the kind."""
+    for base in _UNIT_WORDS[unit]:
+        if not word.endswith(base):
+            continue
+        prefix = word[: len(word) - len(base)]
+        if not prefix:
+            return 1.0
+        if unit not in SCALED:
+            continue
+        if prefix in _DECIMAL:
+            return 1000.0 ** _DECIMAL[prefix]
+        if prefix.endswith("i") and prefix[:-1] in _DECIMAL and SCALED[unit][0] == 1024:
+            return 1024.0 ** _DECIMAL[prefix[:-1]]
+    return None
+
+
 def scaled(value: float, unit: str) -> tuple[str, str]:
     """`value` with two decimals and its unit with the prefix that keeps it below a thousand.
 
@@ -69,7 +128,7 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
     `("231.21", "MFLO")`; what no prefix reaches is written as a power of ten; NaN gives
     `("N/A", "FLO")`. The scale is chosen before rounding: 999999 FLO gives `1000.00 KFLO`.
     """
-    factor, plain, prefixed = _SCALES[unit]
+    factor, plain, prefixed = SCALED[unit]
     if isnan(value):
         return NOT_AVAILABLE, plain
     rest = value
@@ -83,6 +142,11 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
 def seconds(value: float) -> str:
     """Seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
+
+
+def three_digits(value: float) -> str:
+    """A number with three significant digits: `57.3`, `0.111`; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else f"{value:.3g}"
 
 
 def six_digits(value: float) -> str:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from profile_analyze import Query
 
 Number = float | None
@@ -36,6 +34,8 @@ class Operator:
     out_shapes: Any
     in_layouts: Any
     dtypes: list[str | None]
+    lanes: list[str]
+    parameters: Any
 
 
 def read(document: dict[str, Any]) -> list[Operator]:
@@ -59,6 +59,8 @@ def read(document: dict[str, Any]) -> list[Operator]:
                 out_shapes=_tuples(footprint.get("out_shapes")),
                 in_layouts=_tuples(footprint.get("in_layouts")),
                 dtypes=[_dtype(graph.get("var", {}).get(var)) for var in entry.get("input", [])],
+                lanes=list(lanes["device"] or {}),
+                parameters=_parameters(footprint.get("param")),
             )
         )
     return operators
@@ -97,18 +99,33 @@ def _dtype(variable: dict[str, Any] | None) -> str | None:
     return plan["layout"]["dtype"] if plan else None
 
 
+def _parameters(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        value = {str(place): one for place, one in enumerate(value)}
+    return {name: _scalar(value[name]) for name in sorted(value)}
+
+
+def _scalar(value: Any) -> Any:
+    simple = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    return value if simple else json.dumps(value, separators=(",", ":"))
+
+
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
-    """The rows that answer `query`."""
-    chosen = [operator for operator in operators if _passes(operator, query)]
+    """The rows that answer `query`, with every column that they have."""
     times = [time for operator in operators if (time := _asked(operator, query)) is not None]
     total = sum(times) if times else None
-    rows = _groups(chosen, query) if query.aggregate else [_row(one, query) for one in chosen]
-    for row in rows:
-        row["share"] = _divided(row["time"], total)
+    chosen = [row for one in operators if (row := _row(one, query, total)) and _passes(one, query)]
+    chosen = [row for row in chosen if all(_holds(text, row) for text in query.where)]
+    rows = chosen
+    if query.aggregates:
+        rows = [_group(members, query, total) for members in _grouped(chosen, query)]
+        rows = [row for row in rows if all(_holds(text, row) for text in query.having)]
     for text in reversed(query.order):
         column = text.lstrip("+").replace("opr_id", "id")
         rows = _sorted(rows, column, ascending=text.startswith("+"))
@@ -138,62 +155,142 @@ def _passes(operator: Operator, query: Query) -> bool:
     )
 
 
-def _row(operator: Operator, query: Query) -> dict[str, Any]:
+def _row(operator: Operator, query: Query, total: Number) -> dict[str, Any]:
     time = _asked(operator, query)
     run_time = time if query.end_key == "end" else None
-    return {
+    known = list(dict.fromkeys(dtype for dtype in operator.dtypes if dtype))
+    parameters = operator.parameters
+    row = {
         "id": operator.id,
         "name": operator.name,
         "type": operator.type,
         "time": time,
+        "share": _divided(time, total),
+        "device_time": operator.time["device"],
+        "host_time": operator.time["host"],
+        "wait": operator.wait["device"],
         "computation": operator.computation,
         "flops": _divided(operator.computation, run_time),
         "memory": operator.memory,
         "bandwidth": _divided(operator.memory, run_time),
+        "intensity": _divided(operator.computation, operator.memory),
         "in_shapes": operator.in_shapes,
         "in_layouts": operator.in_layouts,
         "out_shapes": operator.out_shapes,
+        "input_dtype": ", ".join(known + ["N/A"] * (None in operator.dtypes)) if known else None,
+        "device": ", ".join(operator.lanes) or None,
+        "parameters": None if parameters is None else tuple(parameters.items()),
     }
+    return row | {key: _made(key, row) for key in query.by if key not in row}
 
 
-def _groups(chosen: list[Operator], query: Query) -> list[dict[str, Any]]:
-    members: dict[Any, list[dict[str, Any]]] = {}
-    for operator in chosen:
-        row = _row(operator, query)
-        members.setdefault(tuple(row[key] for key in query.by), []).append(row)
-    assert query.aggregate is not None
-    return [
-        {
-            "type": key[0] if query.by else None,
-            "count": len(rows),
-            "time": _aggregated(query.aggregate, [row["time"] for row in rows]),
-            "computation": _aggregated(query.aggregate, [row["computation"] for row in rows]),
-            "memory": _aggregated(query.aggregate, [row["memory"] for row in rows]),
-            "flops": _group_rate(query.aggregate, rows, "computation", "flops"),
-            "bandwidth": _group_rate(query.aggregate, rows, "memory", "bandwidth"),
-        }
-        for key, rows in members.items()
-    ]
-
-
-def _group_rate(aggregate: str, rows: list[dict[str, Any]], work: str, rate: str) -> Number:
-    if aggregate in ("max", "min"):
-        return _aggregated(aggregate, [row[rate] for row in rows])
-    if all(row[rate] is None for row in rows):
+def _made(key: str, row: dict[str, Any]) -> Any:
+    if key.startswith("param."):
+        return dict(row["parameters"] or ()).get(key.removeprefix("param."))
+    column, pattern = key.split("~", 1)
+    found = re.search(pattern, row[column] or "")
+    if found is None or row[column] is None:
         return None
-    both = [row for row in rows if row[work] is not None and row["time"] is not None]
-    return _divided(sum(row[work] for row in both), sum(row["time"] for row in both))
+    return found[1] if found.re.groups else found[0]
 
 
-def _aggregated(aggregate: str, values: Iterable[Number]) -> Number:
-    known = [value for value in values if value is not None]
+def _holds(condition: str, row: dict[str, Any]) -> bool:
+    column, operator, value = re.fullmatch(r"([\w.]+) (\S+) (.*)", condition).groups()  # type: ignore[union-attr]
+    found = row[column] if column in row else _made(column, row)
+    if found is None:
+        return False
+    if operator in ("~", "!~"):
+        return (re.search(value, found) is not None) == (operator == "~")
+    if isinstance(found, str):
+        return operator in ("==", "!=") and (found == value) == (operator == "==")
+    if isinstance(found, tuple):
+        text = ", ".join("{" + ",".join(map(str, shape)) + "}" for shape in found)
+        return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
+    if value.isalpha():  # a parameter that is a number here, and a text elsewhere
+        return operator == "!="
+    bound, near = _quantity(value), 0.5e-9 if "time" in column or column == "wait" else 0
+    answers = {
+        "==": abs(found - bound) <= near,
+        "!=": abs(found - bound) > near,
+        "<": found < bound - near,
+        "<=": found <= bound + near,
+        ">": found > bound + near,
+        ">=": found >= bound - near,
+    }
+    return bool(answers[operator])
+
+
+def _quantity(text: str) -> float:
+    number, unit = re.fullmatch(r"([\d.e-]+)(.*)", text).groups()  # type: ignore[union-attr]
+    if unit == "%":
+        return float(number) / 100
+    return float(number) * {"": 1, "us": 1e-6, "ms": 1e-3, "KiB": 1024, "KFLO": 1000}[unit]
+
+
+def _grouped(chosen: list[dict[str, Any]], query: Query) -> list[list[dict[str, Any]]]:
+    members: dict[Any, list[dict[str, Any]]] = {}
+    for row in chosen:
+        members.setdefault(tuple(row[key] for key in query.by), []).append(row)
+    return list(members.values())
+
+
+def _group(rows: list[dict[str, Any]], query: Query, total: Number) -> dict[str, Any]:
+    aggregate = query.aggregate
+    group: dict[str, Any] = {key: rows[0][key] for key in query.by}
+    group["count"] = len(rows)
+    for column in ("time", "device_time", "host_time", "wait", "computation", "memory"):
+        group[column] = _aggregated(aggregate, [row[column] for row in rows])
+    for other in query.aggregates:
+        if other != aggregate:
+            group[f"time.{other}"] = _aggregated(other, [row["time"] for row in rows])
+    group["share"] = _divided(group["time"], total)
+    group["flops"] = _group_ratio(aggregate, rows, "computation", "time", "flops")
+    group["bandwidth"] = _group_ratio(aggregate, rows, "memory", "time", "bandwidth")
+    group["intensity"] = _group_ratio(aggregate, rows, "computation", "memory", "intensity")
+    return group
+
+
+def _group_ratio(
+    aggregate: str, rows: list[dict[str, Any]], above: str, below: str, own: str
+) -> Number:
+    if aggregate not in ("sum", "mean"):
+        return _aggregated(aggregate, [row[own] for row in rows])
+    if all(row[own] is None for row in rows):
+        return None
+    both = [row for row in rows if row[above] is not None and row[below] is not None]
+    return _divided(sum(row[above] for row in both), sum(row[below] for row in both))
+
+
+def _deviation(known: list[float]) -> Number:
+    """As in a textbook, adding up one by one: groups that are equally spread must come out equal."""
+    if len(known) < 2:
+        return None
+    mean = math.fsum(known) / len(known)
+    squares = 0.0
+    for value in known:
+        squares += (value - mean) ** 2
+    return math.sqrt(squares / (len(known) - 1))
+
+
+def _aggregated(aggregate: str, values: list[Number]) -> Number:
+    known = sorted(value for value in values if value is not None)
+    if aggregate == "count":
+        return len(known)
     if not known:
         return None
+    if aggregate == "std":
+        return _deviation([value for value in values if value is not None])
     if aggregate == "mean":
         return math.fsum(known) / len(known)
     if aggregate == "sum":
         return math.fsum(known)
-    return max(known) if aggregate == "max" else min(known)
+    shares = {"max": 1.0, "min": 0.0, "median": 0.5}
+    share = shares[aggregate] if aggregate in shares else float(aggregate[1:]) / 100
+    place = (len(known) - 1) * share
+    below = math.floor(place)
+    if place == below:
+        return known[below]
+    return known[below] + (known[below + 1] - known[below]) * (place - below)
 
 
 def _divided(numerator: Number, denominator: Number) -> Number:
@@ -203,7 +300,12 @@ def _divided(numerator: Number, denominator: Number) -> Number:
 
 
 def _sorted(rows: list[dict[str, Any]], column: str, *, ascending: bool) -> list[dict[str, Any]]:
-    known = [row for row in rows if row[column] is not None]
-    unknown = [row for row in rows if row[column] is None]
-    values = sorted({row[column] for row in known}, reverse=not ascending)
-    return [row for value in values for row in known if row[column] == value] + unknown
+    found = [row[column] if column in row else _made(column, row) for row in rows]
+    known = [value for value in found if value is not None]
+    values = sorted(
+        set(known), key=lambda value: (isinstance(value, str), value), reverse=not ascending
+    )
+    in_order = [
+        row for value in values for row, one in zip(rows, found, strict=True) if one == value
+    ]
+    return in_order + [row for row, one in zip(rows, found, strict=True) if one is None]

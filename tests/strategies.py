@@ -54,8 +54,9 @@ def footprints(draw: st.DrawFn) -> dict[str, Any]:
         "memory": draw(st.integers(0, 1000)),
         "in_shapes": in_shapes,
         "out_shapes": draw(shapes),
-        "param": {"ignored": True},
     }
+    if draw(_mostly):
+        footprint["param"] = draw(_parameters)
     if draw(st.booleans()):
         footprint["in_layouts"] = [draw(st.none() | st.just([1, 2])) for _ in in_shapes]
     return footprint
@@ -92,29 +93,85 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 # hypothesis prefers what comes first
 _mostly = st.sampled_from([True] * 7 + [False])
 
+_parameters = st.dictionaries(
+    st.sampled_from(["stride", "mode", "axis"]),
+    st.integers(0, 2) | st.sampled_from(["ADD", "RELU"]) | st.just({"deep": [1, True]}),
+) | st.lists(st.integers(0, 2), max_size=2)
+
 _memory_plans = st.none() | st.sampled_from(DTYPES).map(
     lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
 )
 
-_operator_orders = st.sampled_from(
-    ["time", "id", "opr_id", "name", "type", "share", "computation", "flops", "memory", "bandwidth"]
+_AMOUNTS = ("time", "device_time", "host_time", "wait", "share", "computation", "flops", "memory",
+            "bandwidth", "intensity")  # fmt: skip
+_TEXTS = ("name", "type", "input_dtype", "device")
+_KEYS = (
+    *_TEXTS,
+    *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
+    *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)"),
 )
-_group_orders = st.sampled_from(
-    ["time", "type", "count", "share", "computation", "flops", "memory", "bandwidth"]
+
+_times = st.sampled_from(["0us", "9.5367431640625e-07", "10us", "20 us".replace(" ", ""), "0.02ms"])
+_shares = st.sampled_from(["5%", "0.25", "0"])
+_numbers = st.sampled_from(["0", "100", "500.5", "1e3"])
+_comparisons = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
+
+
+def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Conditions on some of the columns of numbers."""
+    values = {"share": _shares, "computation": _numbers | st.just("0.5KFLO"),
+              "memory": _numbers | st.just("0.5KiB"), "flops": st.sampled_from(["1e6", "2e7"]),
+              "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
+              "intensity": _numbers, "id": _numbers}  # fmt: skip
+    return st.sampled_from(columns).flatmap(
+        lambda column: st.builds(
+            "{} {} {}".format, st.just(column), _comparisons, values.get(column, _times)
+        )
+    )
+
+
+_text_conditions = st.builds(
+    "{} {} {}".format,
+    st.sampled_from(["name", "type", "input_dtype"]),
+    st.sampled_from(["==", "!=", "~", "!~"]),
+    st.sampled_from(["conv", "Elemwise", "Float32", "C|c", "[a-z]v"]),
 )
+_other_conditions = st.sampled_from(
+    ["param.stride == 1", "param.stride >= 1", "param.mode == ADD", "param.mode != ADD",
+     "in_shapes == {}", "out_shapes != {1}, {2,3}"]
+)  # fmt: skip
+_where = _conditions((*_AMOUNTS, "id")) | _text_conditions | _other_conditions
 
 
 @st.composite
 def queries(draw: st.DrawFn) -> Query:
-    by = draw(st.sampled_from([(), ("type",)]))
-    aggregates = ["sum", "mean", "max", "min"]
-    aggregate = draw(st.sampled_from([*aggregates, None] if by else [None] * 8 + aggregates))
-    columns = _group_orders if by or aggregate else _operator_orders
-    orders = st.builds(str.__add__, st.sampled_from(["", "+"]), columns)
-
     def rarely(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> Any:
         return otherwise if draw(_mostly) else draw(strategy)
 
+    by = draw(
+        st.just(())
+        | st.just(("type",))
+        | st.lists(st.sampled_from(_KEYS), min_size=1, max_size=3, unique=True).map(tuple)
+    )
+    several = st.lists(
+        st.sampled_from(["sum", "mean", "max", "min", "median", "std", "count", "p90", "p12.5"]),
+        min_size=1, max_size=3, unique=True,
+    )  # fmt: skip
+    aggregates = draw(several) if draw(st.booleans()) and (by or draw(st.booleans())) else ()
+    grouped = bool(by or aggregates)
+    plain = Query(by=by, aggregates=aggregates)
+    columns = (
+        (
+            *_AMOUNTS,
+            "count",
+            *plain.times,
+            *(key for key in by if "shapes" not in key and key != "parameters"),
+        )
+        if grouped
+        else (*_AMOUNTS, *_TEXTS, "id", "opr_id", "param.stride")
+    )
+    orders = st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
+    having = st.lists(_conditions((*_AMOUNTS, "count")), max_size=2)
     return Query(
         side=draw(st.sampled_from(["device", "host"])),
         end_key=draw(st.sampled_from(["end", "end", "kern"])),
@@ -123,8 +180,10 @@ def queries(draw: st.DrawFn) -> Query:
         input_dtype=rarely(st.sampled_from(["", *DTYPES])),
         min_time_s=rarely(ticks),
         max_time_s=rarely(ticks),
+        where=draw(st.lists(_where, max_size=2)) if draw(st.booleans()) else (),
         by=by,
-        aggregate=aggregate,
+        aggregates=aggregates,
+        having=rarely(having, ()) if grouped else (),
         order=tuple(draw(st.lists(orders, min_size=1, max_size=2))),
         top=rarely(st.integers(1, 4), 0),
     )

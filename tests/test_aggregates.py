@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from math import nan
-from typing import TYPE_CHECKING
+import statistics
+from math import inf, nan
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.query.aggregates import AGGREGATES, aggregated
+from profile_analyze.query.aggregates import AGGREGATES, Members, aggregated, find_aggregate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+NAMES = [*AGGREGATES, "p0", "p90", "p12.5", "p100"]
 
 Group = list[float]
 values = st.lists(st.just(nan) | st.integers(-9, 9).map(float), max_size=6)
@@ -22,23 +21,29 @@ groups = st.integers(0, 3).flatmap(
 )
 
 
-def arrays(members: list[Group]) -> list[NDArray[np.float64]]:
-    return [np.array(group, dtype=np.float64) for group in members]
+def members(of_groups: list[Group]) -> Members:
+    flat = np.array([value for group in of_groups for value in group], np.float64)
+    return Members.of(flat, np.array([len(group) for group in of_groups], np.int64))
 
 
-@pytest.mark.parametrize("name", AGGREGATES)
+def finished(name: str, *parts: list[Group]) -> Group:
+    aggregate = find_aggregate(name)
+    assert aggregate is not None
+    state = aggregate.start(len(parts[0]))
+    for part in parts:
+        state = aggregate.add(state, members(part))
+    return list(aggregate.finish(state).tolist())
+
+
+@pytest.mark.parametrize("name", NAMES)
 @given(parts=groups)
 def test_parts_merge_to_the_whole(name: str, parts: tuple[list[Group], list[Group]]) -> None:
-    aggregate = AGGREGATES[name]
-    first, second = map(arrays, parts)
-    states = [aggregate.add(aggregate.start(len(part)), part) for part in (first, second)]
-    whole = arrays([a + b for a, b in zip(*parts, strict=True)])
-    np.testing.assert_array_equal(
-        aggregate.finish(aggregate.merge(*states)), aggregated(aggregate, whole)
-    )
-    np.testing.assert_array_equal(
-        aggregate.finish(aggregate.add(states[0], second)), aggregated(aggregate, whole)
-    )
+    aggregate = find_aggregate(name)
+    assert aggregate is not None
+    states = [aggregate.add(aggregate.start(len(part)), members(part)) for part in parts]
+    whole = aggregated(aggregate, members([a + b for a, b in zip(*parts, strict=True)]))
+    np.testing.assert_allclose(aggregate.finish(aggregate.merge(*states)), whole, rtol=1e-12)
+    np.testing.assert_allclose(finished(name, *parts), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -48,13 +53,51 @@ def test_parts_merge_to_the_whole(name: str, parts: tuple[list[Group], list[Grou
         ("mean", [3.5, nan, nan]),
         ("max", [4.0, nan, nan]),
         ("min", [3.0, nan, nan]),
+        ("median", [3.5, nan, nan]),
+        ("p25", [3.25, nan, nan]),
+        ("std", [0.5**0.5, nan, nan]),
+        ("count", [2.0, 0.0, 0.0]),
     ],
 )
 def test_unknown_values_count_for_nothing(name: str, expected: Group) -> None:
-    members = arrays([[3.0, nan, 4.0], [nan], []])
-    np.testing.assert_array_equal(aggregated(AGGREGATES[name], members), expected)
+    np.testing.assert_array_equal(finished(name, [[3.0, nan, 4.0], [nan], []]), expected)
 
 
-def test_long_groups_are_summed_pairwise_as_the_original_did() -> None:
-    tenths = np.full(1000, 0.1)
-    assert aggregated(AGGREGATES["sum"], [tenths])[0] == np.sum(tenths) != sum(tenths.tolist())
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(0, 100))
+def test_percentiles_are_those_of_numpy(group: Group, percentage: int) -> None:
+    (found,) = finished(f"p{percentage}", [group])
+    assert found == pytest.approx(np.percentile(group, percentage), rel=1e-12, abs=1e-9)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
+def test_the_standard_deviation_is_that_of_a_sample(group: Group) -> None:
+    (found,) = finished("std", [group])
+    assert found == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-6)
+
+
+def test_a_percentile_between_is_not_spoilt_by_an_end_that_has_no_weight() -> None:
+    assert finished("p0", [[-1e308, 1e308]]) == [-1e308]
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 1000])
+def test_groups_are_summed_as_the_original_did_to_the_last_bit(size: int) -> None:
+    some = (np.arange(size) * 0.1 + 1 / 3).tolist()
+    assert finished("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
+    tenths = [0.1] * 1000
+    assert np.sum(tenths) != sum(np.array(tenths).cumsum()[-1:])
+
+
+def test_a_sum_that_is_not_finite_is_not_available() -> None:
+    assert np.isnan(finished("sum", [[1e308, 1e308]])).all()
+    assert np.isnan(finished("std", [[1e308, -1e308]])).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["p", "p101", "p-1", "p1e1", "p.", "90", "P90", "p\u0661", "most", ""]
+)
+def test_what_is_no_aggregate(name: str) -> None:
+    assert find_aggregate(name) is None
+
+
+def test_infinity_is_no_share() -> None:
+    assert find_aggregate(f"p{inf}") is None

@@ -55,12 +55,12 @@ def test_version() -> None:
     assert (outcome.code, outcome.out) == (0, f"profile_analyze {profile_analyze.__version__}\n")
 
 
-def test_help_is_grouped_and_has_five_examples() -> None:
+def test_help_is_grouped_and_has_six_examples() -> None:
     outcome = run_command("--help")
     assert (outcome.code, outcome.err) == (0, "")
     places = [outcome.out.index(f"\n{group}: ") for group in ("rows", "groups", "order", "view")]
     assert places == sorted(places)
-    assert outcome.out.count("\n  profile-analyze run.json") + outcome.out.count("| profile-a") == 5
+    assert outcome.out.count("\n  profile-analyze run.json") + outcome.out.count("| profile-a") == 6
     assert "(default: 3)" in outcome.out
     assert "in seconds or as 1ms, 20us" in " ".join(outcome.out.split())
 
@@ -112,6 +112,10 @@ def test_a_plain_call_imports_only_what_it_needs() -> None:
         (["--ty", "Elemwise", "--type=Reduce"], ["--type", "Elemwise", "--type", "Reduce"]),
         (["-t2"], ["--top", "2"]),
         (["--copy"], ["--copy-time"]),
+        (["--w"], ["--confluence"]),
+        (["--p", "host"], ["--print-only", "host"]),
+        (["--whe", "id > 5"], ["--where", "id > 5"]),
+        (["--form", "csv"], ["--format", "csv"]),
         (["--input-dtype", "Int32"], ["--input", "Int32"]),
     ],
 )
@@ -144,13 +148,51 @@ def test_a_wrong_call_is_one_line(arguments: list[str], message: str) -> None:
     assert outcome.err == f"profile_analyze: error: {message}; see profile-analyze --help\n"
 
 
-@pytest.mark.parametrize(
-    "option", ["--aggregate-by", "--aggregate", "--print-only", "--top-end-key"]
-)
+@pytest.mark.parametrize("option", ["--print-only", "--top-end-key", "--format", "--color"])
 def test_a_wrong_choice_is_one_line(option: str) -> None:
     outcome = run_command(TINY, option, "bogus")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert outcome.err.startswith(f"profile_analyze: error: argument {option}: invalid choice: 'bo")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--aggregate-by", "bogus"],
+            "argument --aggregate-by: 'bogus' is not one of name, type, in_s",
+        ),
+        (["--aggregate-by", "name~("], "pattern '(': missing ) at position 1\n"),
+        (
+            ["--aggregate", "sum,most"],
+            "argument --aggregate: 'most' is not one of sum, mean, max, m",
+        ),
+        (
+            ["--where", "time > x"],
+            "argument --where: 'time > x', at character 8: 'x' is not a time; ",
+        ),
+        (
+            ["--having", "count > 1"],
+            "argument --having: there are no groups; group by something, or ",
+        ),
+        (
+            ["--columns", "time,count"],
+            "operators have no column 'count'; they have id, name, type, t",
+        ),
+        (["--columns", "tme"], "there is no column 'tme'; near: time\n"),
+        (
+            ["--order-by", "time,tme"],
+            "there is no column 'tme' to order by; operators can be by id, ",
+        ),
+        (["--format", "csv", "--wiki"], "--confluence (or --wiki) and --format csv ask for two fo"),
+        (["--dump-only-opr", "--format", "csv"], "--dump-only-opr prints no table, so that --form"),
+        (["--dump-only-opr", "--columns", "id"], "--dump-only-opr prints no table, so that --colu"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_one_line(arguments: list[str], message: str) -> None:
+    outcome = run_command("no such file", *arguments)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert outcome.err.startswith(f"profile_analyze: error: {message}")
 
 
 def test_the_question_is_checked_before_the_file_is_read() -> None:

@@ -15,8 +15,9 @@ from tests.conftest import PROFILES, run_command
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPERATOR_COLUMNS = "id, name, type, time, share, computation, flops, memory, bandwidth"
-GROUP_COLUMNS = "type, count, time, share, computation, flops, memory, bandwidth"
+AMOUNTS = "device_time, host_time, wait, computation, flops, memory, bandwidth, intensity"
+OPERATOR_COLUMNS = f"id, name, type, time, share, {AMOUNTS}, input_dtype, device"
+GROUP_COLUMNS = f"type, count, time, share, {AMOUNTS}"
 TWO_DEVICES = (
     "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
     '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'

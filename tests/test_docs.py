@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from profile_analyze import COLUMNS
 from profile_analyze.cli.arguments import parser
 from profile_analyze.query.patterns import TIME_LIMIT_S
 from profile_analyze.version import VERSION
@@ -32,7 +33,7 @@ def answer(command: str) -> str:
     assert program == "profile-analyze"
     outcome = run_command(*arguments)
     assert outcome.code == 0, outcome.err
-    return outcome.out + outcome.err
+    return (outcome.out + outcome.err).replace("\r\n", "\n")
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,10 @@ QUESTIONS = re.findall(r"`(profile-analyze run\.json[^`]*)`", README)
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-def test_the_commands_of_the_common_questions_work(command: str) -> None:
+def test_the_commands_of_the_common_questions_work(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     if ".json.gz" not in command:
         answer(command.replace("run.json", str(PROFILES / "resnet18.json")))
 
@@ -72,13 +76,33 @@ def test_there_are_questions() -> None:
     assert len(QUESTIONS) >= 14
 
 
-def test_the_library_example_prints_what_is_shown() -> None:
-    (code,) = blocks(README, "python")
-    (printed,) = blocks(README, "text")
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        exec(code, {})
-    assert out.getvalue() == printed
+@pytest.mark.parametrize("name", ["README.md", "docs/cookbook.md"])
+def test_the_library_examples_print_what_is_shown(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for code, printed in re.findall(
+        r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", text, re.DOTALL | re.MULTILINE
+    ):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(code, names)
+        assert out.getvalue().replace("\r\n", "\n") == printed, code
+    assert names
+
+
+def test_the_cookbook_has_twenty_questions() -> None:
+    text = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^## \d+\. .*\?$", text, re.MULTILINE)) == 20
+    assert text.count("```console") == 20
+    assert text.count("```python") == text.count("```text") + 1 == 21
+
+
+def test_the_list_of_columns_is_what_is_printed() -> None:
+    text = (ROOT / "docs" / "columns.md").read_text(encoding="utf-8")
+    outcome = run_command("--columns", "help")
+    assert (outcome.code, outcome.out, outcome.err) == (0, text, "")
+    for column in COLUMNS:
+        assert f"- `{column.name}`" in text
 
 
 def test_every_option_is_in_the_readme() -> None:
@@ -119,7 +143,7 @@ def test_the_files_that_architecture_names_exist() -> None:
 def test_the_help_examples_work() -> None:
     text = run_command("--help").out
     examples = re.findall(r"^  (profile-analyze run\.json.*)$", text, re.MULTILINE)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         resnet = str(PROFILES / "resnet18.json")
         answer(example.replace("run.json", resnet))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 
 from profile_analyze.model.coded import Coded
@@ -7,35 +9,34 @@ from profile_analyze.query.grouping import Grouping
 
 
 def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
-    keys = {"type": Coded.of(["b", "a", None, "b", "a", None, "c"])}
+    keys = [Coded.of(["b", "a", None, "b", "a", None, "c"])]
     grouping = Grouping.of(np.array([1, 2, 3, 4, 5]), keys)
     assert grouping.sizes.tolist() == [2, 2, 1]
     assert grouping.operators.tolist() == [1, 4, 2, 5, 3]
-    assert grouping.label("type", keys["type"]).values().tolist() == ["a", None, "b"]
-    members = [values.tolist() for values in grouping.members(np.arange(0.0, 70.0, 10.0))]
-    assert members == [[10, 40], [20, 50], [30]]
+    assert grouping.label(keys[0]).values().tolist() == ["a", None, "b"]
+    values = np.array([0.0, 10.0, nan, 30.0, 40.0, 50.0, 60.0])
+    members = grouping.members(values)
+    assert members.values.tolist() == [10, 40, 50, 30]
+    assert members.sizes.tolist() == [2, 1, 1]
+    assert members.groups().tolist() == [0, 0, 1, 2]
 
 
 def test_groups_share_all_of_several_keys() -> None:
-    keys = {
-        "type": Coded.of(["a", "a", "b", "b", "a"]),
-        "name": Coded.of(["x", "y", "x", "x", "x"]),
-    }
+    keys = [Coded.of(["a", "a", "b", "b", "a"]), Coded.of(["x", "y", "x", "x", "x"])]
     grouping = Grouping.of(np.arange(5), keys)
     assert grouping.operators.tolist() == [0, 4, 1, 2, 3]
     assert grouping.sizes.tolist() == [2, 1, 2]
-    assert grouping.label("name", keys["name"]).values().tolist() == ["x", "y", "x"]
+    assert grouping.label(keys[1]).values().tolist() == ["x", "y", "x"]
 
 
 def test_large_groups_keep_the_order_of_the_file() -> None:
-    keys = {"type": Coded.of(["a", "b", "c"] * 1000)}
+    keys = [Coded.of(["a", "b", "c"] * 1000)]
     operators = Grouping.of(np.arange(3000), keys).operators.reshape(3, 1000)
     assert (np.diff(operators, axis=1) == 3).all()
 
 
 def test_without_keys_all_are_one_group_and_without_operators_there_is_none() -> None:
-    one = Grouping.of(np.array([2, 5]), {})
+    one = Grouping.of(np.array([2, 5]), [])
     assert (one.sizes.tolist(), one.operators.tolist()) == ([2], [2, 5])
-    assert one.label("type", Coded.of(["a"])).values().tolist() == [None]
-    none = Grouping.of(np.array([], np.int64), {})
-    assert (len(none.sizes), list(none.members(np.zeros(3)))) == (0, [])
+    none = Grouping.of(np.array([], np.int64), [])
+    assert (len(none.sizes), len(none.members(np.zeros(3)).values)) == (0, 0)

@@ -44,7 +44,7 @@ FOREIGN = {
 # what acts on the world outside -> the rooms that may
 ACTING = {
     "print": {"cli"},
-    "exit": {"__main__"},
+    "exit": {"__main__", "cli"},
     "isatty": {"cli"},
     "environ": {"cli"},
     "getenv": {"cli"},

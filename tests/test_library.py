@@ -17,6 +17,13 @@ from tests.conftest import PROFILES
 TINY = str(PROFILES / "tiny.json")
 
 
+KEYS = (
+    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, param.NAME, "
+    "name~REGEX"
+)
+HOST_TIMES = (1e-6, 1e-6)
+
+
 def test_public_names_are_exported_on_purpose() -> None:
     assert dir(pa) == sorted(pa.__all__)
     assert len(set(pa.__all__)) == len(pa.__all__)
@@ -48,7 +55,9 @@ def test_load_and_ask() -> None:
     result = pa.run(pa.Query(order="+memory", top=2), profile)
     assert result.columns == (
         *("id", "name", "type", "time", "share", "cumulative_time", "cumulative_share"),
-        *("computation", "flops", "memory", "bandwidth", "in_shapes", "in_layouts", "out_shapes"),
+        *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
+        *("intensity", "in_shapes", "in_layouts", "out_shapes", "input_dtype", "device"),
+        "parameters",
     )
     assert result.rows == [
         {
@@ -59,13 +68,20 @@ def test_load_and_ask() -> None:
             "share": pytest.approx(0.2),
             "cumulative_time": pytest.approx(1e-6),
             "cumulative_share": pytest.approx(0.2),
+            "device_time": pytest.approx(1e-6),
+            "host_time": pytest.approx(HOST_TIMES[0]),
+            "wait": pytest.approx(0.0),
             "computation": None,
             "flops": None,
             "memory": 0.0,
             "bandwidth": 0.0,
+            "intensity": None,
             "in_shapes": (),
             "in_layouts": None,
             "out_shapes": ((), ()),
+            "input_dtype": None,
+            "device": 'CompNode("cpu0:0" from "xpux:0")',
+            "parameters": (),
         },
         {
             "id": 2,
@@ -75,13 +91,20 @@ def test_load_and_ask() -> None:
             "share": pytest.approx(0.2),
             "cumulative_time": pytest.approx(2e-6),
             "cumulative_share": pytest.approx(0.4),
+            "device_time": pytest.approx(1e-6),
+            "host_time": pytest.approx(HOST_TIMES[1]),
+            "wait": pytest.approx(0.0),
             "computation": None,
             "flops": None,
             "memory": 4.0,
             "bandwidth": pytest.approx(4e6),
+            "intensity": None,
             "in_shapes": (),
             "in_layouts": None,
             "out_shapes": ((1,),),
+            "input_dtype": None,
+            "device": 'CompNode("cpu0:0" from "xpux:0")',
+            "parameters": (),
         },
     ]
     np.testing.assert_array_equal(result["computation"], [nan, nan])
@@ -93,17 +116,21 @@ def test_load_and_ask() -> None:
 
 
 def test_groups() -> None:
-    result = pa.run(pa.Query(by="type", aggregate="max"), pa.load(TINY))
+    result = pa.run(pa.Query(by="type", aggregates="max,count"), pa.load(TINY))
     assert result.columns == (
-        *("type", "count", "time", "share", "cumulative_time", "cumulative_share"),
-        *("computation", "flops", "memory", "bandwidth"),
+        *("type", "count", "time", "time.count", "share", "cumulative_time", "cumulative_share"),
+        *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
+        "intensity",
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):
         _ = result["name"]
-    everything = pa.run(pa.Query(aggregate="sum"), pa.load(TINY))
-    assert everything["type"].tolist() == [None]
+    assert result["time.count"].tolist() == [1, 1, 1, 1]
+    assert result["time.count"].dtype == np.int64
+    everything = pa.run(pa.Query(aggregates="sum"), pa.load(TINY))
     assert everything["count"].tolist() == [4]
+    with pytest.raises(pa.UnknownColumnError, match="groups have no column 'type'"):
+        _ = everything["type"]
 
 
 def test_questions_are_plain_frozen_values() -> None:
@@ -120,8 +147,12 @@ def test_questions_are_plain_frozen_values() -> None:
     [
         ({"side": "gpu"}, "side: 'gpu' is not one of device, host"),
         ({"end_key": "start"}, "end_key: 'start' is not one of end, kern"),
-        ({"by": "memory"}, "by: 'memory' is not one of type"),
-        ({"aggregate": "most"}, "aggregate: 'most' is not one of sum, mean, max, min"),
+        ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),
+        ({"by": "type,bogus"}, f"by: 'bogus' is not one of {KEYS}"),
+        (
+            {"aggregates": ["sum", "most"]},
+            "aggregates: 'most' is not one of sum, mean, max, min, median, std, count, pN",
+        ),
         ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
         ({"top": 2.5}, "top: 2.5 is not a number of rows"),
         ({"types": [5]}, "types: [5] is neither a text nor several"),
@@ -142,7 +173,7 @@ def test_senseless_questions_are_refused(fields: dict[str, object], message: str
 
 def test_numbers_of_numpy_are_numbers() -> None:
     query = pa.Query(top=np.int64(3), min_time_s=np.float64(0.5), by=iter(()))  # type: ignore[arg-type]
-    assert (query.top, query.min_time_s, query.aggregate) == (3, 0.5, None)
+    assert (query.top, query.min_time_s, query.aggregates) == (3, 0.5, ())
 
 
 def test_several_runs_are_not_answered_from_one() -> None:
@@ -159,11 +190,35 @@ def test_infinite_bounds_bound_nothing() -> None:
     assert len(pa.run(pa.Query(min_time_s=-inf, max_time_s=inf), profile)) == 4
 
 
-def test_dtypes_can_be_left_out() -> None:
-    profile = pa.load(TINY, input_dtypes=False)
+def test_details_can_be_left_out() -> None:
+    profile = pa.load(TINY, details=())
     assert profile.input_dtypes is None
-    with pytest.raises(pa.QueryError, match="was loaded without its input dtypes"):
+    with pytest.raises(pa.QueryError) as caught:
         pa.run(pa.Query(input_dtype="Float32"), profile)
+    assert str(caught.value) == "input_dtypes: the profile was loaded without this detail"
+    assert not {"in_shapes", "parameters"} & set(pa.run(pa.Query(), profile).columns)
+
+
+@pytest.mark.parametrize(
+    ("query", "details"),
+    [
+        (pa.Query(), set()),
+        (pa.Query(input_dtype="Float32"), {"input_dtypes"}),
+        (pa.Query(by="param.mode"), {"parameters"}),
+        (pa.Query(by="in_shapes", order="+count"), {"in_shapes"}),
+        (pa.Query(where="out_shapes == {1}"), {"out_shapes"}),
+        (pa.Query(order="param.stride_h"), {"parameters"}),
+        (pa.Query(by="input_dtype", having="input_dtype ~ F"), {"input_dtypes"}),
+    ],
+)
+def test_a_question_says_what_it_needs(query: pa.Query, details: set[str]) -> None:
+    assert query.details == details
+    path = str(PROFILES / "resnet18.json")
+    partly = pa.run(query, pa.load(path, details=query.details))
+    assert partly["time"].tolist() == pa.run(query, pa.load(path))["time"].tolist()
+
+
+def test_dtypes_of_inputs() -> None:
     static = pa.load(str(PROFILES / "direct-static.json"))
     assert static.input_dtypes is not None
     assert ("Float32", "Float32") in static.input_dtypes.vocabulary
@@ -198,7 +253,7 @@ def test_values_are_short_in_a_notebook() -> None:
         'LaneTimes(4 intervals, lanes=(\'CompNode("cpu0:0" from "xpux:0")\',))'
     )
     assert repr(profile.type) == "Coded(4 values, 4 distinct)"
-    result = pa.run(pa.Query(aggregate="sum"), profile)
+    result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Result(1 group of 1, columns={result.columns})"
     assert (
         repr(pa.COLUMNS[0])
@@ -214,7 +269,9 @@ def test_a_result_gives_its_rows() -> None:
 
 def test_an_unknown_form_is_refused() -> None:
     report = pa.Report(None, ())
-    with pytest.raises(pa.QueryError, match="form: 'html' is not one of table, wiki, operators"):
+    with pytest.raises(
+        pa.QueryError, match="form: 'html' is not one of table, plain, markdown, wiki, csv, "
+    ):
         pa.render(report, "html")
 
 

@@ -3,13 +3,11 @@ from __future__ import annotations
 from math import isnan, nan
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.errors import UnknownColumnError
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import COLUMNS, find_column, group_keys, orderable_names
+from profile_analyze.model.columns import COLUMNS, GROUP_KEY
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Timings
 
@@ -63,30 +61,11 @@ def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
     assert lanes.total_by_lane() == {"x": 5.5, "y": 3.0}
 
 
-def test_columns_are_found_by_name_and_alias() -> None:
-    assert find_column("opr_id") is find_column("id")
-    assert find_column("flops").unit == "FLO/s"
-    with pytest.raises(UnknownColumnError) as caught:
-        find_column("bogus")
-    assert str(caught.value) == (
-        "there is no column 'bogus'; the columns are id, name, type, count, time, share, "
-        "cumulative_time, cumulative_share, computation, flops, memory, bandwidth, in_shapes, "
-        "in_layouts, out_shapes"
-    )
-
-
 def test_every_column_belongs_somewhere_and_says_what_it_means() -> None:
     for column in COLUMNS:
-        assert column.belongs_to(groups=True) or column.belongs_to(groups=False)
+        assert column.belongs_to(None) or column.belongs_to(())
+        assert column.belongs_to((column.name,)) or column.of_groups is None
+        assert column.belongs_to(()) == (column.of_groups not in (None, GROUP_KEY))
         assert column.meaning[0].islower()
-        assert column.unit in ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s")
-
-
-def test_what_can_be_ordered_and_grouped_by() -> None:
-    assert group_keys() == ("type",)
-    assert orderable_names(groups=False) == (
-        *("id", "name", "type", "time", "share", "computation", "flops", "memory", "bandwidth"),
-    )
-    assert orderable_names(groups=True) == (
-        *("type", "count", "time", "share", "computation", "flops", "memory", "bandwidth"),
-    )
+        assert column.unit in ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
+        assert (column.kind == "number") == (column.of_groups != GROUP_KEY)

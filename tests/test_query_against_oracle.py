@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from profile_analyze import Profile, Query, load, run
+from profile_analyze.model.profile import DETAILS
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
 from tests import oracle
@@ -21,7 +22,7 @@ settings.load_profile("tests")
 
 def profile_of(document: dict[str, Any]) -> Profile:
     content = Content("generated.json", json.dumps(document).encode())
-    return MegEngineReader().read(content, input_dtypes=True)
+    return MegEngineReader().read(content, DETAILS)
 
 
 def test_answers_like_the_oracle() -> None:
@@ -31,7 +32,7 @@ def test_answers_like_the_oracle() -> None:
     @given(document=documents(), query=queries())
     @example(
         document={"profiler": {}, "graph_exec": {"operator": {}}},
-        query=Query(by="type", aggregate="mean"),
+        query=Query(by="type", aggregates="mean"),
     )
     def compare(document: dict[str, Any], query: Query) -> None:
         rows = oracle.answer(oracle.read(document), query)
@@ -57,7 +58,8 @@ def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) ->
     operators = oracle.read(document)
     result = run(query, profile_of(document))
     everything = Query(**{**vars(query), "top": 0})
-    plain = Query(**{**vars(everything), "by": (), "aggregate": None, "order": ("time",)})
+    ungrouped = {"by": (), "aggregates": (), "having": (), "order": ("time",)}
+    plain = Query(**{**vars(everything), **ungrouped})
     matching = oracle.answer(operators, plain)
     assert result.looked_at == sum(operator.recorded[query.side] for operator in operators)
     assert result.matched == len(matching)
@@ -70,13 +72,19 @@ REAL_QUERIES = (
     Query(),
     Query(side="host", order="+time"),
     Query(end_key="kern", order=("+name", "id")),
-    Query(by="type", aggregate="sum"),
-    Query(by="type", aggregate="mean", order="+bandwidth"),
-    Query(by="type", aggregate="max", order="flops"),
-    Query(aggregate="min"),
+    Query(by="type", aggregates="sum"),
+    Query(by="type", aggregates="mean", order="+bandwidth"),
+    Query(by="type", aggregates="max", order="flops"),
+    Query(aggregates="min"),
     Query(types=("Elemwise", "Reduce"), name=".*(ADD|Reduce)", order="memory", top=5),
     Query(input_dtype="Float32", order="+id"),
     Query(min_time_s=2e-6, max_time_s=1e-3, order="computation"),
+    Query(
+        by="in_shapes,param.stride_h", aggregates="median,p90,std,count", order="count,+time.p90"
+    ),
+    Query(by=("device", "input_dtype"), having="count >= 2"),
+    Query(by=r"name~^([a-zA-Z_]+)", where=["type != ConvolutionForward", "share > 0.01%"]),
+    Query(where=["name ~ conv", "flops > 1e9", "param.stride_h == 2"], order="intensity,+id"),
 )
 
 

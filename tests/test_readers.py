@@ -262,7 +262,7 @@ def test_times_beyond_all_numbers_are_not_available(tmp_path: Path) -> None:
         for interval in lanes.values():
             interval |= {"start": 0, "end": 5e-324}
     path = written(tmp_path, json.dumps(document).encode())
-    assert pa.run(pa.Query(aggregate="sum"), pa.load(path)).rows[0]["bandwidth"] is None
+    assert pa.run(pa.Query(aggregates="sum"), pa.load(path)).rows[0]["bandwidth"] is None
 
 
 def test_shapes_that_cannot_be_compared_are_told(tmp_path: Path) -> None:

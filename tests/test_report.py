@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import Any
 
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.report import RENDERERS
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.shapes import shape_lines
-from profile_analyze.report.text import visible, wrapped
+from profile_analyze.report.text import wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
 
@@ -45,7 +48,7 @@ def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
         },
     }
     content = Content("tiny", json.dumps(document).encode())
-    return MegEngineReader().read(content, input_dtypes=True)
+    return MegEngineReader().read(content, DETAILS)
 
 
 def report(one: pa.Profile, query: pa.Query) -> pa.Report:
@@ -97,10 +100,45 @@ copy wait time     N/A
 conv T0 0
 relu T1 1
 """,
+    "plain": """\
+total device time  0.0004
+total host time    N/A
+copy time          N/A
+copy wait time     N/A
+
+  device self time (s)    share         flops    bandwidth  type    name
+                0.0003    75.0%  20.00 MFLOPS   3.26 MiB/s  T0      conv
+                0.0001    25.0%           N/A   9.77 MiB/s  T1      relu
+""",
+    "markdown": """\
+| total             |   value |
+|:------------------|--------:|
+| total device time |  0.0004 |
+| total host time   |     N/A |
+| copy time         |     N/A |
+| copy wait time    |     N/A |
+
+| name   | type   |   device self time (s) |   share |   computation |        flops |   memory |   bandwidth |
+|:-------|:-------|-----------------------:|--------:|--------------:|-------------:|---------:|------------:|
+| conv   | T0     |                 0.0003 |   75.0% |     6.00 KFLO | 20.00 MFLOPS | 1.00 KiB |  3.26 MiB/s |
+| relu   | T1     |                 0.0001 |   25.0% |           N/A |          N/A | 1.00 KiB |  9.77 MiB/s |
+""",
+    "csv": """\
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_layouts,out_shapes\r
+0,conv,T0,0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,"{2,3}, {3}","[1,2], contiguous",{}\r
+1,relu,T1,9.999999999999999e-05,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
+""",
+    "json": """\
+{"version":1,"profile":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null},"device":{"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]},"host":null,"notes":[]}
+""",
+    "jsonl": """\
+{"side":"device","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
+{"side":"device","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
+""",
 }
 
 
-@pytest.mark.parametrize("form", RENDERERS)
+@pytest.mark.parametrize("form", pa.FORMS)
 def test_each_form_whole(form: str) -> None:
     two = profile([("conv", 300, 6000), ("relu", 100, None)])
     assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
@@ -125,22 +163,41 @@ def test_strides_are_shown_where_there_are_some() -> None:
 
 
 def test_the_forms_are_those_that_are_tested() -> None:
-    assert set(RENDERERS) == set(EXPECTED)
+    assert set(pa.FORMS) == set(EXPECTED)
 
 
-@pytest.mark.parametrize("form", RENDERERS)
+@pytest.mark.parametrize("form", pa.FORMS)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_awkward_names_cannot_leave_their_cell(form: str, encoding: str) -> None:
     one = profile([(name, 10.0, 1) for name in AWKWARD])
     plain = profile([("plain", 10.0, 1) for _ in AWKWARD])
     display = pa.Display(encoding)
-    text = pa.render(report(one, pa.Query()), form, display)
-    text.encode(encoding)
+    text = pa.render(report(one, pa.Query()), form, display=display)
+    if form not in ("csv", "json", "jsonl"):
+        text.encode(encoding)
     assert len(text.splitlines()) == len(pa.render(report(plain, pa.Query()), form).splitlines())
-    assert not set("\x1b\u202e") & set(text)
-    if form == "wiki":
-        unescaped = [line.replace(r"\|", "").count("|") for line in text.splitlines()[7:]]
-        assert set(unescaped) == {18}
+    assert "\x1b" not in text
+    assert "\u202e" not in text or form in ("json", "jsonl")
+    if form in ("wiki", "markdown"):
+        lines = text.splitlines()[text.splitlines().index("") + 1 :]
+        unescaped = {line.replace(r"\|", "").count("|") for line in lines}
+        assert unescaped == ({18} if form == "wiki" else {9})
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(text)))
+        assert {len(row) for row in rows} == {12}
+        assert rows[9][1] == "'=1+1"
+    if form in ("json", "jsonl"):
+        assert [row["name"] for row in rows_of_json(text)] == AWKWARD
+
+
+def rows_of_json(text: str) -> list[dict[str, Any]]:
+    """The rows of either form, by column."""
+    documents = [json.loads(line) for line in text.splitlines()]
+    if "version" not in documents[0]:
+        return documents
+    device = documents[0]["device"]
+    names = [column["name"] for column in device["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in device["rows"]]
 
 
 def test_an_empty_name_is_an_empty_line() -> None:
@@ -168,7 +225,7 @@ def test_copies_and_their_waits() -> None:
             "2": {"name": "b", "type": "Copy"},
             "3": {"name": "c", "type": "Copying"}}}}""",
     )
-    copies = MegEngineReader().read(content, input_dtypes=True)
+    copies = MegEngineReader().read(content, DETAILS)
     summary = pa.summarise(copies, pa.Query())
     assert summary.copy == pa.CopyTime(3.0, 1.5, 0.75, 0.375)
     assert pa.summarise(copies, pa.Query(name="a")).copy == pa.CopyTime(1.0, 1.0, 0.25, 0.25)
@@ -183,10 +240,10 @@ def test_copies_and_their_waits() -> None:
     )
 
 
-@pytest.mark.parametrize("form", RENDERERS)
+@pytest.mark.parametrize("form", pa.FORMS)
 def test_nothing_to_show(form: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), form)
-    assert text.endswith("\n")
+    assert text.endswith("\n") or (form, text) == ("jsonl", "")
     assert "nan" not in text
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from profile_analyze.cli.output import write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER, group_keys, orderable_names
+from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
+from profile_analyze.query.catalog import group_keys, orderable_names
+from profile_analyze.report.base import ALL_COLUMNS
+from profile_analyze.report.forms import FORMS, OPERATORS, TABLE, WIKI, form_for
 from profile_analyze.units import parse_time
 from profile_analyze.version import VERSION
 
@@ -32,14 +36,32 @@ examples:
       the five kinds of operator that cost most
   profile-analyze run.json -t 0 --order-by memory --type ConvolutionForward
       all convolutions, those that touch most memory first
+  profile-analyze run.json --aggregate-by type,in_shapes --aggregate sum,p90 --format plain
+      one line for each kind and shape, with the time in total and of the slowest tenth
   profile-analyze run.json --opr-name '.*conv' --min-time 1ms
       operators with conv in their name that take a millisecond or more
   gzip -dc run.json.gz | profile-analyze - --wiki --show-host > page.txt
       tables for a wiki page, of device and host times, from standard input
 
-Times are in seconds; a suffix says otherwise: 1ms, 20us, 0.5s.
+Times are in seconds; a suffix says otherwise: 1ms, 20us, 0.5s. All columns: --columns help.
 Exit status: 0 answered; 1 the input cannot be read, or the output not written;
 2 asked wrongly."""
+
+
+# The names under which the options that the original does not have are kept.
+_LATER_OPTIONS: Final = frozenset(
+    (
+        "where",
+        "having",
+        "columns",
+        "format",
+        "output",
+        "force",
+        "color",
+        "print_completion",
+        "version",
+    )
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -47,6 +69,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise QueryError(f"{message}; see {COMMAND} --help")
+
+    def _get_option_tuples(self, option_string: str) -> list[Any]:
+        """What an abbreviation may mean: an option of the original before one that came later.
+
+        So whatever was short enough for the original stays so.
+        """
+        found: list[Any] = super()._get_option_tuples(option_string)
+        return [one for one in found if one[0].dest not in _LATER_OPTIONS] or found
 
 
 def parser() -> argparse.ArgumentParser:
@@ -102,21 +132,40 @@ def _add_rows(group: argparse._ArgumentGroup) -> None:
         metavar="TIME",
         help="operators that took at most this time, in seconds or as 1ms, 20us (default: any)",
     )
+    group.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="'COLUMN OP VALUE'",
+        help="operators for which this holds: == != < <= > >= with a number and its unit, such as "
+        "'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or a pattern, "
+        "such as 'name ~ conv'; N/A passes none; may be repeated, and then all must hold",
+    )
 
 
 def _add_groups(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--aggregate-by",
-        choices=group_keys(),
-        help=f"one row for each value of this column (aggregated by {DEFAULT_AGGREGATE} unless "
-        "--aggregate says otherwise)",
+        metavar="KEY[,KEY...]",
+        help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of the "
+        "parameters), name~REGEX (what the pattern finds in the name, or its first group); "
+        f"aggregated by {DEFAULT_AGGREGATE} unless --aggregate says otherwise",
     )
     group.add_argument(
         "--aggregate",
-        choices=tuple(AGGREGATES),
-        help="how times, computation and memory become a group's; alone: all operators in one "
-        "row. FLOPS and bandwidth are the sum of work over the sum of time; for max and min, the "
-        "largest and smallest of the operators' own",
+        metavar="HOW[,HOW...]",
+        help=f"how values become a group's: {', '.join(AGGREGATES)}, or a percentile such as p90; "
+        "further ones are of the time, in columns of their own. Without --aggregate-by: all "
+        "operators in one row. FLOPS and bandwidth are the sum of work over the sum of time for "
+        "sum and mean; otherwise of the operators' own",
+    )
+    group.add_argument(
+        "--having",
+        action="append",
+        default=[],
+        metavar="'COLUMN OP VALUE'",
+        help="groups for which this holds, in the grammar of --where, such as 'count >= 10'; may "
+        "be repeated",
     )
 
 
@@ -124,10 +173,10 @@ def _add_order(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--order-by",
         default=DEFAULT_ORDER,
-        metavar="[+]COLUMN",
+        metavar="[+]COLUMN[,...]",
         help="largest first, with + smallest first; N/A comes last (default: time). Operators "
-        f"have {', '.join(orderable_names(groups=False))}; groups have "
-        f"{', '.join(orderable_names(groups=True))}",
+        f"have {', '.join(orderable_names(None))}, and param.NAME; groups have their keys, "
+        f"{', '.join(orderable_names(()))}, and aggregates such as time.p90",
     )
     group.add_argument(
         "-t",
@@ -169,14 +218,87 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
         "compare with diff",
     )
 
+    group.add_argument(
+        "--columns",
+        action=_Columns,
+        metavar="COLUMN[,...]",
+        help="show these columns, in this order; all: all of them; help: print every column with "
+        "its unit and meaning, and end",
+    )
+
 
 def _add_form(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--format",
+        choices=[form for form in FORMS if form != OPERATORS],
+        help="table: boxes (the default); plain: a line a row; markdown; wiki; for programs, with "
+        "raw numbers in base units: csv, json, jsonl",
+    )
     group.add_argument(
         "--confluence",
         "--wiki",
         action="store_true",
-        help="tables for a wiki page or Markdown (default: boxes)",
+        help="the same as --format wiki: tables for a wiki page",
     )
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to this file, whole or not at all; its suffix chooses the format unless "
+        "--format does (.csv, .json, .jsonl, .md); - is standard output",
+    )
+    group.add_argument(
+        "--force", action="store_true", help="let --output replace a file that is there"
+    )
+    group.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="auto: on a terminal, unless NO_COLOR is set (default: auto)",
+    )
+    group.add_argument(
+        "--print-completion",
+        action=_Completion,
+        choices=("bash", "zsh", "fish"),
+        help="print a script that completes this command's options in a shell, and end",
+    )
+
+
+class _Columns(argparse.Action):
+    """Keeps the names; `help` prints the list of columns instead, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        if values == "help":
+            from profile_analyze.report.column_list import column_list
+
+            _end_with(parser, column_list())
+        setattr(namespace, self.dest, values)
+
+
+class _Completion(argparse.Action):
+    """Prints a completion script, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,  # noqa: ARG002  # of the interface
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        import shtab
+
+        _end_with(parser, shtab.complete(parser, values) + "\n")
+
+
+def _end_with(parser: argparse.ArgumentParser, text: str) -> NoReturn:
+    write_standard_output([text], for_programs=False)
+    parser.exit()
 
 
 def _time(text: str) -> float:
@@ -202,12 +324,35 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     Raises `QueryError`; exits after `--help` and `--version`.
     """
     arguments = parser().parse_args(argv)
-    if arguments.dump_only_opr and arguments.confluence:
+    _check_form(arguments)
+    return arguments
+
+
+def _check_form(arguments: argparse.Namespace) -> None:
+    if arguments.dump_only_opr:
+        for option, given in (
+            ("--confluence (or --wiki)", arguments.confluence),
+            (f"--format {arguments.format}", arguments.format),
+            ("--columns", arguments.columns),
+        ):
+            if given:
+                raise QueryError(
+                    f"--dump-only-opr prints no table, so that {option} means nothing; "
+                    "leave one out"
+                )
+    if arguments.confluence and arguments.format not in (None, WIKI):
         raise QueryError(
-            "--dump-only-opr prints no table, so that --confluence (or --wiki) means nothing; "
+            f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
             "leave one out"
         )
-    return arguments
+
+
+_OPTION_OF: Final = {
+    "by": "--aggregate-by",
+    "aggregates": "--aggregate",
+    "where": "--where",
+    "having": "--having",
+}
 
 
 def queries_of(arguments: argparse.Namespace) -> dict[Side, Query]:
@@ -220,13 +365,41 @@ def queries_of(arguments: argparse.Namespace) -> dict[Side, Query]:
         "input_dtype": arguments.input_dtype,
         "min_time_s": arguments.min_time,
         "max_time_s": arguments.max_time,
-        "by": arguments.aggregate_by or (),
-        "aggregate": arguments.aggregate,
+        "where": arguments.where,
+        "by": _none_as_nothing(arguments.aggregate_by),
+        "aggregates": _none_as_nothing(arguments.aggregate),
+        "having": arguments.having,
         "order": arguments.order_by,
         "top": arguments.top,
         "end_key": arguments.top_end_key,
     }
-    return {"device": Query(side="device", **fields), "host": Query(side="host", **fields)}
+    try:
+        return {"device": Query(side="device", **fields), "host": Query(side="host", **fields)}
+    except QueryError as error:
+        field, _, message = str(error).partition(": ")
+        if field not in _OPTION_OF:
+            raise
+        raise QueryError(f"argument {_OPTION_OF[field]}: {message}") from None
+
+
+def _none_as_nothing(text: str | None) -> str | tuple[str, ...]:
+    return () if text is None else text
+
+
+def columns_of(arguments: argparse.Namespace, query: Query) -> tuple[str, ...]:
+    """The columns that the tables are to show; nothing for what the form shows by itself.
+
+    Raises `QueryError` for one that the answer to `query` does not have.
+    """
+    from profile_analyze.query.catalog import check_columns, split_names
+
+    if arguments.columns is None:
+        return ()
+    if arguments.columns == ALL_COLUMNS:
+        return query.columns
+    names = split_names(arguments.columns)
+    check_columns(names, query.keys)
+    return names
 
 
 def sides_of(arguments: argparse.Namespace) -> tuple[Side, ...]:
@@ -241,5 +414,7 @@ def sides_of(arguments: argparse.Namespace) -> tuple[Side, ...]:
 def form_of(arguments: argparse.Namespace) -> str:
     """The name of the output format that is wanted."""
     if arguments.dump_only_opr:
-        return "operators"
-    return "wiki" if arguments.confluence else "table"
+        return OPERATORS
+    if arguments.confluence:
+        return WIKI
+    return arguments.format or form_for(arguments.output or "") or TABLE

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.arguments import PROGRAM, form_of, parse, queries_of, sides_of
+from profile_analyze.cli.arguments import (
+    PROGRAM,
+    columns_of,
+    form_of,
+    parse,
+    queries_of,
+    sides_of,
+)
+from profile_analyze.cli.output import (
+    STANDARD_OUTPUT,
+    check_destination,
+    write_file,
+    write_standard_output,
+)
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import (
     InputError,
-    OutputError,
     ProfileAnalyzeError,
     UnknownColumnError,
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.report.base import Display, Report
+from profile_analyze.report.forms import find_renderer
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.profile import Profile, Side
+    from profile_analyze.query.question import Query
+    from profile_analyze.report.base import Renderer
 
 EXIT_INTERRUPTED = 130
-_WRITTEN_AT_ONCE = 1 << 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(argv)
         with collector_paused():  # the process lives for one answer
-            pieces, notes = _answer(arguments)
-            _print(pieces)
+            notes = _answer(arguments)
         _report("note", notes)
     except ProfileAnalyzeError as error:
         _report(f"{PROGRAM}: error", [str(error)])
@@ -46,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ...]]:
-    """What to print, in pieces, and the notes about it."""
+def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Print or write the answer; the notes about it."""
     # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -56,71 +71,103 @@ def _answer(arguments: argparse.Namespace) -> tuple[Iterator[str], tuple[str, ..
         queries, profile = queries_of(arguments), None
         doubts: tuple[str, ...] = ()
     except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(arguments.file)
+        profile = _with_nothing_to_sort(arguments)
         if profile is None:
             raise
         arguments.order_by = DEFAULT_ORDER
         queries, doubts = queries_of(arguments), (str(error),)
-    from profile_analyze.readers.content import ReadAhead
+    columns = columns_of(arguments, queries["device"])
+    to_file = arguments.output not in (None, STANDARD_OUTPUT)
+    if to_file:
+        check_destination(arguments.output, arguments.file, force=arguments.force)
+    renderer = find_renderer(form_of(arguments))
+    report = _report_on(arguments, queries, columns, renderer, profile)
+    report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
+    pieces = renderer.pieces(report, _display(arguments, to_file=to_file))
+    if to_file:
+        write_file(arguments.output, pieces, force=arguments.force)
+    else:
+        write_standard_output(pieces, for_programs=renderer.for_programs)
+    return report.notes
 
-    upcoming = ReadAhead(arguments.file)  # while NumPy and others are imported
+
+def _report_on(
+    arguments: argparse.Namespace,
+    queries: dict[Side, Query],
+    columns: tuple[str, ...],
+    renderer: Renderer,
+    profile: Profile | None,
+) -> Report:
+    """The answer to what is asked, of a `profile` that was read, or else of the file."""
+    sides = sides_of(arguments)
+    if profile is None:
+        shown = columns or renderer.columns(queries["device"]) if sides else ()
+        profile = _read(arguments.file, queries["device"], shown)
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
-    from profile_analyze.readers.loading import profile_in
-    from profile_analyze.report import RENDERERS, Display, Report
 
-    if profile is None:
-        profile = profile_in(upcoming.content(), input_dtypes=bool(arguments.input_dtype))
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
-    results = tuple(run(queries[side], profile) for side in sides_of(arguments))
-    report = Report(summary if arguments.print_only in (None, "summary") else None, results)
-    if sys.stdout is None:
-        raise OutputError("standard output: is closed")
-    display = Display(sys.stdout.encoding or "utf-8")
-    pieces = RENDERERS[form_of(arguments)].pieces(report, display)
-    notes = [doubts, profile.notes, summary.notes, *(result.notes for result in results)]
-    return pieces, tuple(dict.fromkeys(note for part in notes for note in part))
+    results = tuple(run(queries[side], profile) for side in sides)
+    notes = [profile.notes, summary.notes, *(result.notes for result in results)]
+    return Report(
+        summary=summary if arguments.print_only in (None, "summary") else None,
+        results=results,
+        columns=columns,
+        profile=profile,
+        notes=tuple(note for part in notes for note in part),
+    )
 
 
-def _with_nothing_to_sort(file: str) -> Profile | None:
-    """The profile in `file` if no operator in it has a time, so that nothing is to be sorted.
+def _read(file: str, query: Query, shown: Iterable[str]) -> Profile:
+    """The profile in `file` with what is needed to answer `query` and to show these columns."""
+    from profile_analyze.query.catalog import details_of
+    from profile_analyze.readers.content import ReadAhead
+
+    upcoming = ReadAhead(file)  # while NumPy and others are imported
+    from profile_analyze.readers.loading import profile_in
+
+    return profile_in(upcoming.content(), query.details | details_of(shown))
+
+
+def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
+    """The profile in the file if no operator in it has a time, so that nothing is to be sorted.
 
     The original looks at the column only when there are rows to sort, and answers such a profile
-    whatever the column; so do we. Other files, and what is no file but a pipe, are not looked at.
+    whatever the column; so do we. Other files, and what is no file but a pipe, are not looked at,
+    nor is any for a column that is asked for otherwise.
     """
     from profile_analyze.readers.loading import load
 
-    if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
+    if not os.path.isfile(arguments.file):  # noqa: PTH113  # `file` may be any text
         return None
     try:
-        profile = load(file)
+        profile = load(arguments.file)
     except InputError:
         return None
     return None if profile.device.recorded.any() or profile.host.recorded.any() else profile
 
 
-def _print(pieces: Iterable[str]) -> None:
-    """Write to standard output. A reader that has seen enough and closed it is no failure."""
-    try:
-        for piece in pieces:
-            for start in range(0, len(piece), _WRITTEN_AT_ONCE):  # each is encoded on its way
-                sys.stdout.write(piece[start : start + _WRITTEN_AT_ONCE])
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_standard_output()
-    except OSError as error:
-        _discard_standard_output()
-        raise OutputError(f"standard output: {(error.strerror or str(error)).lower()}") from None
+def _display(arguments: argparse.Namespace, *, to_file: bool) -> Display:
+    """What the answer is written for."""
+    always = arguments.color == "always"
+    if to_file or sys.stdout is None:
+        return Display(color=always)
+    on_terminal = sys.stdout.isatty()
+    return Display(
+        encoding=sys.stdout.encoding or "utf-8",
+        width=shutil.get_terminal_size().columns if on_terminal else None,
+        color=always or (arguments.color == "auto" and on_terminal and _wants_color()),
+    )
 
 
-def _discard_standard_output() -> None:
-    """Let what is still buffered go nowhere, or the interpreter would complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _wants_color() -> bool:
+    """What the environment says of a terminal; https://no-color.org has the convention."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _report(kind: str, messages: Iterable[str]) -> None:
     """Write a line for each message to standard error."""
-    from profile_analyze.report.text import visible
+    from profile_analyze.model.visible import visible
 
     if sys.stderr is None:  # closed; `print` would take standard output instead
         return

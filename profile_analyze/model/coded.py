@@ -71,8 +71,12 @@ class Coded(Generic[T]):
         return np.append(truths, False)[self.codes]
 
     def ranks(self) -> NDArray[np.float64]:
-        """Shape (rows,): each value's place in the sorted vocabulary, NaN for N/A."""
-        order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)  # type: ignore[arg-type]  # only asked of columns that have an order
+        """Shape (rows,): each value's place in the sorted vocabulary, NaN for N/A.
+
+        Numbers come before texts.
+        """
+        keys: list[Any] = [(isinstance(word, str), word) for word in self.vocabulary]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
         rank = np.full(len(order) + 1, np.nan)
         rank[order] = np.arange(len(order))
         return rank[self.codes]

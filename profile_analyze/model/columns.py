@@ -1,8 +1,9 @@
-"""The register of columns: whatever can be shown, ordered by or exported is one entry here.
+"""The register of columns: whatever can be shown, filtered, ordered by or exported is an entry.
 
 An entry says what the column is called, its unit, its meaning, how an operator's value comes
 about, and how the value of a group of operators does. It imports no NumPy until a formula runs,
-so that `--help` can list the columns at once.
+so that `--help` can list the columns at once. What can be asked for besides, such as `param.NAME`,
+is made from these in `query/catalog.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from profile_analyze.errors import UnknownColumnError
+from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +62,13 @@ GROUP_KEY: Final = "group key"
 """A group has a value only if it was grouped by this column."""
 
 
+class AggregateOf(NamedTuple):
+    """A group's value is one particular aggregate of another column."""
+
+    column: str
+    aggregate: str
+
+
 class RatioOfSums(NamedTuple):
     """A group's value is the sum of one column over the sum of another, over those with both.
 
@@ -72,7 +80,9 @@ class RatioOfSums(NamedTuple):
     denominator: str
 
 
-GroupRule: TypeAlias = "Literal['aggregated', 'group key'] | RatioOfSums | Formula"
+GroupRule: TypeAlias = "Literal['aggregated', 'group key'] | AggregateOf | RatioOfSums | Formula"
+
+Kind: TypeAlias = Literal["number", "text", "mixed"]
 
 
 # Named tuples: importing the module of the data classes would take a fifth of the time of --help.
@@ -81,12 +91,19 @@ class Column(NamedTuple):
 
     name: str
     unit: str
-    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `1` for a bare number, empty for text."""
+    """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `1` for a bare number, empty for none."""
     meaning: str
     of_operators: Formula | None
     """How the operators' values come about; None where only groups have the column."""
     of_groups: GroupRule | None
     """How a group's value comes about; None where only operators have the column."""
+    kind: Kind = "number"
+    """`number`: an array of numbers. Otherwise values are coded: all of them `text`, or `mixed`,
+    some of them texts and some numbers."""
+    as_text: Callable[[Any], str] = str
+    """A value that is no number, as text."""
+    detail: str = ""
+    """What of `profile.DETAILS` it is made from."""
     orderable: bool = True
     ranked: bool = False
     """Whether it depends on which rows are shown and in which order (a running sum)."""
@@ -95,13 +112,19 @@ class Column(NamedTuple):
     def __repr__(self) -> str:
         return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"
 
-    def belongs_to(self, *, groups: bool) -> bool:
-        """Whether a table of groups (else of operators) has this column."""
-        return (self.of_groups if groups else self.of_operators) is not None
+    def belongs_to(self, keys: tuple[str, ...] | None) -> bool:
+        """Whether groups by `keys` have this column, or, where `keys` is None, operators."""
+        if keys is None:
+            return self.of_operators is not None
+        return self.name in keys if self.of_groups == GROUP_KEY else self.of_groups is not None
 
 
 def _time(rows: Rows) -> Values:
     return rows.profile.timings(rows.side).of_the_run_s(rows.end_key)
+
+
+def _wait(rows: Rows) -> Values:
+    return rows.profile.device.of_the_run_s("kern")
 
 
 def _share(rows: Rows) -> Values:
@@ -137,6 +160,20 @@ def _rate(work: str) -> Formula:
     return formula
 
 
+def _intensity(rows: Rows) -> Values:
+    from profile_analyze.model.numbers import ratio
+
+    return ratio(rows["computation"], rows["memory"])
+
+
+def _distinct_dtypes(rows: Rows) -> Values:
+    def text(dtypes: tuple[str | None, ...]) -> str | None:
+        known = dict.fromkeys(filter(None, dtypes))
+        return ", ".join([*known, *["N/A"] * (None in dtypes)]) if known else None
+
+    return rows.profile.detail("input_dtypes").mapped(text)
+
+
 COLUMNS: Final = (
     Column(
         "id",
@@ -146,8 +183,12 @@ COLUMNS: Final = (
         None,
         aliases=("opr_id",),
     ),
-    Column("name", "", "the operator's name", lambda rows: rows.profile.name, None),
-    Column("type", "", "the kind of operator", lambda rows: rows.profile.type, GROUP_KEY),
+    Column(
+        "name", "", "the operator's name", lambda rows: rows.profile.name, GROUP_KEY, kind="text"
+    ),
+    Column(
+        "type", "", "the kind of operator", lambda rows: rows.profile.type, GROUP_KEY, kind="text"
+    ),
     Column("count", "1", "how many operators are in the group", None, lambda rows: rows.sizes),
     Column(
         "time",
@@ -183,6 +224,27 @@ COLUMNS: Final = (
         ranked=True,
     ),
     Column(
+        "device_time",
+        "s",
+        "end - start on the device, whichever time is asked for",
+        lambda rows: rows.profile.device.of_the_run_s("end"),
+        AGGREGATED,
+    ),
+    Column(
+        "host_time",
+        "s",
+        "end - start on the host, whichever time is asked for",
+        lambda rows: rows.profile.host.of_the_run_s("end"),
+        AGGREGATED,
+    ),
+    Column(
+        "wait",
+        "s",
+        "kern - start on the device: how long the operator waited for its first kernel",
+        _wait,
+        AGGREGATED,
+    ),
+    Column(
         "computation",
         "FLO",
         "floating-point operations, two for a multiply-add",
@@ -211,53 +273,71 @@ COLUMNS: Final = (
         RatioOfSums("memory", "time"),
     ),
     Column(
+        "intensity",
+        "FLO/byte",
+        "computation / memory",
+        _intensity,
+        RatioOfSums("computation", "memory"),
+    ),
+    Column(
         "in_shapes",
         "",
         "the shape of each input",
-        lambda rows: rows.profile.in_shapes,
-        None,
+        lambda rows: rows.profile.detail("in_shapes"),
+        GROUP_KEY,
+        kind="text",
+        as_text=shapes_text,
+        detail="in_shapes",
         orderable=False,
     ),
     Column(
         "in_layouts",
         "",
         "the strides, in elements, of each input that is not contiguous",
-        lambda rows: rows.profile.in_layouts,
-        None,
+        lambda rows: rows.profile.detail("in_layouts"),
+        GROUP_KEY,
+        kind="text",
+        as_text=strides_text,
+        detail="in_layouts",
         orderable=False,
     ),
     Column(
         "out_shapes",
         "",
         "the shape of each output",
-        lambda rows: rows.profile.out_shapes,
-        None,
+        lambda rows: rows.profile.detail("out_shapes"),
+        GROUP_KEY,
+        kind="text",
+        as_text=shapes_text,
+        detail="out_shapes",
+        orderable=False,
+    ),
+    Column(
+        "input_dtype",
+        "",
+        "the dtypes of the inputs, each once, and N/A if the profile does not tell all",
+        _distinct_dtypes,
+        GROUP_KEY,
+        kind="text",
+        detail="input_dtypes",
+    ),
+    Column(
+        "device",
+        "",
+        "the comp nodes that the operator ran on",
+        lambda rows: rows.profile.device.lanes_of_operators(),
+        GROUP_KEY,
+        kind="text",
+    ),
+    Column(
+        "parameters",
+        "",
+        "the operator's parameters, such as mode and stride; param.NAME is one of them",
+        lambda rows: rows.profile.detail("parameters"),
+        GROUP_KEY,
+        kind="text",
+        as_text=parameters_text,
+        detail="parameters",
         orderable=False,
     ),
 )
-
-_BY_NAME: Final = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
-
-
-def find_column(name: str) -> Column:
-    """The column of that name or alias.
-
-    Raises `UnknownColumnError`, which lists the columns that there are.
-    """
-    try:
-        return _BY_NAME[name]
-    except KeyError:
-        known = ", ".join(column.name for column in COLUMNS)
-        raise UnknownColumnError(f"there is no column {name!r}; the columns are {known}") from None
-
-
-def group_keys() -> tuple[str, ...]:
-    """What operators can be grouped by."""
-    return tuple(column.name for column in COLUMNS if column.of_groups == GROUP_KEY)
-
-
-def orderable_names(*, groups: bool) -> tuple[str, ...]:
-    """What a table of groups (else of operators) can be ordered by, in the register's order."""
-    return tuple(
-        column.name for column in COLUMNS if column.orderable and column.belongs_to(groups=groups)
-    )

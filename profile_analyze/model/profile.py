@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
+from profile_analyze.errors import QueryError
+from profile_analyze.model.coded import Coded
 from profile_analyze.model.frozen import freeze_arrays
 from profile_analyze.model.numbers import difference, total
 from profile_analyze.units import counted
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.coded import Coded
 
 Side: TypeAlias = Literal["device", "host"]
 EndKey: TypeAlias = Literal["end", "kern"]
@@ -25,6 +26,10 @@ Shape: TypeAlias = tuple[int, ...]
 Shapes: TypeAlias = tuple[Shape, ...]
 Strides: TypeAlias = tuple[Shape | None, ...]
 Dtypes: TypeAlias = tuple[str | None, ...]
+Parameters: TypeAlias = tuple[tuple[str, int | float | str], ...]
+
+DETAILS: Final = ("in_shapes", "in_layouts", "out_shapes", "input_dtypes", "parameters")
+"""What of a profile few questions need, so that it is worked out only when asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -93,6 +98,15 @@ class Timings:
         time_s[np.isneginf(time_s)] = np.nan
         return cls(recorded, time_s, wait_s, lanes)
 
+    def lanes_of_operators(self) -> Coded[str]:
+        """Shape (operators,): the lanes of each, joined by commas; N/A for one without any."""
+        names: dict[int, list[str]] = {}
+        lane_of = self.lanes.lane.values()
+        for operator, lane in zip(self.lanes.operator.tolist(), lane_of, strict=True):
+            names.setdefault(operator, []).append(lane)
+        texts = {row: ", ".join(dict.fromkeys(lanes)) for row, lanes in names.items()}
+        return Coded.of([texts.get(row) for row in range(len(self.recorded))])
+
     def chosen_s(self, end_key: EndKey) -> NDArray[np.float64]:
         """Shape (operators, runs): the time up to the end, or up to the first kernel."""
         return self.time_s if end_key == "end" else self.wait_s
@@ -128,14 +142,17 @@ class Profile:
     """Shape (operators,): floating-point operations, two for a multiply-add."""
     memory: NDArray[np.float64]
     """Shape (operators,): bytes of all inputs and outputs, each counted once."""
-    in_shapes: Coded[Shapes]
-    out_shapes: Coded[Shapes]
-    in_layouts: Coded[Strides]
-    """Strides in elements of each input, None for a contiguous one; N/A if all are contiguous."""
-    input_dtypes: Coded[Dtypes] | None
-    """The dtype of each input, None for an unknown one. None altogether if it was not asked for."""
     device: Timings
     host: Timings
+    in_shapes: Coded[Shapes] | None = None
+    """The shape of each input; this and the other details are None if not asked for: `detail`."""
+    in_layouts: Coded[Strides] | None = None
+    """Strides in elements of each input, None for a contiguous one; N/A if all are contiguous."""
+    out_shapes: Coded[Shapes] | None = None
+    input_dtypes: Coded[Dtypes] | None = None
+    """The dtype of each input, None for an unknown one."""
+    parameters: Coded[Parameters] | None = None
+    """Names and values, in the order of the names, such as `("stride_h", 2)`."""
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
 
@@ -147,6 +164,13 @@ class Profile:
 
     def __repr__(self) -> str:
         return f"Profile({self.file!r}, {counted(len(self), 'operator')}, {self.source!r})"
+
+    def detail(self, name: str) -> Coded[Any]:
+        """One of `DETAILS`. Raises `QueryError` if the profile was loaded without it."""
+        column: Coded[Any] | None = getattr(self, name)
+        if column is None:
+            raise QueryError(f"{name}: the profile was loaded without this detail")
+        return column
 
     def timings(self, side: Side) -> Timings:
         """The times of one side."""

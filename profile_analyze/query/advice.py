@@ -14,7 +14,7 @@ from profile_analyze.query.patterns import matches
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.filters import Selection
@@ -33,6 +33,7 @@ def notes_on(
     return (
         *_on_types(query, profile),
         *_on_dtypes(query, profile, selection),
+        *on_unjudged(selection.unjudged, "operator"),
         *_on_an_empty_answer(query, profile, selection),
         *_on_wait_times(query, operators, selection),
         *_on_the_order(query, rows, selection),
@@ -74,6 +75,13 @@ def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator
             f"input dtype {query.input_dtype}: left out {counted(selection.undecided, 'operator')} "
             "with inputs whose dtype the profile does not say"
         )
+
+
+def on_unjudged(unjudged: Mapping[str, int], what: str) -> Iterator[str]:
+    """Which conditions could not be judged for how many rows, which are called `what`."""
+    for condition, count in unjudged.items():
+        if count:
+            yield f"{condition}: left out {counted(count, what)} where that is N/A"
 
 
 def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:

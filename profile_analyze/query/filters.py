@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from profile_analyze.errors import QueryError
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.patterns import matches
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from numpy.typing import NDArray
 
+    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.columns import Rows
     from profile_analyze.model.profile import Dtypes, Profile
+    from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
-
-TIME_TOLERANCE_S = 0.5e-9
-"""Clocks tick in nanoseconds at the finest, so what is nearer than half of one is equal: the
-difference of two clock readings carries rounding noise (3e-06 comes out as 2.99999999997e-06)."""
 
 
 class Selection(NamedTuple):
@@ -32,9 +33,11 @@ class Selection(NamedTuple):
     looked_at: int
     """How many operators have an entry on the side that was asked about."""
     not_recorded: int
-    """How many have no entry there, but are of the type, name and dtype that are asked for."""
+    """How many have no entry there, but pass all filters by other things than this time."""
     undecided: int
     """How many passed everything else, but have an input whose dtype the profile does not say."""
+    unjudged: Mapping[str, int]
+    """For each condition how many passed all before it, but are N/A in its column."""
 
 
 def select(query: Query, rows: OperatorRows) -> Selection:
@@ -45,12 +48,28 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, undecided = of_kind(query, rows.profile)
     recorded = rows.profile.timings(rows.side).recorded
     timed = recorded & _within_time(query, rows["time"])
+    conditions = query.conditions()
+    held, unjudged = holding(conditions, rows, passed & timed)
+    would_hold, _ = holding(conditions, rows, passed & ~recorded)
     return Selection(
-        operators=np.flatnonzero(passed & timed),
+        operators=np.flatnonzero(held),
         looked_at=int(recorded.sum()),
-        not_recorded=int((passed & ~recorded).sum()),
+        not_recorded=int(would_hold.sum()),
         undecided=int((undecided & timed).sum()),
+        unjudged=unjudged,
     )
+
+
+def holding(
+    conditions: Iterable[Condition], rows: Rows, candidates: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Mapping[str, int]]:
+    """Shape (rows,): the `candidates` for which all `conditions` hold; see `Selection.unjudged`."""
+    unjudged: dict[str, int] = {}
+    for condition in conditions:
+        holds, unknown = condition.holds(rows)
+        unjudged[condition.text] = int((candidates & unknown).sum())
+        candidates = candidates & holds
+    return candidates, unjudged
 
 
 def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -80,10 +99,8 @@ def _within_time(query: Query, time: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _has_dtype(profile: Profile, dtype: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Shape (operators,) each: whether an input is of `dtype`, whether some input is unknown."""
-    if profile.input_dtypes is None:
-        raise QueryError("input_dtype: the profile was loaded without its input dtypes")
-    words: tuple[Dtypes, ...] = profile.input_dtypes.vocabulary
+    dtypes: Coded[Dtypes] = profile.detail("input_dtypes")
     return (
-        profile.input_dtypes.where(dtype in dtypes for dtypes in words),
-        profile.input_dtypes.where(None in dtypes for dtypes in words),
+        dtypes.where(dtype in word for word in dtypes.vocabulary),
+        dtypes.where(None in word for word in dtypes.vocabulary),
     )

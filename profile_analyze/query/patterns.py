@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import PatternError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import regex
 
@@ -37,14 +37,41 @@ def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -
 
     Raises `PatternError` for a wrong pattern, or when `limit_s` seconds are over.
     """
-    match = compile_pattern(text).match
+    found = _results(compile_pattern(text).match, text, names, limit_s)
+    return (match is not None for match in found)
+
+
+def finds(text: str, names: Iterable[str]) -> Iterator[bool]:
+    """Whether the pattern `text` is found anywhere in each of `names`. Raises as `matches`."""
+    found = _results(compile_pattern(text).search, text, names, TIME_LIMIT_S)
+    return (match is not None for match in found)
+
+
+def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
+    """The first group, or else all, of what the pattern `text` finds in each of `names`.
+
+    None where it finds nothing, or its group is empty-handed. Raises as `matches`.
+    """
+    pattern = compile_pattern(text)
+    group = 1 if pattern.groups else 0
+    found = _results(pattern.search, text, names, TIME_LIMIT_S)
+    return (match[group] if match else None for match in found)
+
+
+def _results(
+    function: Callable[..., regex.Match[str] | None],
+    text: str,
+    names: Iterable[str],
+    limit_s: float,
+) -> Iterator[regex.Match[str] | None]:
+    """`function` of each of `names`, until the time is over."""
     deadline = monotonic() + limit_s
     for name in names:
         left = deadline - monotonic()
         if left <= 0:
             raise _too_slow(text, limit_s)
         try:
-            found = match(name, timeout=left) is not None
+            found = function(name, timeout=left)
         except TimeoutError:
             raise _too_slow(text, limit_s) from None
         yield found

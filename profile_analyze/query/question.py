@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
 from numbers import Real
@@ -9,8 +10,17 @@ from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
-from profile_analyze.model.columns import DEFAULT_ORDER, find_column, group_keys, orderable_names
-from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
+from profile_analyze.model.columns import DEFAULT_ORDER, GROUP_KEY
+from profile_analyze.query.aggregates import AGGREGATES, COUNT, DEFAULT_AGGREGATE, find_aggregate
+from profile_analyze.query.catalog import (
+    columns_of,
+    details_of,
+    find_column,
+    group_keys,
+    orderable_names,
+    split_names,
+)
+from profile_analyze.query.conditions import Condition
 from profile_analyze.query.patterns import compile_pattern
 
 if TYPE_CHECKING:
@@ -26,17 +36,17 @@ class Order(NamedTuple):
     ascending: bool = False
 
     @classmethod
-    def parse(cls, text: str, *, groups: bool) -> Order:
+    def parse(cls, text: str, keys: tuple[str, ...] | None) -> Order:
         """The order that `[+]COLUMN` stands for; `+` is ascending.
 
-        Raises `UnknownColumnError` for a column that does not exist, `QueryError` for one that a
-        table of groups (else of operators) cannot be ordered by.
+        Raises `UnknownColumnError` for a column that does not exist, `QueryError` for one that
+        groups by `keys` (operators, where `keys` is None) cannot be ordered by.
         """
         name = text.removeprefix("+")
-        choices = ", ".join(orderable_names(groups=groups))
+        choices = ", ".join(orderable_names(keys))
         if name == "info":  # what the original calls name, type and id together
             raise QueryError(f"info has no order; {choices} have")
-        what = "groups" if groups else "operators"
+        what = "operators" if keys is None else "groups"
         if not name:
             raise QueryError(f"no column to order by in {text!r}; {what} can be by {choices}")
         try:
@@ -45,7 +55,7 @@ class Order(NamedTuple):
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {what} can be by {choices}"
             ) from None
-        if column.name not in orderable_names(groups=groups):
+        if not (column.orderable and column.belongs_to(keys)):
             raise QueryError(f"{what} cannot be ordered by {name!r}; they can be by {choices}")
         return cls(column.name, text.startswith("+"))
 
@@ -68,16 +78,28 @@ class Query:
         Keep operators with an input of this dtype, such as `Float32`.
     min_time_s, max_time_s
         Keep operators that took at least, at most so many seconds (to half a nanosecond).
+    where
+        Keep operators for which this holds, or all of these: `COLUMN OPERATOR VALUE`, such as
+        `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A passes no comparison.
     by
-        Group by `type`; a row is then a group, in order of first appearance.
-    aggregate
-        How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`. Without
-        `by` all operators are one group.
+        Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
+        `input_dtype`, `device`, `parameters`, `param.NAME` (one of them), and `name~REGEX`, the
+        part of the name that the pattern finds. A row is then a group, in order of first
+        appearance; what has no value is a group of its own.
+    aggregates
+        How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`, `median`,
+        `std`, `count`, or a percentile such as `p90`. The first but `count` is that of every
+        column, the others are of the time: columns `time.p90`. Without `by` all operators are one
+        group.
+    having
+        Keep groups for which this holds, or all of these, in the grammar of `where`.
     order
         The column to sort by, or several, the most important first: largest first, with a `+`
         before the name smallest first. N/A comes last, and ties keep the file's order.
     top
         Give only the first so many rows; 0: all.
+
+    A text with commas stands for several keys, aggregates or columns.
 
     Raises
     ------
@@ -92,8 +114,10 @@ class Query:
     input_dtype: str | None
     min_time_s: float | None
     max_time_s: float | None
+    where: tuple[str, ...]
     by: tuple[str, ...]
-    aggregate: str | None
+    aggregates: tuple[str, ...]
+    having: tuple[str, ...]
     order: tuple[str, ...]
     top: int
 
@@ -107,12 +131,14 @@ class Query:
         input_dtype: str | None = None,
         min_time_s: float | None = None,
         max_time_s: float | None = None,
+        where: str | Iterable[str] = (),
         by: str | Iterable[str] = (),
-        aggregate: str | None = None,
+        aggregates: str | Iterable[str] = (),
+        having: str | Iterable[str] = (),
         order: str | Iterable[str] = DEFAULT_ORDER,
         top: int = 0,
     ) -> None:
-        keys = _texts("by", by)
+        keys = tuple(map(_group_key, _names("by", by)))
         values = {
             "side": side,
             "end_key": end_key,
@@ -121,9 +147,12 @@ class Query:
             "input_dtype": input_dtype,
             "min_time_s": min_time_s,
             "max_time_s": max_time_s,
-            "by": keys,
-            "aggregate": DEFAULT_AGGREGATE if aggregate is None and keys else aggregate,
-            "order": _texts("order", order),
+            "where": _texts("where", where),
+            "by": tuple(dict.fromkeys(keys)),
+            "aggregates": _names("aggregates", aggregates)
+            or ((DEFAULT_AGGREGATE,) if keys else ()),
+            "having": _texts("having", having),
+            "order": _names("order", order),
             "top": _count(top),
         }
         for field, value in values.items():
@@ -133,6 +162,8 @@ class Query:
         self._check_numbers()
         if self.name:
             compile_pattern(self.name)
+        self.conditions()
+        self.group_conditions()
         self.parsed_order()
 
     def _check_kinds(self) -> None:
@@ -151,13 +182,15 @@ class Query:
         choices = [
             ("side", self.side, ("device", "host")),
             ("end_key", self.end_key, ("end", "kern")),
-            *(("by", key, group_keys()) for key in self.by),
         ]
-        if self.aggregate is not None:
-            choices.append(("aggregate", self.aggregate, tuple(AGGREGATES)))
         for field, value, allowed in choices:
             if value not in allowed:
                 raise QueryError(f"{field}: {value!r} is not one of {', '.join(allowed)}")
+        for name in self.aggregates:
+            if find_aggregate(name) is None:
+                raise QueryError(f"aggregates: {name!r} is not one of {', '.join(AGGREGATES)}, pN")
+        if self.having and not self.grouped:
+            raise QueryError("having: there are no groups; group by something, or use where")
 
     def _check_numbers(self) -> None:
         if self.top < 0:
@@ -168,11 +201,71 @@ class Query:
     @property
     def grouped(self) -> bool:
         """Whether the answer has groups for rows, not operators."""
-        return self.aggregate is not None
+        return bool(self.aggregates)
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        """What groups are by, nothing perhaps; None where rows are operators."""
+        return self.by if self.grouped else None
+
+    @property
+    def aggregate(self) -> str:
+        """The aggregate of every column of a group."""
+        return next((name for name in self.aggregates if name != COUNT), DEFAULT_AGGREGATE)
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The columns of a group's time: `time`, and `time.p90` for what else was asked for."""
+        others = (name for name in self.aggregates if name != self.aggregate)
+        return (DEFAULT_ORDER, *(f"{DEFAULT_ORDER}.{name}" for name in others))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the answer's rows."""
+        return columns_of(self.keys, self.times[1:])
+
+    @property
+    def details(self) -> frozenset[str]:
+        """What of `model.profile.DETAILS` is needed to answer, beside what is to be shown."""
+        used = [
+            *self.by,
+            *(order.column for order in self.parsed_order()),
+            *(condition.column for condition in (*self.conditions(), *self.group_conditions())),
+        ]
+        return details_of(used) | ({"input_dtypes"} if self.input_dtype else set())
+
+    def conditions(self) -> tuple[Condition, ...]:
+        """`where`, taken apart."""
+        return tuple(_condition("where", text, None) for text in self.where)
+
+    def group_conditions(self) -> tuple[Condition, ...]:
+        """`having`, taken apart."""
+        return tuple(_condition("having", text, self.by) for text in self.having)
 
     def parsed_order(self) -> tuple[Order, ...]:
         """`order`, taken apart."""
-        return tuple(Order.parse(text, groups=self.grouped) for text in self.order)
+        return tuple(Order.parse(text, self.keys) for text in self.order)
+
+
+def _group_key(text: str) -> str:
+    with suppress(UnknownColumnError):
+        column = find_column(text)
+        if column.of_groups == GROUP_KEY:
+            return column.name
+    keys = ", ".join(group_keys())
+    raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
+
+
+def _condition(field: str, text: str, keys: tuple[str, ...] | None) -> Condition:
+    try:
+        return Condition.parse(text, keys)
+    except QueryError as error:
+        raise QueryError(f"{field}: {error}") from None
+
+
+def _names(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    """Several names; a text has them between commas."""
+    return split_names(value) if isinstance(value, str) else _texts(field, value)
 
 
 def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:

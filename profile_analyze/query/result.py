@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from profile_analyze.errors import UnknownColumnError
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import COLUMNS, find_column
+from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.visible import visible
+from profile_analyze.model.wording import heading, value_text
+from profile_analyze.query.catalog import check_columns, find_column
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.columns import Column
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
 
@@ -47,12 +50,23 @@ class Result:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that the rows have."""
+        """The names of the columns that the rows have, but for details that were not loaded."""
+        loaded = {name for name in DETAILS if getattr(self.shown.profile, name) is not None}
         return tuple(
-            column.name for column in COLUMNS if column.belongs_to(groups=self.query.grouped)
+            name
+            for name in self.query.columns
+            if (detail := find_column(name).detail) in loaded or not detail
         )
 
-    def __getitem__(self, column: str) -> NDArray[Any]:
+    def column(self, name: str) -> Column:
+        """The column of that name or alias.
+
+        Raises `UnknownColumnError` if these rows do not have it.
+        """
+        check_columns((name,), self.query.keys)
+        return find_column(name)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a column, shape (rows,), not to be written to.
 
         Numbers are float64 with NaN for N/A, or int64; text and tuples of shapes are objects
@@ -60,20 +74,28 @@ class Result:
 
         Raises `UnknownColumnError` for a column that these rows do not have.
         """
-        name = find_column(column).name
-        if name not in self.columns:
-            what = "groups" if self.query.grouped else "operators"
-            raise UnknownColumnError(f"{what} have no column {column!r}")
-        column_values = self.shown[name]
-        values = column_values.values() if isinstance(column_values, Coded) else column_values
-        read_only: NDArray[Any] = np.asarray(values).view()
+        found = self.shown[self.column(name).name]
+        read_only: NDArray[Any] = np.asarray(
+            found.values() if isinstance(found, Coded) else found
+        ).view()
         read_only.flags.writeable = False
         return read_only
+
+    def texts(self, name: str) -> list[str]:
+        """The values of a column as people read them, N/A for what is not available."""
+        column = self.column(name)
+        values = self[name].tolist()
+        known = {value: value_text(column, value) for value in set(values)}
+        return [known[value] for value in values]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as plain Python values, None for N/A: what data frames are made from."""
+        return {name: _plain(self[name]) for name in self.columns}
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows as plain Python values by column name, None for N/A."""
-        columns = {name: _plain(self[name]) for name in self.columns}
+        columns = self.to_dict()
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
@@ -87,9 +109,25 @@ class Result:
         """How many rows are shown."""
         return len(self.shown.sizes)
 
+    def _repr_html_(self) -> str:
+        """The rows as a table, for a notebook."""
+        names = self.columns
+        lines = ["<table>", _html_row("th", [heading(self.column(name)) for name in names])]
+        lines += [
+            _html_row("td", row) for row in zip(*(self.texts(name) for name in names), strict=True)
+        ]
+        return "\n".join([*lines, "</table>"])
+
     def __repr__(self) -> str:
         rows = counted(len(self), "group" if self.query.grouped else "operator")
         return f"Result({rows} of {self.available}, columns={self.columns})"
+
+
+def _html_row(tag: str, texts: Iterable[str]) -> str:
+    from html import escape
+
+    cells = "".join(f"<{tag}>{escape(visible(text, 'utf-8'))}</{tag}>" for text in texts)
+    return f"<tr>{cells}</tr>"
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:

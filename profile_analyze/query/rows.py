@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import AGGREGATED, GROUP_KEY, RatioOfSums, find_column
+from profile_analyze.model.columns import AGGREGATED, GROUP_KEY, AggregateOf, RatioOfSums
 from profile_analyze.model.numbers import ratio
-from profile_analyze.query.aggregates import AGGREGATES, aggregated
+from profile_analyze.query.aggregates import COUNT, aggregated, find_aggregate
+from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Column, Values
     from profile_analyze.model.profile import EndKey, Profile, Side
-    from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
 
 
@@ -64,36 +64,45 @@ class GroupRows(_View):
         self.sizes = grouping.sizes
         self._operators = operators
         self._grouping = grouping
-        self._aggregate = AGGREGATES[aggregate]
+        self._aggregate = aggregate
 
     def _worked_out(self, column: Column) -> Values:
+        if column.of_groups == GROUP_KEY:
+            return self._grouping.label(self._operators[column.name])
+        if isinstance(column.of_groups, AggregateOf):
+            base, aggregate = column.of_groups
+            values = self._aggregated(find_column(base), aggregate)
+            return np.asarray(values, np.int64) if aggregate == COUNT else values
+        return self._aggregated(column, self._aggregate)
+
+    def _aggregated(self, column: Column, aggregate: str) -> Values:
+        """The value of `column` when its operators' values become one by `aggregate`."""
         rule = column.of_groups
-        assert rule is not None, f"groups have no {column.name}"
-        if rule == GROUP_KEY:
-            return self._grouping.label(column.name, self._operators[column.name])
         if rule == AGGREGATED:
-            return self._over_operators(self._aggregate, self._operators[column.name])
+            return self._over_operators(aggregate, self._operators[column.name])
         if isinstance(rule, RatioOfSums):
-            return self._ratio(column.name, rule)
+            return self._ratio(column.name, rule, aggregate)
+        assert callable(rule), f"groups have no {column.name}"
         return rule(self)
 
-    def _over_operators(
-        self, aggregate: Aggregate, values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return aggregated(aggregate, self._grouping.members(values))
+    def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        how = find_aggregate(aggregate)
+        assert how is not None, f"there is no aggregate {aggregate}"
+        return aggregated(how, self._grouping.members(values))
 
-    def _ratio(self, column: str, rule: RatioOfSums) -> NDArray[np.float64]:
+    def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """See `RatioOfSums`; N/A where no operator of the group has a ratio of its own."""
         own = self._operators[column]
-        if not self._aggregate.adds_up:
-            return self._over_operators(self._aggregate, own)
+        how = find_aggregate(aggregate)
+        if how is None or not how.adds_up:
+            return self._over_operators(aggregate, own)
         numerator, denominator = self._operators[rule.numerator], self._operators[rule.denominator]
         both = ~np.isnan(numerator + denominator)
         sums = [
-            self._over_operators(AGGREGATES["sum"], np.where(both, values, np.nan))
+            self._over_operators("sum", np.where(both, values, np.nan))
             for values in (numerator, denominator)
         ]
-        has_own = self._over_operators(AGGREGATES["max"], np.where(np.isnan(own), np.nan, 1.0))
+        has_own = self._over_operators("max", np.where(np.isnan(own), np.nan, 1.0))
         return ratio(sums[0], sums[1]) * has_own
 
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.query.advice import notes_on
-from profile_analyze.query.filters import select
+from profile_analyze.query.advice import notes_on, on_unjudged
+from profile_analyze.query.filters import holding, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.result import Result
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Values
@@ -30,10 +32,13 @@ def run(query: Query, profile: Profile) -> Result:
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
     candidates = selection.operators
-    if query.aggregate is not None:
-        keys = {key: operators[key] for key in query.by}
-        rows = GroupRows(operators, Grouping.of(candidates, keys), query.aggregate)
-        candidates = np.arange(len(rows.sizes))
+    unjudged_groups: Mapping[str, int] = {}
+    if query.grouped:
+        grouping = Grouping.of(candidates, [operators[key] for key in query.by])
+        rows = GroupRows(operators, grouping, query.aggregate)
+        everything = np.ones(len(rows.sizes), np.bool_)
+        held, unjudged_groups = holding(query.group_conditions(), rows, everything)
+        candidates = np.flatnonzero(held)
     for order in reversed(query.parsed_order()):
         candidates = candidates[_sorted_places(rows[order.column], candidates, order)]
     return Result(
@@ -43,7 +48,11 @@ def run(query: Query, profile: Profile) -> Result:
         matched=len(selection.operators),
         without_footprint=int(np.isnan(profile.memory[selection.operators]).sum()),
         available=len(candidates),
-        notes=(*profile.notes, *notes_on(query, operators, rows, selection)),
+        notes=(
+            *profile.notes,
+            *notes_on(query, operators, rows, selection),
+            *on_unjudged(unjudged_groups, "group"),
+        ),
         shown=ShownRows(rows, candidates[: query.top or None]),
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from profile_analyze.model.profile import Profile
 
 
@@ -31,8 +33,8 @@ class Reader(Protocol):
     def recognises(self, data: bytes) -> bool:
         """Whether `data` is of this format, be it damaged or not."""
 
-    def read(self, content: Content, *, input_dtypes: bool) -> Profile:
-        """The profile in `content`, which this reader recognises.
+    def read(self, content: Content, details: Collection[str]) -> Profile:
+        """The profile in `content`, which this reader recognises, with these of `DETAILS`.
 
         Raises `MalformedProfileError`.
         """

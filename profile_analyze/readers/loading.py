@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import UnknownFormatError
+from profile_analyze.model.profile import DETAILS
 from profile_analyze.readers.content import read_content
 from profile_analyze.readers.megengine import MegEngineReader
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from os import PathLike
 
     from profile_analyze.model.profile import Profile
@@ -18,23 +20,23 @@ READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """Every format that is read, in the order in which they are tried."""
 
 
-def load(path: str | PathLike[str], *, input_dtypes: bool = True) -> Profile:
+def load(path: str | PathLike[str], *, details: Collection[str] = DETAILS) -> Profile:
     """The profile in the file `path`, plain or compressed by gzip or zstd; `-` is standard input.
 
-    Without `input_dtypes` they are not worked out, which saves a tenth of the time, and a query
-    that asks for them is refused.
+    Without some of the `details` (shapes, dtypes, parameters) it takes less time, and a query that
+    asks for those is refused: `details=query.details` reads what `query` needs.
 
     Raises `UnknownFormatError` for what is no profile, `MalformedProfileError` for a damaged one,
     and otherwise `InputError` for what cannot be read at all.
     """
-    return profile_in(read_content(path), input_dtypes=input_dtypes)
+    return profile_in(read_content(path), details)
 
 
-def profile_in(content: Content, *, input_dtypes: bool) -> Profile:
+def profile_in(content: Content, details: Collection[str]) -> Profile:
     """The profile that a file turned out to hold. See `load`."""
     for reader in READERS:
         if reader.recognises(content.data):
-            return reader.read(content, input_dtypes=input_dtypes)
+            return reader.read(content, details)
     from profile_analyze.readers.foreign import looks_like
 
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)

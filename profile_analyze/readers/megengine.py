@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,11 +19,11 @@ from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Str
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.profile import Dtypes
+    from profile_analyze.model.profile import Dtypes, Parameters
     from profile_analyze.readers.base import Content
 
 # What of the file is decoded; field names are the file's. The graph is decoded at once; the
@@ -55,6 +55,10 @@ class _Footprint(msgspec.Struct, gc=False):
     in_shapes: msgspec.Raw = msgspec.Raw()
     out_shapes: msgspec.Raw = msgspec.Raw()
     in_layouts: msgspec.Raw = msgspec.Raw()
+
+
+class _FootprintWithParameters(_Footprint, gc=False):
+    param: msgspec.Raw = msgspec.Raw()
 
 
 class _InferredShape(msgspec.Struct, gc=False, frozen=True):
@@ -176,12 +180,16 @@ _RAW_DOCUMENT: Final = _Part[_RawDocument]("$", _RawDocument)
 _OPERATORS: Final = _Section("$.graph_exec.operator", _Operator)
 _VARIABLES: Final = _Section("$.graph_exec.var", _Variable)
 _FOOTPRINTS: Final = _Section("$.profiler.opr_footprint", _Footprint)
+_FOOTPRINTS_WITH_PARAMETERS: Final = _Section(_FOOTPRINTS.path, _FootprintWithParameters)
 _DEVICE: Final = _Section("$.profiler.device", dict[str, _Interval])
 _HOST: Final = _Section("$.profiler.host", dict[str, _Interval])
 _OF_FOOTPRINT: Final = "$.profiler.opr_footprint[...]"
 _IN_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.in_shapes", Shapes | None)
 _OUT_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.out_shapes", Shapes | None)
 _IN_LAYOUTS: Final = _Part[Strides | None](f"{_OF_FOOTPRINT}.in_layouts", Strides | None)
+_PARAMETERS: Final = _Part[dict[str, Any] | list[Any] | None](
+    f"{_OF_FOOTPRINT}.param", dict[str, Any] | list[Any] | None
+)
 _INPUTS: Final = _Part[tuple[str, ...] | None](
     "$.graph_exec.operator[...].input", tuple[str, ...] | None
 )
@@ -192,7 +200,7 @@ _MEMORY_PLAN: Final = _Part[_MemoryPlan | None](
     "$.graph_exec.var[...].mem_plan", _MemoryPlan | None
 )
 
-_NO_FOOTPRINT: Final = _Footprint()
+_NO_FOOTPRINT: Final = _FootprintWithParameters()
 _NO_VARIABLE: Final = _Variable()
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
 
@@ -213,21 +221,21 @@ class MegEngineReader:
             data.lstrip()[:1] == b"{" and b'"graph_exec"' in data and b'"opr_footprint"' in data
         )
 
-    def read(self, content: Content, *, input_dtypes: bool) -> Profile:
+    def read(self, content: Content, details: Collection[str]) -> Profile:
         """See `Reader.read`.
 
         Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
         """
         with collector_paused():
             try:
-                return _profile(content.file, content.data, input_dtypes=input_dtypes)
+                return _profile(content.file, content.data, details)
             except _BrokenPartError as error:
                 broken = error
             escaped, count = _CONTROL.subn(_escaped, content.data)
             note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
             try:
                 if count:
-                    return _profile(content.file, escaped, [note], input_dtypes=input_dtypes)
+                    return _profile(content.file, escaped, details, [note])
             except _BrokenPartError as error:
                 broken = error
             reason = _reason(broken.path, broken.error, content.data)
@@ -257,33 +265,34 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
     return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
 
 
-def _profile(file: str, data: bytes, notes: Sequence[str] = (), *, input_dtypes: bool) -> Profile:
+def _profile(
+    file: str, data: bytes, details: Collection[str], notes: Sequence[str] = ()
+) -> Profile:
     """The profile in the text `data`, whose `notes` are the first. Raises `_BrokenPartError`."""
     document = _document(data)
     operators, variables = document.graph_exec.operator, document.graph_exec.var
     row_of = dict(zip(operators, range(len(operators)), strict=True))
     device, device_notes = _timings("device", _DEVICE.of(document.profiler.device), row_of)
     host, host_notes = _timings("host", _HOST.of(document.profiler.host), row_of)
-    footprints = _footprints(_FOOTPRINTS.of(document.profiler.opr_footprint), row_of)
+    section = _FOOTPRINTS_WITH_PARAMETERS if "parameters" in details else _FOOTPRINTS
+    entries = section.of(document.profiler.opr_footprint)
+    footprints = list(map(entries.get, row_of, repeat(_NO_FOOTPRINT)))
     return Profile(
         file=file,
         source=MegEngineReader.format,
         id=_ids(operators),
         name=Coded.of(_column(operators.values(), "name")),
         type=Coded.of(_column(operators.values(), "type")),
-        computation=footprints.computation,
-        memory=footprints.memory,
-        in_shapes=footprints.in_shapes.mapped(_IN_SHAPES.of_optional),
-        out_shapes=footprints.out_shapes.mapped(_OUT_SHAPES.of_optional),
-        in_layouts=footprints.in_layouts.mapped(_IN_LAYOUTS.of_optional),
-        input_dtypes=_input_dtypes(operators.values(), variables) if input_dtypes else None,
+        computation=_computation(footprints),
+        memory=_numbers(footprints, "memory"),
         device=device,
         host=host,
+        **_details(details, footprints, operators.values(), variables),
         notes=(
             *notes,
             *device_notes,
             *host_notes,
-            *footprints.notes,
+            *_strangers("opr_footprint", len(entries.keys() - row_of.keys())),
             *_stale_footprints(footprints, operators.values(), variables),
         ),
     )
@@ -369,33 +378,48 @@ def _strangers(section: str, count: int) -> Iterator[str]:
         yield f"left out {entries} of {section} that belong to no operator of the graph"
 
 
-class _FootprintColumns(NamedTuple):
-    """The footprints, a row an operator; shapes and strides still as JSON."""
-
-    computation: NDArray[np.float64]
-    memory: NDArray[np.float64]
-    in_shapes: Coded[bytes]
-    out_shapes: Coded[bytes]
-    in_layouts: Coded[bytes]
-    notes: tuple[str, ...]
-
-
-def _footprints(entries: Mapping[str, _Footprint], row_of: Mapping[str, int]) -> _FootprintColumns:
-    rows = list(map(entries.get, row_of, repeat(_NO_FOOTPRINT)))
-    computation = _numbers(rows, "computation")
+def _computation(footprints: Iterable[_Footprint]) -> NDArray[np.float64]:
+    computation = _numbers(footprints, "computation")
     computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
-    return _FootprintColumns(
-        computation=computation,
-        memory=_numbers(rows, "memory"),
-        in_shapes=_texts(rows, "in_shapes"),
-        out_shapes=_texts(rows, "out_shapes"),
-        in_layouts=_texts(rows, "in_layouts"),
-        notes=tuple(_strangers("opr_footprint", len(entries.keys() - row_of.keys()))),
+    return computation
+
+
+def _details(
+    asked: Collection[str],
+    footprints: Sequence[_Footprint],
+    operators: Iterable[_Operator],
+    variables: Mapping[str, _Variable],
+) -> dict[str, Coded[Any]]:
+    """What is asked for of `profile.DETAILS`, by name. Raises `_BrokenPartError`."""
+    makers: dict[str, Callable[[], Coded[Any]]] = {
+        "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(_IN_SHAPES.of_optional),
+        "in_layouts": lambda: _texts(footprints, "in_layouts").mapped(_IN_LAYOUTS.of_optional),
+        "out_shapes": lambda: _texts(footprints, "out_shapes").mapped(_OUT_SHAPES.of_optional),
+        "input_dtypes": lambda: _input_dtypes(operators, variables),
+        "parameters": lambda: _texts(footprints, "param").mapped(_parameters),
+    }
+    return {name: make() for name, make in makers.items() if name in asked}
+
+
+def _parameters(text: bytes) -> Parameters | None:
+    """The parameters in `text` by name; those of an array by place; what has parts is JSON."""
+    found = _PARAMETERS.of_optional(text)
+    if found is None:
+        return None
+    named = (
+        found.items() if isinstance(found, dict) else ((str(n), one) for n, one in enumerate(found))
     )
+    return tuple((name, _scalar(value)) for name, value in sorted(named))
+
+
+def _scalar(value: Any) -> int | float | str:
+    if isinstance(value, str) or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    return msgspec.json.encode(value).decode()
 
 
 def _stale_footprints(
-    footprints: _FootprintColumns,
+    footprints: Sequence[_Footprint],
     operators: Collection[_Operator],
     variables: Mapping[str, _Variable],
 ) -> Iterator[str]:
@@ -407,9 +431,11 @@ def _stale_footprints(
     """
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
-        stale = _stale_outputs(footprints.out_shapes, _inferred_shapes(outputs, variables))
+        computed = _inferred_shapes(outputs, variables)
+        stale = _stale_outputs(_texts(footprints, "out_shapes"), computed)
         if stale.any():
-            stale |= _stale_inputs(footprints.in_shapes, _inputs(operators), variables)
+            in_shapes = _texts(footprints, "in_shapes")
+            stale |= _stale_inputs(in_shapes, _inputs(operators), variables)
     except AttributeError:  # null in place of an object
         yield "the shapes of the runs cannot be compared: static_infer_tags are null"
         return

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
+
+
+ALL_COLUMNS: Final = "all"
 
 
 class Report(NamedTuple):
@@ -18,6 +23,17 @@ class Report(NamedTuple):
     """The totals; None to leave them out."""
     results: tuple[Result, ...]
     """The tables, device before host."""
+    columns: tuple[str, ...] = ()
+    """What the tables show, in this order, `all` for all that they have; empty for what the form
+    shows by itself."""
+    profile: Profile | None = None
+    """What was asked, for forms that describe it."""
+    notes: tuple[str, ...] = ()
+    """What a person should know, for forms that carry it."""
+
+    def shown_of(self, query: Query) -> tuple[str, ...]:
+        """`columns` for the answer to `query`; empty for what the form shows by itself."""
+        return query.columns if self.columns == (ALL_COLUMNS,) else self.columns
 
 
 class Display(NamedTuple):
@@ -25,6 +41,10 @@ class Display(NamedTuple):
 
     encoding: str = "utf-8"
     """What the text will be encoded in; what it cannot express is written as escapes."""
+    width: int | None = None
+    """How many columns the terminal has; None where lines may have any length."""
+    color: bool = False
+    """Whether the terminal is to be told of colours."""
 
     def can_show(self, text: str) -> bool:
         """Whether the encoding has all characters of `text`."""
@@ -40,6 +60,11 @@ class Renderer(Protocol):
 
     name: str
     """What it is called on the command line."""
+    for_programs: bool
+    """Whether programs read it: then it is UTF-8 whatever the terminal's encoding."""
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """The columns that it shows of an answer to `query` unless others are asked for."""
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """The report as text that ends with a newline, in pieces: it may be long."""

@@ -19,12 +19,13 @@ def draw(
     style: str,
     headers: Sequence[str] = (),
     numeric: Sequence[int] = (),
+    right: Sequence[int] = (),
 ) -> str:
     """A table of finished cells in one of tabulate's styles, without a newline at its end.
 
     A column whose place is in `numeric` is aligned at the decimal point and printed with six
-    digits, as long as all its texts are numbers. The others stay as they are, on the left, so
-    that an operator called 007 is not shown as 7.
+    digits, as long as all its texts are numbers. The others stay as they are, those in `right` on
+    the right, the rest on the left, so that an operator called 007 is not shown as 7.
     """
     import tabulate
 
@@ -39,6 +40,9 @@ def draw(
             tablefmt=style,
             disable_numparse=[n for n in range(columns) if n not in numeric] if rows else False,
             preserve_whitespace=True,  # stripping would lose the empty line of an empty name
+            colalign=["right" if n in right else "left" for n in range(columns)]
+            if right and rows
+            else None,
         )
     finally:
         tabulate.WIDE_CHARS_MODE = before
@@ -49,6 +53,7 @@ def draw_boxes(
     *,
     style: str,
     headers: Sequence[str],
+    right: Sequence[int] = (),
     rows_at_once: int = _ROWS_AT_ONCE,
 ) -> Iterator[str]:
     """The same table as of `draw`, in one of the styles with a rule between rows, in pieces.
@@ -57,12 +62,12 @@ def draw_boxes(
     a first row that is as wide as the widest of all and is cut off again.
     """
     if len(rows) <= rows_at_once:
-        yield draw(rows, style=style, headers=headers)
+        yield draw(rows, style=style, headers=headers, right=right)
         return
     widest = ["x" * text_width("\n".join(column)) for column in zip(*rows, strict=True)]
     for start in range(0, len(rows), rows_at_once):
         part = [widest, *rows[start : start + rows_at_once]]
-        lines = draw(part, style=style, headers=headers).split("\n")
+        lines = draw(part, style=style, headers=headers, right=right).split("\n")
         above, rule, below, bottom = lines[:_ABOVE_ROWS], *lines[4:5], lines[5:-1], lines[-1]
         if start == 0:
             yield "\n".join(above)

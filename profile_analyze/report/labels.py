@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from profile_analyze.units import NOT_AVAILABLE, seconds_fixed, six_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
 
@@ -31,16 +29,12 @@ def row_labels(result: Result) -> list[tuple[str, str, str]]:
                 result["name"], result["type"], result["id"].tolist(), strict=True
             )
         ]
-    keys = zip(*(result[key] for key in result.query.by), strict=True)
-    labels = map(_group_label, keys) if result.query.by else [ALL] * len(result)
+    keys = zip(*map(result.texts, result.query.by), strict=True)
+    labels = map(", ".join, keys) if result.query.by else [ALL] * len(result)
     return [
         (label, str(count), NOT_AVAILABLE)
         for label, count in zip(labels, result["count"].tolist(), strict=True)
     ]
-
-
-def _group_label(keys: Iterable[str | None]) -> str:
-    return ", ".join(NOT_AVAILABLE if key is None else key for key in keys)
 
 
 def summary_lines(summary: Summary) -> list[tuple[str, str]]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.model.visible import visible
 from profile_analyze.report.base import parts
 from profile_analyze.report.grid import summary_text
 from profile_analyze.report.labels import row_labels
-from profile_analyze.report.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.report.base import Display, Report
 
@@ -20,6 +21,11 @@ class OperatorListRenderer:
     """See `Renderer`."""
 
     name = "operators"
+    for_programs = False
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return ("name", "type", "id") if query.keys is None else (*query.by, "count")
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from profile_analyze.model.wording import shape_text, stride_text
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
         return [NOT_AVAILABLE]
     lines = []
     for shape, stride in zip_longest(shapes, (strides or ())[: len(shapes)]):
-        lines.append("{" + ",".join(map(str, shape)) + "}")
+        lines.append(shape_text(shape))
         if stride:
-            lines.append("-[" + ",".join(map(str, stride)) + "]")
+            lines.append(stride_text(stride))
     return lines
 
 

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.visible import encodable, escaped
+from profile_analyze.report.colors import without_colors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# What a terminal or an editor would act on instead of showing it: control characters (C0, DEL,
-# C1), marks that reorder text, line and paragraph separators, halves of characters.
-_ACTING: Final = (
-    r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
-)
-_SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
-
-
-def visible(text: str, encoding: str) -> str:
-    """`text` on one line, with escapes for what would not be seen or cannot be encoded."""
-    return _encodable(_escaped(text), encoding)
 
 
 def wrapped(text: str, width: int, encoding: str) -> list[str]:
@@ -30,7 +20,7 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
     """
     if text.isascii() and text.isprintable() and " " not in text and "-" not in text:
         return [text[start : start + width] for start in range(0, len(text), width)]
-    shown = _encodable(_escaped(text, but="\t\n\v\f\r"), encoding)
+    shown = encodable(escaped(text, but="\t\n\v\f\r"), encoding)
     if shown.isascii():
         lines = _wrapper(width).wrap(shown)
     else:
@@ -47,7 +37,7 @@ def _wrapper(width: int) -> textwrap.TextWrapper:
 
 def text_width(text: str) -> int:
     """How many columns the widest line of `text` takes on a terminal."""
-    lines = text.split("\n")
+    lines = without_colors(text).split("\n")
     if text.isascii():
         return max(map(len, lines))
     import wcwidth
@@ -60,19 +50,11 @@ def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
     return not all("".join(row).isascii() for row in cells)
 
 
-def _escaped(text: str, but: str = "") -> str:
-    """`text` with escapes for the characters that act, except those in `but`."""
-    if text.isprintable():  # so no regular expression is compiled for most profiles
+def shortened(text: str, width: int, mark: str) -> str:
+    """`text` in at most `width` columns, with `mark` at its end if something is missing."""
+    if text_width(text) <= width:
         return text
-    return re.sub(f"[{_ACTING}]", lambda match: _escape(match[0], but), text)
-
-
-def _escape(character: str, but: str) -> str:
-    if character in but:
-        return character
-    code = ord(character)
-    return _SHORT_ESCAPES.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
-
-
-def _encodable(text: str, encoding: str) -> str:
-    return text if text.isascii() else text.encode(encoding, "backslashreplace").decode(encoding)
+    end = len(text)
+    while end and text_width(text[:end]) > width - len(mark):
+        end -= 1
+    return text[:end] + mark

@@ -5,16 +5,19 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.visible import visible
 from profile_analyze.report.base import parts
+from profile_analyze.report.cells import cells_of, heading_in
 from profile_analyze.report.drawing import draw
+from profile_analyze.report.grid import GridRenderer
 from profile_analyze.report.labels import row_labels, summary_lines
 from profile_analyze.report.shapes import shape_columns
-from profile_analyze.report.text import visible
 from profile_analyze.units import mebi, mega, percent, seconds, six_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.base import Display, Report
@@ -39,17 +42,28 @@ class WikiRenderer:
     """See `Renderer`."""
 
     name = "wiki"
+    for_programs = False
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`: those of the other form for people, and bars."""
+        return GridRenderer().columns(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
-        return parts(report, summary=_summary, table=lambda result: [_table(result, display)])
+        return parts(
+            report,
+            summary=_summary,
+            table=lambda result: [_table(result, report.shown_of(result.query), display)],
+        )
 
 
 def _summary(summary: Summary) -> str:
     return _draw(("name", "value"), summary_lines(summary), numeric=(1,))
 
 
-def _table(result: Result, display: Display) -> str:
+def _table(result: Result, names: Sequence[str], display: Display) -> str:
+    if names:
+        return _chosen(result, names, display)
     in_shapes, out_shapes = shape_columns(result)
     columns = {
         "#": list(map(str, range(len(result)))),
@@ -68,6 +82,15 @@ def _table(result: Result, display: Display) -> str:
     return _draw(tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric)
 
 
+def _chosen(result: Result, names: Sequence[str], display: Display) -> str:
+    """A table of the columns `names`."""
+    columns = cells_of(result, names, display._replace(color=False))
+    rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
+    headers = [_cell(cells.header, display) for cells in columns]
+    right = [place for place, cells in enumerate(columns) if cells.is_number]
+    return _draw(headers, list(rows), right=right)
+
+
 def _time_columns(result: Result) -> dict[str, list[str]]:
     times = result["time"].tolist()
     return {
@@ -76,6 +99,7 @@ def _time_columns(result: Result) -> dict[str, list[str]]:
         "time bar": _bars(times),
         "cum-time": list(map(six_digits, result["cumulative_time"].tolist())),
         "cum-time ratio": list(map(six_digits, result["cumulative_share"].tolist())),
+        **{heading_in(result, name): result.texts(name) for name in result.query.times[1:]},
     }
 
 
@@ -107,7 +131,13 @@ def _cell(text: str, display: Display) -> str:
     return visible(text.strip(), display.encoding).replace("|", r"\|")
 
 
-def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]], *, numeric: Sequence[int]) -> str:
-    lines = draw(rows, style="orgtbl", headers=headers, numeric=numeric).split("\n")
+def _draw(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numeric: Sequence[int] = (),
+    right: Sequence[int] = (),
+) -> str:
+    lines = draw(rows, style="orgtbl", headers=headers, numeric=numeric, right=right).split("\n")
     lines[1] = lines[1].replace("+", "|")  # the rule that Markdown knows
     return "\n".join(lines)

@@ -1,0 +1,130 @@
+"""Where an answer goes: standard output, or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STANDARD_OUTPUT: Final = "-"
+_WRITTEN_AT_ONCE: Final = 1 << 20
+
+
+def check_destination(file: str, source: str, *, force: bool) -> None:
+    """Raise `OutputError` if `file` cannot be written, as far as can be told beforehand."""
+    if not file:
+        raise OutputError("'': is no name of a file to write to")
+    folder = os.path.dirname(file) or "."  # noqa: PTH120  # `file` may be any text
+    try:
+        mode = os.stat(file).st_mode  # noqa: PTH116
+    except FileNotFoundError:
+        if not os.path.isdir(folder):  # noqa: PTH112
+            raise OutputError(f"{file}: there is no folder {folder}") from None
+        return
+    except (OSError, ValueError) as error:
+        raise _output_error(file, error) from None
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{file}: is a directory; name a file in it")
+    if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
+        raise OutputError(f"{file}: is the profile itself; write to another file")
+    if not force:
+        raise OutputError(f"{file}: is there already; --force replaces it")
+
+
+def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
+    """Write to the file `file`, in UTF-8; it is replaced only with `force`.
+
+    What is no regular file, such as a named pipe, is written to as it is. Raises `OutputError`.
+    """
+    try:
+        if os.path.exists(file) and not os.path.isfile(file):  # noqa: PTH110, PTH113
+            with open(file, "wb") as stream:  # noqa: PTH123
+                stream.writelines(_encoded(pieces))
+        else:
+            _write_whole(os.path.realpath(file), pieces, force=force)
+    except OSError as error:
+        raise _output_error(file, error) from None
+
+
+def _write_whole(file: str, pieces: Iterable[str], *, force: bool) -> None:
+    """Write beside `file`, then put that in its place, so that nobody sees a part of it."""
+    folder, name = os.path.split(file)
+    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with open(handle, "wb") as stream:  # noqa: PTH123
+            stream.writelines(_encoded(pieces))
+            stream.flush()
+            os.fsync(handle)
+        os.chmod(beside, _mode_for(file))  # noqa: PTH101
+        if force:
+            os.replace(beside, file)  # noqa: PTH105
+        else:
+            _put_in_place(beside, file)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)  # noqa: PTH108
+
+
+def _put_in_place(beside: str, file: str) -> None:
+    """Give `beside` the name `file`, unless somebody has made such a file meanwhile."""
+    try:
+        os.link(beside, file)
+    except FileExistsError:
+        raise OutputError(f"{file}: is there already; --force replaces it") from None
+    except OSError:  # a file system without links
+        os.replace(beside, file)  # noqa: PTH105
+
+
+def _mode_for(file: str) -> int:
+    """The permissions of the file that is replaced, or those of any new file."""
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(file).st_mode)  # noqa: PTH116
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def write_standard_output(pieces: Iterable[str], *, for_programs: bool) -> None:
+    """Write to standard output. A reader that has seen enough and closed it is no failure.
+
+    What is for programs is UTF-8 whatever the terminal's encoding. Raises `OutputError`.
+    """
+    if sys.stdout is None:
+        raise OutputError("standard output: is closed")
+    try:
+        if for_programs:
+            sys.stdout.flush()
+            for encoded in _encoded(pieces):
+                sys.stdout.buffer.write(encoded)
+        else:
+            for piece in pieces:
+                for start in range(0, len(piece), _WRITTEN_AT_ONCE):  # each is encoded on its way
+                    sys.stdout.write(piece[start : start + _WRITTEN_AT_ONCE])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_standard_output()
+    except OSError as error:
+        _discard_standard_output()
+        raise _output_error("standard output", error) from None
+
+
+def _encoded(pieces: Iterable[str]) -> Iterable[bytes]:
+    return (piece.encode("utf-8", "backslashreplace") for piece in pieces)
+
+
+def _output_error(file: str, error: Exception) -> OutputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return OutputError(f"{file}: {reason.lower()}")
+
+
+def _discard_standard_output() -> None:
+    """Let what is still buffered go nowhere, or the interpreter would complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""Values as people read them, and the names of columns as people and programs do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.units import NOT_AVAILABLE, SCALED, percent, scaled, seconds, three_digits
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
+    from profile_analyze.model.profile import Parameters, Shape, Shapes, Strides
+
+_MACHINE_UNITS: Final = {
+    "s": "_s",
+    "byte": "_bytes",
+    "FLO": "_flo",
+    "FLO/s": "_flo_per_s",
+    "byte/s": "_bytes_per_s",
+    "FLO/byte": "_flo_per_byte",
+}
+_WRITERS: Final = {"s": seconds, "1": percent}
+_SAYS_ITS_UNIT: Final = ("flops",)
+_IN_THE_HEADING: Final = ("s", "FLO/byte")
+
+
+def shape_text(shape: Shape) -> str:
+    """One shape: `{1,3,224,224}`."""
+    return "{" + ",".join(map(str, shape)) + "}"
+
+
+def stride_text(stride: Shape) -> str:
+    """The strides of one tensor: `-[150528,1,672,3]`."""
+    return "-[" + ",".join(map(str, stride)) + "]"
+
+
+def shapes_text(shapes: Shapes) -> str:
+    """Several shapes: `{1,64,56,56}, {64,64,3,3}`."""
+    return ", ".join(map(shape_text, shapes))
+
+
+def strides_text(strides: Strides) -> str:
+    """The strides of several tensors: `[150528,1,672,3], contiguous`."""
+    texts = ("contiguous" if one is None else stride_text(one)[1:] for one in strides)
+    return ", ".join(texts)
+
+
+def parameters_text(parameters: Parameters) -> str:
+    """The parameters of an operator: `mode=MAX, pad_h=1`."""
+    return ", ".join(f"{name}={value}" for name, value in parameters)
+
+
+def heading(column: Column) -> str:
+    """What a column is called above its values: `host time (s)`, `bandwidth`."""
+    if column.kind != "number":
+        return column.name
+    words = column.name.replace("_", " ").replace(".", " ", 1)
+    return f"{words} ({column.unit})" if column.unit in _IN_THE_HEADING else words
+
+
+def machine_name(column: Column) -> str:
+    """What a column is called in forms for programs, with its unit: `time_s`, `memory_bytes`."""
+    if column.kind != "number":
+        return column.name
+    base, dot, aggregate = column.name.partition(".")
+    unit = "" if base in _SAYS_ITS_UNIT else _MACHINE_UNITS.get(column.unit, "")
+    return f"{base}{dot and '_'}{aggregate}{unit}"
+
+
+def value_text(column: Column, value: Any) -> str:
+    """One value of a column, with its unit unless the heading has that; N/A for None and NaN."""
+    if value is None or value != value:  # noqa: PLR0124  # NaN
+        return NOT_AVAILABLE
+    if column.kind != "number":
+        return column.as_text(value)
+    if isinstance(value, int):
+        return str(value)
+    if column.unit in SCALED:
+        return " ".join(scaled(value, column.unit))
+    return _WRITERS.get(column.unit, three_digits)(value)

@@ -1,0 +1,165 @@
+"""All the columns that can be asked for: those of the register, and those made from them.
+
+| written | column |
+|---|---|
+| `time`, `type`, ... | an entry of the register, also by its alias |
+| `param.NAME` | the operator's parameter of that name |
+| `name~REGEX` | the part of a text column that the pattern finds: its first group if it has one |
+| `time.p90` | an aggregate of another column, for groups |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.errors import UnknownColumnError
+from profile_analyze.model.columns import (
+    AGGREGATED,
+    COLUMNS,
+    GROUP_KEY,
+    AggregateOf,
+    Column,
+    RatioOfSums,
+)
+from profile_analyze.query.aggregates import COUNT, find_aggregate
+from profile_analyze.query.patterns import compile_pattern, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.columns import Formula, Kind, Rows, Values
+
+_BY_NAME: Final = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
+PARAMETER: Final = "param."
+
+
+def find_column(text: str) -> Column:
+    """The column that `text` means.
+
+    Raises `UnknownColumnError`, which lists the columns that there are, and `PatternError` for a
+    wrong pattern.
+    """
+    if text in _BY_NAME:
+        return _BY_NAME[text]
+    if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
+        return _parameter(text)
+    base, _, pattern = text.partition("~")
+    if pattern and base in _BY_NAME and _BY_NAME[base].kind != "number":
+        return _part(_BY_NAME[base], pattern)
+    base, _, aggregate = text.partition(".")
+    if base in _BY_NAME and find_aggregate(aggregate) is not None:
+        column = _BY_NAME[base]
+        if column.of_groups == AGGREGATED or isinstance(column.of_groups, RatioOfSums):
+            return _aggregate(column, aggregate)
+    raise UnknownColumnError(f"there is no column {text!r}; {_near(text)}")
+
+
+def _near(text: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(text, _BY_NAME, n=3)
+    if near:
+        return f"near: {', '.join(near)}"
+    known = ", ".join(column.name for column in COLUMNS)
+    return f"the columns are {known}, and param.NAME"
+
+
+def _parameter(text: str) -> Column:
+    wanted = text.removeprefix(PARAMETER)
+
+    def of_operators(rows: Rows) -> Values:
+        parameters = rows.profile.detail("parameters")
+        return parameters.mapped(lambda named: dict(named).get(wanted))
+
+    meaning = f"the operator's parameter {wanted}"
+    return _key(text, meaning, of_operators, kind="mixed", detail="parameters")
+
+
+def _part(column: Column, pattern: str) -> Column:
+    compile_pattern(pattern)
+
+    def of_operators(rows: Rows) -> Values:
+        values: Coded[Any] = rows[column.name]
+        found = parts(pattern, map(column.as_text, values.vocabulary))
+        return values.mapped(lambda _: next(found))
+
+    meaning = f"the part of {column.name} that {pattern} finds"
+    return _key(f"{column.name}~{pattern}", meaning, of_operators, detail=column.detail)
+
+
+def _key(
+    name: str, meaning: str, of_operators: Formula, *, kind: Kind = "text", detail: str
+) -> Column:
+    return Column(name, "", meaning, of_operators, GROUP_KEY, kind=kind, detail=detail)
+
+
+def _aggregate(column: Column, aggregate: str) -> Column:
+    counts = aggregate == COUNT
+    what = f"how many operators have a {column.name}" if counts else f"{aggregate} of {column.name}"
+    return Column(
+        f"{column.name}.{aggregate}",
+        "1" if counts else column.unit,
+        what,
+        None,
+        AggregateOf(column.name, aggregate),
+    )
+
+
+def group_keys() -> tuple[str, ...]:
+    """The columns of the register that operators can be grouped by."""
+    return tuple(column.name for column in COLUMNS if column.of_groups == GROUP_KEY)
+
+
+def orderable_names(keys: tuple[str, ...] | None) -> tuple[str, ...]:
+    """What groups by `keys` can be ordered by, or, where `keys` is None, operators."""
+    found = [column.name for column in COLUMNS if column.orderable and column.belongs_to(keys)]
+    made = [key for key in keys or () if key not in _BY_NAME]
+    return (*made, *found)
+
+
+def columns_of(keys: tuple[str, ...] | None, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The columns that groups by `keys` have, `extra` after their time, or else operators.
+
+    What groups have in common comes first; otherwise the order is that of the register.
+    """
+    names = [
+        column.name
+        for column in COLUMNS
+        if column.belongs_to(keys) and column.name not in (keys or ())
+    ]
+    after_time = names.index("time") + 1
+    return (*(keys or ()), *names[:after_time], *extra, *names[after_time:])
+
+
+def details_of(names: Iterable[str]) -> frozenset[str]:
+    """What of `model.profile.DETAILS` these columns are made from."""
+    return frozenset({find_column(name).detail for name in names} - {""})
+
+
+def check_columns(names: Iterable[str], keys: tuple[str, ...] | None) -> None:
+    """Raise `UnknownColumnError` unless groups by `keys` (operators, for None) have all `names`."""
+    for name in names:
+        if not find_column(name).belongs_to(keys):
+            what = "operators" if keys is None else "groups"
+            have = ", ".join(columns_of(keys))
+            raise UnknownColumnError(f"{what} have no column {name!r}; they have {have}")
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """The names in `text` between commas; those within brackets, or escaped, belong to a pattern.
+
+    `type,name~^(l{1,2})` has two.
+    """
+    names = [""]
+    depth = 0
+    characters = iter(text)
+    for character in characters:
+        if character == "," and not depth:
+            names.append("")
+            continue
+        depth = max(0, depth + (character in "([{") - (character in ")]}"))
+        names[-1] += character
+        if character == "\\":
+            names[-1] += next(characters, "")
+    return tuple(name.strip() for name in names)

@@ -1,0 +1,146 @@
+"""`COLUMN OP VALUE`: what users write to keep some rows."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
+from profile_analyze.query.catalog import find_column
+from profile_analyze.query.patterns import compile_pattern, finds
+from profile_analyze.units import parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.columns import Column, Rows
+
+TIME_TOLERANCE_S: Final = 0.5e-9
+"""Clocks tick in nanoseconds at the finest, so what is nearer than half of one is equal: the
+difference of two clock readings carries rounding noise (3e-06 comes out as 2.99999999997e-06)."""
+
+_COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
+    "==": lambda values, bound, tolerance: abs(values - bound) <= tolerance,
+    "!=": lambda values, bound, tolerance: abs(values - bound) > tolerance,
+    "<": lambda values, bound, tolerance: values < bound - tolerance,
+    "<=": lambda values, bound, tolerance: values <= bound + tolerance,
+    ">": lambda values, bound, tolerance: values > bound + tolerance,
+    ">=": lambda values, bound, tolerance: values >= bound - tolerance,
+}
+_FOR_TEXT: Final = ("==", "!=", "~", "!~")
+_GRAMMAR: Final = r"(\s*)([A-Za-z_][\w.]*)(\s*)([=!<>~]+)(\s*)(.*?)\s*"
+
+
+class Condition(NamedTuple):
+    """One comparison of a column with a value. What is N/A passes none."""
+
+    text: str
+    column: str
+    operator: str
+    value: str
+
+    @classmethod
+    def parse(cls, text: str, keys: tuple[str, ...] | None) -> Condition:
+        """The condition that `text` is, about groups by `keys`, or, for None, about operators.
+
+        Raises `QueryError` that says at which character of `text` the mistake is.
+        """
+        match = re.fullmatch(_GRAMMAR, text, re.DOTALL)
+        if match is None:
+            raise QueryError(
+                f"{text!r} is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+            )
+        _, name, _, operator, _, value = match.groups()
+        places = {"column": match.start(2), "operator": match.start(4), "value": match.start(6)}
+        try:
+            column = find_column(name)
+            _check_column(column, keys)
+        except ProfileAnalyzeError as error:
+            raise _wrong(text, places["column"], error) from None
+        try:
+            _check_operator(column, operator)
+        except QueryError as error:
+            raise _wrong(text, places["operator"], error) from None
+        condition = cls(text.strip(), column.name, operator, _unquoted(value))
+        try:
+            condition.check_value()
+        except QueryError as error:
+            raise _wrong(text, places["value"], error) from None
+        return condition
+
+    def check_value(self) -> None:
+        """Raise `QueryError` if nothing can be compared with the value so."""
+        column = find_column(self.column)
+        if self.operator in ("~", "!~"):
+            compile_pattern(self.value)
+        elif column.kind == "number" or self.operator not in _FOR_TEXT:
+            parse_quantity(self.value, column.unit)
+
+    def holds(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Shape (rows,) each: where it is true, and where it cannot be judged."""
+        import numpy as np
+
+        column = find_column(self.column)
+        if column.kind != "number":
+            values: Coded[Any] = rows[self.column]
+            return values.where(self._words(column, values.vocabulary)), values.codes < 0
+        numbers = rows[self.column]
+        bound = parse_quantity(self.value, column.unit)
+        tolerance = TIME_TOLERANCE_S if column.unit == "s" else 0.0
+        unknown = np.isnan(numbers)
+        return _COMPARISONS[self.operator](numbers, bound, tolerance) & ~unknown, unknown
+
+    def _words(self, column: Column, words: Iterable[Any]) -> Iterable[bool]:
+        """Whether it is true of each of `words`."""
+        if self.operator == "~":
+            return finds(self.value, map(column.as_text, words))
+        if self.operator == "!~":
+            return (not found for found in finds(self.value, map(column.as_text, words)))
+        if self.operator in ("==", "!="):
+            return (_is(word, column, self.value) == (self.operator == "==") for word in words)
+        bound, compare = parse_quantity(self.value, ""), _COMPARISONS[self.operator]
+        return (not isinstance(word, str) and bool(compare(word, bound, 0.0)) for word in words)
+
+
+def _is(word: Any, column: Column, value: str) -> bool:
+    """Whether `value` is the text of `word`, or the number; blanks in shapes do not matter."""
+    if isinstance(word, str):
+        return word == value
+    if isinstance(word, (int, float)):
+        with suppress(QuantityError):
+            return parse_quantity(value, "") == word
+        return False
+    return column.as_text(word).replace(" ", "") == value.replace(" ", "")
+
+
+def _check_column(column: Column, keys: tuple[str, ...] | None) -> None:
+    if not column.belongs_to(keys):
+        what = "operators" if keys is None else "groups"
+        raise QueryError(f"{what} have no {column.name}")
+    if column.ranked:
+        raise QueryError(f"{column.name} is of the rows shown, and cannot choose them")
+
+
+def _check_operator(column: Column, operator: str) -> None:
+    if operator not in {*_COMPARISONS, *_FOR_TEXT}:
+        known = " ".join(dict.fromkeys((*_COMPARISONS, *_FOR_TEXT)))
+        raise QueryError(f"there is no operator {operator!r}; there are {known}")
+    if column.kind == "number" and operator not in _COMPARISONS:
+        raise QueryError(f"{operator} is for texts; {column.name} is a number")
+    if column.kind == "text" and operator not in _FOR_TEXT:
+        raise QueryError(f"{operator} is for numbers; {column.name} is a text")
+
+
+def _wrong(text: str, place: int, error: ProfileAnalyzeError) -> QueryError:
+    return QueryError(f"{text!r}, at character {place + 1}: {error}")
+
+
+def _unquoted(value: str) -> str:
+    """`value` without the quotes around it, which keep blanks."""
+    quoted = len(value) >= 2 and value[0] in "\"'" and value[-1] == value[0]
+    return value[1:-1] if quoted else value

@@ -1,0 +1,90 @@
+"""The list of all columns: `--columns help` prints it, and it is `docs/columns.md`."""
+
+from __future__ import annotations
+
+from textwrap import TextWrapper
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.columns import AGGREGATED, COLUMNS, GROUP_KEY, RatioOfSums
+from profile_analyze.model.wording import machine_name
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
+
+_WIDTH: Final = 100
+
+_INTRODUCTION: Final = """\
+# Columns
+
+What can be shown (`--columns`), filtered (`--where`, `--having`) and ordered by (`--order-by`);
+this is what `profile-analyze --columns help` prints. In brackets: the unit, and the name in the
+forms for programs (csv, json, jsonl), where numbers are in that unit.
+
+N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
+"""
+
+_MADE: Final = """\
+## Made from these
+
+- `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`.
+- `name~REGEX`: the part of the name that the pattern finds, or its first group if it has one; N/A
+  where it finds nothing. For other texts likewise: `type~^(Conv)`.
+- `time.p90` and the like, for groups: that aggregate of any column of numbers that is not the same
+  for all. Percentiles are interpolated linearly between neighbours; `std` is the sample standard
+  deviation (n - 1); `count` is how many operators have a value.
+"""
+
+
+def column_list() -> str:
+    """Every column with its unit, its meaning, and what it is of groups, in Markdown."""
+    of_operators = [column for column in COLUMNS if column.of_operators]
+    keys = [column for column in of_operators if column.of_groups == GROUP_KEY]
+    others = [column for column in of_operators if column not in keys]
+    only_groups = [column for column in COLUMNS if not column.of_operators]
+    sections = {
+        "Texts, which groups can be formed by": keys,
+        "Numbers": others,
+        "Of groups alone": only_groups,
+    }
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            *(
+                f"## {title}\n\n" + "".join(map(_entry, columns))
+                for title, columns in sections.items()
+            ),
+            _MADE,
+        ]
+    )
+
+
+def _entry(column: Column) -> str:
+    wrapper = TextWrapper(_WIDTH, subsequent_indent="  ", break_long_words=False)
+    wrapper.break_on_hyphens = False
+    return (
+        wrapper.fill(f"- `{column.name}`{_brackets(column)}: {column.meaning}{_of_groups(column)}.")
+        + "\n"
+    )
+
+
+def _brackets(column: Column) -> str:
+    unit = {"1": "", "": ""}.get(column.unit, column.unit)
+    name = machine_name(column)
+    parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]
+    also = [f"also `{alias}`" for alias in column.aliases]
+    return f" ({', '.join([*parts, *also])})" if parts or also else ""
+
+
+def _of_groups(column: Column) -> str:
+    """What a group's value is, where that is worth a word."""
+    if column.of_groups == AGGREGATED:
+        return "; of a group: as `--aggregate` says, its sum otherwise"
+    if isinstance(column.of_groups, RatioOfSums):
+        above, below = column.of_groups
+        return (
+            f"; of a group: sum of {above} / sum of {below} over the operators that have both, for "
+            "aggregates other than sum and mean that of the operators' own"
+        )
+    if column.of_groups is None:
+        return "; operators only"
+    return ""

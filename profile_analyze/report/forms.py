@@ -1,0 +1,86 @@
+"""All output forms by name. Each is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from profile_analyze.query.result import Result
+    from profile_analyze.report.base import Display, Renderer, Report
+
+TABLE: Final = "table"
+WIKI: Final = "wiki"
+OPERATORS: Final = "operators"
+
+_HOMES: Final[Mapping[str, tuple[str, str]]] = {
+    TABLE: ("grid", "GridRenderer"),
+    "plain": ("plain", "PlainRenderer"),
+    "markdown": ("markdown", "MarkdownRenderer"),
+    WIKI: ("wiki", "WikiRenderer"),
+    "csv": ("comma_separated", "CsvRenderer"),
+    "json": ("json_forms", "JsonRenderer"),
+    "jsonl": ("json_forms", "JsonLinesRenderer"),
+    OPERATORS: ("operator_list", "OperatorListRenderer"),
+}
+
+FORMS: Final = tuple(_HOMES)
+"""The names of all forms."""
+
+_BY_SUFFIX: Final[Mapping[str, str]] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".wiki": WIKI,
+    ".txt": TABLE,
+}
+
+
+def find_renderer(form: str) -> Renderer:
+    """The renderer of one of `FORMS`. Raises `QueryError` for another."""
+    if form not in FORMS:
+        raise QueryError(f"form: {form!r} is not one of {', '.join(FORMS)}")
+    module, name = _HOMES[form]
+    renderer: Renderer = getattr(import_module(f"{__package__}.{module}"), name)()
+    return renderer
+
+
+def form_for(file: str) -> str | None:
+    """The form that a file's suffix asks for, None if it asks for none."""
+    for suffix, form in _BY_SUFFIX.items():
+        if file.lower().endswith(suffix):
+            return form
+    return None
+
+
+def render(
+    answer: Report | Result,
+    form: str = "table",
+    *,
+    columns: str | Iterable[str] = (),
+    display: Display | None = None,
+) -> str:
+    """An answer as text in one of `FORMS`.
+
+    `columns` are what the tables show, in that order, `all` being all that they have; without
+    them it is what the form shows by itself.
+
+    Raises `QueryError` for a form or a column that there is not.
+    """
+    from profile_analyze.query.catalog import check_columns, split_names
+    from profile_analyze.report.base import Display, Report
+
+    report = answer if isinstance(answer, Report) else Report(None, (answer,))
+    names = split_names(columns) if isinstance(columns, str) else tuple(columns)
+    if names:
+        report = report._replace(columns=names)
+    for result in report.results:
+        check_columns(report.shown_of(result.query), result.query.keys)
+    return "".join(find_renderer(form).pieces(report, display or Display()))

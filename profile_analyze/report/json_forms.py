@@ -1,0 +1,109 @@
+"""JSON, of which `docs/report.schema.json` is the schema, and JSON Lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.report.machine import columns, columns_in, names_of, summary_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
+    from profile_analyze.report.base import Display, Report
+
+VERSION: Final = 1
+"""Of the document's shape: what reads one version may not understand another."""
+
+
+class JsonRenderer:
+    """See `Renderer`."""
+
+    name = "json"
+    for_programs = True
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return columns(query)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
+        """See `Renderer.pieces`. Parts that were not asked for are null."""
+        tables = {result.query.side: _table(report, result) for result in report.results}
+        document = {
+            "version": VERSION,
+            "profile": report.profile and _profile(report.profile),
+            "summary": report.summary and summary_values(report.summary),
+            "device": tables.get("device"),
+            "host": tables.get("host"),
+            "notes": [_utf8(note) for note in report.notes],
+        }
+        yield _dumped(document)
+        yield "\n"
+
+
+class JsonLinesRenderer:
+    """See `Renderer`."""
+
+    name = "jsonl"
+    for_programs = True
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return columns(query)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
+        """See `Renderer.pieces`. An object a row; of the totals where only they are asked for."""
+        if not report.results and report.summary is not None:
+            yield _dumped(summary_values(report.summary)) + "\n"
+        for result in report.results:
+            names = columns_in(report, result)
+            keys = ["side", *names_of(result, names)]
+            sides = [result.query.side] * len(result)
+            rows = zip(sides, *(_values(result, name) for name in names), strict=True)
+            yield "".join(_dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    return {
+        "source": profile.source,
+        "file": _utf8(profile.file),
+        "operators": len(profile),
+        "runs": profile.device.time_s.shape[1],
+        "devices": list(profile.device.lanes.lane.vocabulary),
+    }
+
+
+def _table(report: Report, result: Result) -> dict[str, Any]:
+    names = columns_in(report, result)
+    units = [result.column(name).unit for name in names]
+    return {
+        "matched": result.matched,
+        "available": result.available,
+        "shown": len(result),
+        "columns": [
+            {"name": name, "unit": unit}
+            for name, unit in zip(names_of(result, names), units, strict=True)
+        ],
+        "rows": list(zip(*(_values(result, name) for name in names), strict=True)),
+    }
+
+
+def _values(result: Result, name: str) -> list[Any]:
+    """The values of one column; parameters as an object. NaN becomes null when it is written."""
+    values: list[Any] = result[name].tolist()
+    if name == "parameters":
+        return [None if value is None else dict(value) for value in values]
+    return values
+
+
+def _dumped(value: Any) -> str:
+    import orjson
+
+    return orjson.dumps(value).decode()
+
+
+def _utf8(text: str) -> str:
+    """`text` without halves of characters, as a file's name may have them."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,53 @@
+"""Forms for programs: raw numbers in base units, with full precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from profile_analyze.model.wording import machine_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.base import Report
+
+
+def columns(query: Query) -> tuple[str, ...]:
+    """The columns that a form for programs has by itself."""
+    rates = ("share", "computation", "flops", "memory", "bandwidth")
+    if query.keys is None:
+        return ("id", "name", "type", "time", *rates, "in_shapes", "in_layouts", "out_shapes")
+    return (*query.by, "count", *query.times, *rates)
+
+
+def columns_in(report: Report, result: Result) -> list[str]:
+    """The columns of a table, with their own names, not the aliases that were asked for."""
+    return [
+        result.column(name).name for name in report.shown_of(result.query) or columns(result.query)
+    ]
+
+
+def names_of(result: Result, names: Sequence[str]) -> list[str]:
+    """What programs call the columns: with the unit."""
+    return [machine_name(result.column(name)) for name in names]
+
+
+def summary_values(summary: Summary) -> dict[str, float | None]:
+    """The totals by name; None for N/A, and for copies if they were not asked for."""
+    copy = summary.copy
+    values = {
+        "device_time_s": summary.device_time_s,
+        "host_time_s": summary.host_time_s,
+        "copy_time_s": copy and copy.total_s,
+        "copy_time_mean_s": copy and copy.mean_s,
+        "copy_wait_time_s": copy and copy.wait_total_s,
+        "copy_wait_time_mean_s": copy and copy.wait_mean_s,
+    }
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)  # noqa: PLR0124  # NaN

@@ -1,0 +1,74 @@
+"""GitHub's pipe tables, for an issue, a pull request or a page of documentation."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.base import parts
+from profile_analyze.report.cells import cells_of
+from profile_analyze.report.drawing import draw
+from profile_analyze.report.labels import summary_lines
+from profile_analyze.report.plain import draw_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.base import Display, Report
+
+# An underscore at the end of a word, and a dot before a letter (as in www.), mean something.
+_HARMLESS: Final = re.compile(r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|\.(?=\d))*")
+
+
+class MarkdownRenderer:
+    """See `Renderer`."""
+
+    name = "markdown"
+    for_programs = False
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        rates = ("share", "computation", "flops", "memory", "bandwidth")
+        if query.keys is None:
+            return ("name", "type", "time", *rates)
+        return (*query.by, "count", *query.times, *rates)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """See `Renderer.pieces`."""
+        lines = display._replace(color=False)
+        return parts(
+            report,
+            summary=_summary,
+            table=lambda result: [
+                _table(result, report.shown_of(result.query) or self.columns(result.query), lines)
+            ],
+        )
+
+
+def _summary(summary: Summary) -> str:
+    return draw(summary_lines(summary), style="pipe", headers=("total", "value"), right=(1,))
+
+
+def _table(result: Result, names: Sequence[str], display: Display) -> str:
+    columns = [
+        cells._replace(header=code(cells.header), texts=list(map(code, cells.texts)))
+        for cells in cells_of(result, names, display)
+    ]
+    return draw_cells(columns, style="pipe")
+
+
+def code(text: str) -> str:
+    """`text` as a cell. What may mean something to Markdown is put into a code span.
+
+    Within one nothing has a meaning but the pipe, which ends the cell unless it is escaped, and
+    as many backticks as begin the span.
+    """
+    if _HARMLESS.fullmatch(text):
+        return text
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}".replace("|", r"\|")

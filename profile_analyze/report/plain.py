@@ -1,0 +1,98 @@
+"""One line a row, in aligned columns: for narrow terminals, `grep` and `awk`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.base import parts
+from profile_analyze.report.cells import Cells, cells_of
+from profile_analyze.report.drawing import draw
+from profile_analyze.report.labels import summary_lines
+from profile_analyze.report.room import fitting, what_gave_way
+from profile_analyze.report.text import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.base import Display, Report
+
+_GAP: Final = 2
+_SHORTEST: Final = 8
+
+
+class PlainRenderer:
+    """See `Renderer`."""
+
+    name = "plain"
+    for_programs = False
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`. What tells rows apart comes last, as it may be long."""
+        if query.keys is None:
+            return ("time", "share", "flops", "bandwidth", "type", "name")
+        return (*query.times, "share", "count", "flops", "bandwidth", *query.by)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:
+        """See `Renderer.pieces`."""
+        return parts(
+            report,
+            summary=_summary,
+            table=lambda result: _table(
+                result, report.shown_of(result.query) or self.columns(result.query), display
+            ),
+        )
+
+
+def _summary(summary: Summary) -> str:
+    return draw(summary_lines(summary), style="plain", numeric=(1,))
+
+
+def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:
+    columns = cells_of(result, names, display)
+    kept = _kept(columns, display)
+    shown = [columns[place] for place in kept]
+    room = display.width
+    too_long = "" if room is None or _width(shown) <= room else shown[-1].header
+    if room is not None and too_long:
+        shown[-1] = _cut(shown[-1], shown[-1].width - (_width(shown) - room), display)
+    yield draw_cells(shown, style="plain")
+    yield from what_gave_way(names, kept)
+    if too_long:
+        yield f"\nshortened for want of width: {too_long}; `| less -S` shows all of it"
+
+
+def _width(columns: Sequence[Cells]) -> int:
+    return sum(cells.width for cells in columns) + _GAP * (len(columns) - 1)
+
+
+def _cut(cells: Cells, width: int, display: Display) -> Cells:
+    """The column with texts of at most `width` columns, but of some in any case."""
+    mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
+    room = max(width, _SHORTEST)
+    texts = [shortened(text, room, mark) for text in cells.texts]
+    return cells._replace(header=shortened(cells.header, room, mark), texts=texts)
+
+
+def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
+    """A table of finished columns, numbers on the right, in one of tabulate's styles."""
+    return draw(
+        list(zip(*(column.texts for column in columns), strict=True)),
+        headers=[column.header for column in columns],
+        style=style,
+        right=[place for place, column in enumerate(columns) if column.is_number],
+    )
+
+
+def _kept(columns: Sequence[Cells], display: Display) -> list[int]:
+    """The places of the columns for which there is room; the last give way first."""
+    room = display.width
+    if room is None:
+        return list(range(len(columns)))
+    return fitting(
+        [column.width for column in columns],
+        [place for place in reversed(range(len(columns))) if not columns[place].stays],
+        lambda widths: sum(widths) + _GAP * (len(widths) - 1) <= room,
+    )

@@ -1,0 +1,118 @@
+"""What columns can be asked for by name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profile_analyze.errors import PatternError, UnknownColumnError
+from profile_analyze.query.catalog import (
+    columns_of,
+    details_of,
+    find_column,
+    group_keys,
+    orderable_names,
+    split_names,
+)
+
+TEXTS = ("name", "type")
+AMOUNTS = (
+    "device_time",
+    "host_time",
+    "wait",
+    "computation",
+    "flops",
+    "memory",
+    "bandwidth",
+    "intensity",
+)
+
+
+def test_columns_are_found_by_name_and_alias() -> None:
+    assert find_column("opr_id") is find_column("id")
+    assert find_column("flops").unit == "FLO/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "meaning", "detail"),
+    [
+        ("param.stride_h", "", "the operator's parameter stride_h", "parameters"),
+        ("name~^(l.)", "", "the part of name that ^(l.) finds", ""),
+        ("in_shapes~{1,", "", "the part of in_shapes that {1, finds", "in_shapes"),
+        ("time.p90", "s", "p90 of time", ""),
+        ("flops.max", "FLO/s", "max of flops", ""),
+        ("memory.p99.9", "byte", "p99.9 of memory", ""),
+        ("wait.count", "1", "how many operators have a wait", ""),
+    ],
+)
+def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail: str) -> None:
+    column = find_column(text)
+    assert (column.name, column.unit, column.meaning) == (text, unit, meaning)
+    assert details_of([text, "time"]) == {detail} - {""}
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("tme", "near: time"),
+        ("Bandwidth", "near: bandwidth"),
+        ("param.", "near: parameters"),
+        ("time~3", "near: time"),
+        ("share.max", "near: "),
+        ("time.p101", "near: "),
+        ("time.p", "near: "),
+        ("time.", "near: "),
+        ("xyz", "the columns are id, name, type, count, time, share, "),
+    ],
+)
+def test_what_is_no_column(text: str, advice: str) -> None:
+    with pytest.raises(UnknownColumnError) as caught:
+        find_column(text)
+    assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
+
+
+def test_a_wrong_pattern_in_a_column() -> None:
+    with pytest.raises(PatternError, match=r"pattern '\(': missing \) at position 1"):
+        find_column("name~(")
+
+
+def test_what_can_be_ordered_and_grouped_by() -> None:
+    assert group_keys() == (
+        *("name", "type", "in_shapes", "in_layouts", "out_shapes"),
+        *("input_dtype", "device", "parameters"),
+    )
+    assert orderable_names(None) == (
+        *("id", *TEXTS, "time", "share", *AMOUNTS, "input_dtype", "device"),
+    )
+    assert orderable_names(("param.mode", "type")) == (
+        *("param.mode", "type", "count", "time", "share", *AMOUNTS),
+    )
+
+
+def test_groups_have_their_keys_first() -> None:
+    assert columns_of(("type", "name~x"), ("time.p90",)) == (
+        *("type", "name~x", "count", "time", "time.p90", "share"),
+        *("cumulative_time", "cumulative_share", *AMOUNTS),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("time", ("time",)),
+        ("time, +name", ("time", "+name")),
+        ("", ("",)),
+        (r"name~^(l\.\d{1,2}),type", (r"name~^(l\.\d{1,2})", "type")),
+        (r"name~[,]x,name~a\,b,id", ("name~[,]x", r"name~a\,b", "id")),
+        (r"name~\(,id", (r"name~\(", "id")),
+        ("a),b", ("a)", "b")),
+    ],
+)
+def test_names_stand_between_commas(text: str, names: tuple[str, ...]) -> None:
+    assert split_names(text) == names
+
+
+@given(st.lists(st.sampled_from(["time", "param.x", "name~(a,b)"]), min_size=1))
+def test_joined_names_come_apart(names: list[str]) -> None:
+    assert split_names(",".join(names)) == tuple(names)

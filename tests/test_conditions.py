@@ -1,0 +1,103 @@
+"""`COLUMN OP VALUE`: what it means, and what is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.query.conditions import Condition
+from tests.conftest import PROFILES
+
+RESNET = str(PROFILES / "resnet18.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tme > 1ms", "at character 1: there is no column 'tme'; near: time"),
+        (" tme > 1ms", "at character 2: there is no column 'tme'; near: time"),
+        (
+            "time > 1mq",
+            "at character 8: '1mq' is not a time; write seconds, or a number with one of "
+            "s, ms, us, ns, min, h: 0.001, 1ms",
+        ),
+        (
+            "memory>=10MFLO",
+            "at character 9: '10MFLO' is not a number with the unit B, such as 10MiB",
+        ),
+        ("share > 5s", "at character 9: '5s' is not a number, such as 5%"),
+        (
+            "flops < nan",
+            "at character 9: 'nan' is not a number with the unit FLOPS, such as 2GFLOPS",
+        ),
+        ("id == x", "at character 7: 'x' is not a number, such as 12"),
+        ("time ~ 3", "at character 6: ~ is for texts; time is a number"),
+        ("type < x", "at character 6: < is for numbers; type is a text"),
+        ("time = 3", "at character 6: there is no operator '='; there are == != < <= > >= ~ !~"),
+        ("time => 3", "at character 6: there is no operator '=>'; there are == != < <= > >= ~ !~"),
+        (
+            "cumulative_time > 3",
+            "at character 1: cumulative_time is of the rows shown, and cannot choose them",
+        ),
+        ("count > 3", "at character 1: operators have no count"),
+        ("time.p90 > 3", "at character 1: operators have no time.p90"),
+        ("name ~ (", "at character 8: pattern '(': missing ) at position 1"),
+        ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
+    ],
+)
+def test_a_mistake_is_pointed_at(text: str, message: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        Condition.parse(text, None)
+    assert str(caught.value) == f"{text!r}, {message}"
+
+
+@pytest.mark.parametrize("text", ["", "time", "> 3", "5 > time", "time 3"])
+def test_what_is_no_condition(text: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(where=text)
+    assert str(caught.value) == (
+        f"where: {text!r} is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+    )
+
+
+def test_conditions_on_groups() -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(by="type", having="name == x")
+    assert str(caught.value) == "having: 'name == x', at character 1: groups have no name"
+    with pytest.raises(pa.QueryError, match="having: there are no groups; group by something, or"):
+        pa.Query(having="count > 1")
+    assert pa.Query(by="type", having=["time.p90 > 1ms", "type ~ Conv"]).having
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
+        ("time > 8ms", [243, 319, 324]),
+        ("time>0.008s", [243, 319, 324]),
+        ("time >= 8.27ms", [243, 324]),
+        ("time > 8.27ms", [324]),
+        ("time == 8270us", [243]),
+        (["time > 8ms", "time != 8.27ms"], [319, 324]),
+        ("share > 7.9%", [243, 324]),
+        ("name == 'conv(l.7.RELU[0],fuse[2773]@2774)[3443]'", [324]),
+        (["name ~ 2773", "type !~ Elem"], [184, 324]),
+        ("id <= 3", [0, 2]),
+        (["in_shapes == {1,512,7,7}, {512,512,3,3}", "memory > 9MiB", "id > 310"], [319, 324]),
+        (["in_shapes == {1,512,7,7},{512,512,3,3}", "param.pad_h == 1.0", "id > 319"], [324]),
+    ],
+)
+def test_what_conditions_keep(where: str | list[str], ids: list[int]) -> None:
+    result = pa.run(pa.Query(where=where, order="+id"), pa.load(RESNET))
+    assert result["id"].tolist() == ids
+
+
+def test_what_cannot_be_judged_is_counted() -> None:
+    profile = pa.load(RESNET)
+    result = pa.run(pa.Query(where=["type == Elemwise", "param.stride_h < 3", "time > 0"]), profile)
+    assert (result.matched, len(result)) == (0, 0)
+    assert result.notes == (
+        "param.stride_h < 3: left out 26 operators where that is N/A",
+        "no operator matches, of 91 that have a device time",
+    )
+    groups = pa.run(pa.Query(by="type", having="flops > 0"), profile)
+    assert groups.notes == ("flops > 0: left out 4 groups where that is N/A",)

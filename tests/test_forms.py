@@ -1,0 +1,288 @@
+"""What the forms have in common: chosen columns, several tables, forms for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import polars as pl
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.wording import heading, machine_name, value_text
+from profile_analyze.query.catalog import find_column
+from profile_analyze.report.comma_separated import inert
+from profile_analyze.report.markdown import code
+from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+
+RESNET = str(PROFILES / "resnet18.json")
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "report.schema.json").read_text())
+
+CALLS: tuple[list[str], ...] = (
+    [],
+    ["-t", "0", "--show-host", "--copy-time", "--columns", "all"],
+    ["--aggregate-by", "type,in_shapes,param.mode", "--aggregate", "median,count,p90"],
+    ["--aggregate", "max", "--columns", "all"],
+    ["--print-only", "summary"],
+    ["--print-only", "host", "--top-end-key", "kern"],
+    ["--type", "NoSuchType"],
+)
+
+
+@pytest.mark.parametrize("name", PROFILE_NAMES)
+def test_json_is_as_the_schema_says(name: str) -> None:
+    path = str(PROFILES / f"{name}.json")
+    for call in CALLS:
+        outcome = run_command(path, "--format", "json", *call)
+        assert outcome.code == 0
+        document = json.loads(outcome.out, parse_constant=pytest.fail)
+        jsonschema.validate(document, SCHEMA)
+        assert [f"note: {note}" for note in document["notes"]] == outcome.err.splitlines()
+        for side in ("device", "host"):
+            table = document[side]
+            if table is not None:
+                assert len(table["rows"]) == table["shown"] <= table["available"]
+                assert {len(row) for row in table["rows"]} <= {len(table["columns"])}
+        facts = document["profile"]
+        assert (facts["file"], facts["runs"]) == (path, 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18", "twocn", "names-ctrlchar", "derived-utf8names", "odd-ops"]
+)
+def test_forms_for_programs_say_the_same(name: str) -> None:
+    path = str(PROFILES / f"{name}.json")
+    call = (path, "-t", "0", "--columns", "id,name,type,time,flops,memory,intensity,count"[:-6])
+    table = json.loads(run_command(*call, "--format", "json").out)["device"]
+    names = [column["name"] for column in table["columns"]]
+    assert names == [
+        "id",
+        "name",
+        "type",
+        "time_s",
+        "flops",
+        "memory_bytes",
+        "intensity_flo_per_byte",
+    ]
+    lines = [json.loads(line) for line in run_command(*call, "--format", "jsonl").out.splitlines()]
+    assert lines == [
+        {"side": "device", **dict(zip(names, row, strict=True))} for row in table["rows"]
+    ]
+    header, *rows = csv.reader(io.StringIO(run_command(*call, "--format", "csv").out))
+    assert header == names
+    for row, wanted in zip(rows, table["rows"], strict=True):
+        assert [_cell(text, value) for text, value in zip(row, wanted, strict=True)] == wanted
+
+
+def _cell(text: str, value: Any) -> Any:
+    """The cell of a CSV file, as the value that JSON has; a text may have been made inert."""
+    if value is None or isinstance(value, str):
+        assert text == (inert(value) if value is not None else "")
+        return value
+    return type(value)(text)
+
+
+def test_csv_of_both_sides_says_which_is_which() -> None:
+    call = (RESNET, "-t", "2", "--show-host", "--columns", "id", "--format")
+    assert run_command(*call, "csv").out == (
+        "side,id\r\ndevice,324\r\ndevice,243\r\nhost,218\r\nhost,243\r\n"
+    )
+    assert run_command(*call, "jsonl").out.splitlines()[2] == '{"side":"host","id":218}'
+
+
+def test_the_totals_alone() -> None:
+    call = (RESNET, "--print-only", "summary", "--format")
+    header, values = csv.reader(io.StringIO(run_command(*call, "csv").out))
+    total = json.loads(run_command(*call, "jsonl").out)
+    assert list(total) == header
+    assert [float(value) if value else None for value in values] == list(total.values())
+    assert total["device_time_s"] == pytest.approx(0.103739)
+    assert total["copy_time_s"] is None
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown", "wiki"])
+def test_chosen_columns_stand_in_their_order(form: str) -> None:
+    call = (RESNET, "-t", "1", "--print-only", "device", "--format", form)
+    shown = run_command(*call, "--columns", "id,opr_id,bandwidth,type,host_time,param.mode").out
+    expected = ["id", "id", "bandwidth", "type", "host time (s)", "param.mode"]
+    places = [shown.index(word) for word in expected[2:]]
+    assert places == sorted(places)
+    words = shown.replace("`", "").split()
+    for word in ("324", "1.02", "GiB/s", "ConvolutionForward", "9e-06", "CROSS_CORRELATION"):
+        assert word in words
+    assert words.count("324") == 2
+
+
+@pytest.mark.parametrize("form", pa.FORMS)
+def test_every_form_takes_all_columns_of_groups(form: str) -> None:
+    result = pa.run(pa.Query(by="type,param.mode", aggregates="p90,count"), pa.load(RESNET))
+    text = pa.render(result, form, columns="all")
+    assert "nan" not in text
+    if form == "csv":
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 16
+
+
+def test_further_aggregates_are_columns_of_the_tables() -> None:
+    call = (RESNET, "-t", "1", "--aggregate-by", "type", "--aggregate", "sum,p90,count")
+    table = run_command(*call).out.splitlines()
+    assert "device self time p90 (s) " in table[6]
+    assert "│ 0.00817 " in table[8]
+    wiki = run_command(*call, "--wiki").out.splitlines()
+    assert "device self time p90 (s) " in wiki[5]
+    assert "| 0.00817 " in wiki[7]
+
+
+def test_columns_that_there_are_not() -> None:
+    result = pa.run(pa.Query(by="type"), pa.load(RESNET))
+    with pytest.raises(
+        pa.UnknownColumnError, match="groups have no column 'name'; they have type, c"
+    ):
+        pa.render(result, columns=["name"])
+    with pytest.raises(pa.UnknownColumnError, match="there is no column 'tpye'; near: type"):
+        pa.render(result, columns="tpye")
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "for_programs"),
+    [
+        ("time", "time (s)", "time_s"),
+        ("time.p90", "time p90 (s)", "time_p90_s"),
+        ("time.count", "time count", "time_count"),
+        ("flops", "flops", "flops"),
+        ("flops.max", "flops max", "flops_max"),
+        ("bandwidth", "bandwidth", "bandwidth_bytes_per_s"),
+        ("memory", "memory", "memory_bytes"),
+        ("computation", "computation", "computation_flo"),
+        ("intensity", "intensity (FLO/byte)", "intensity_flo_per_byte"),
+        ("cumulative_share", "cumulative share", "cumulative_share"),
+        ("id", "id", "id"),
+        ("in_shapes", "in_shapes", "in_shapes"),
+        ("param.stride_h", "param.stride_h", "param.stride_h"),
+        (r"name~l\.\d", r"name~l\.\d", r"name~l\.\d"),
+    ],
+)
+def test_what_columns_are_called(name: str, header: str, for_programs: str) -> None:
+    column = find_column(name)
+    assert (heading(column), machine_name(column)) == (header, for_programs)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("time", 0.0012345, "0.00123"),
+        ("time", float("nan"), "N/A"),
+        ("share", 0.0846, "8.5%"),
+        ("computation", 231211008.0, "231.21 MFLO"),
+        ("flops", 2.6e10, "26.00 GFLOPS"),
+        ("memory", 1536.0, "1.50 KiB"),
+        ("bandwidth", float("nan"), "N/A"),
+        ("intensity", 57.27, "57.3"),
+        ("id", 324, "324"),
+        ("count", 20, "20"),
+        ("name", None, "N/A"),
+        ("name", "conv", "conv"),
+        ("in_shapes", ((1, 3), ()), "{1,3}, {}"),
+        ("in_layouts", ((1, 2), None), "[1,2], contiguous"),
+        ("parameters", (("mode", "ADD"), ("pad_h", 1)), "mode=ADD, pad_h=1"),
+        ("param.pad_h", 1, "1"),
+    ],
+)
+def test_how_values_read(name: str, value: Any, text: str) -> None:
+    assert value_text(find_column(name), value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\tx", r"\tx"),
+        ("a=b", "a=b"),
+        ("", ""),
+        ("a\nb", r"a\nb"),
+    ],
+)
+def test_cells_that_a_spreadsheet_would_run_are_inert(text: str, shown: str) -> None:
+    assert inert(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ConvolutionForward", "ConvolutionForward"),
+        ("in_shapes", "in_shapes"),
+        ("26.33 GFLOPS", "26.33 GFLOPS"),
+        ("time (s)", "time (s)"),
+        ("_x_", "`_x_`"),
+        ("a|b", r"`a\|b`"),
+        ("a`b", "``a`b``"),
+        ("`", "`` ` ``"),
+        ("[a](b)", "`[a](b)`"),
+        ("<b>", "`<b>`"),
+        ("@someone", "`@someone`"),
+        ("www.a.b", "`www.a.b`"),
+        ("", ""),
+    ],
+)
+def test_markdown_in_names_means_nothing(text: str, shown: str) -> None:
+    assert code(text) == shown
+
+
+def test_data_frames() -> None:
+    result = pa.run(pa.Query(), pa.load(RESNET))
+    columns = result.to_dict()
+    frame = pd.DataFrame(columns)
+    assert list(frame.columns) == list(result.columns)
+    assert len(frame) == 91
+    assert frame["time"].sum() == pytest.approx(0.103739)
+    assert frame["flops"].isna().sum() == 42
+    other = pl.DataFrame(columns, strict=False)
+    assert other.columns == list(result.columns)
+    assert other["time"].sum() == pytest.approx(0.103739)
+    assert other["flops"].null_count() == 42
+    groups = pa.run(pa.Query(by="type", aggregates="sum,p90"), pa.load(RESNET)).to_dict()
+    assert pd.DataFrame(groups)["time.p90"].max() == pytest.approx(0.0081737)
+    assert pl.DataFrame(groups)["count"].sum() == 91
+
+
+def test_a_notebook_shows_a_table_without_markup_of_names() -> None:
+    result = pa.run(pa.Query(by="name", top=1), pa.load(PROFILES / "tiny.json"))
+    html = result._repr_html_()
+    assert html.startswith("<table>\n<tr><th>name</th><th>count</th><th>time (s)</th>")
+    assert html.endswith("</td></tr>\n</table>")
+    everything = pa.run(pa.Query(), pa.load(PROFILES / "tiny.json"))._repr_html_()
+    assert "<td>const&lt;1&gt;[2]</td>" in everything
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_know_the_options(shell: str) -> None:
+    outcome = run_command("--print-completion", shell)
+    assert (outcome.code, outcome.err) == (0, "")
+    for option in ("aggregate-by", "where", "columns", "jsonl"):
+        assert option in outcome.out
+    parsed = subprocess.run(
+        ["bash", "-n"], input=outcome.out, text=True, capture_output=True, check=False
+    )
+    assert shell != "bash" or (parsed.returncode, parsed.stderr) == (0, "")
+
+
+def test_forms_for_programs_import_only_what_they_need() -> None:
+    for form, unwanted in (("csv", "tabulate orjson regex"), ("json", "tabulate csv regex")):
+        code_ = (
+            "import sys\n"
+            "from profile_analyze.cli.main import main\n"
+            "main(sys.argv[1:3])\n"
+            f"sys.exit(' '.join(set({unwanted!r}.split()) & sys.modules.keys()) or 0)"
+        )
+        arguments = [sys.executable, "-c", code_, RESNET, f"--format={form}"]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,169 @@
+"""Where an answer goes: files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.cli import output
+from profile_analyze.errors import OutputError
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TINY = str(PROFILES / "tiny.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.csv", "csv"),
+        ("a.JSON", "json"),
+        ("a.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.md", "markdown"),
+        ("a.markdown", "markdown"),
+        ("a.wiki", "wiki"),
+        ("a.txt", "table"),
+        ("a.log", "table"),
+    ],
+)
+def test_the_suffix_chooses_the_form(tmp_path: Path, name: str, form: str) -> None:
+    file = tmp_path / name
+    outcome = run_command(TINY, "-o", str(file))
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert file.read_bytes() == run_command(TINY, "--format", form).out.encode()
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_option_goes_before_the_suffix(tmp_path: Path) -> None:
+    for option in (["--format", "plain"], ["--wiki"], ["--dump-only-opr"]):
+        file = tmp_path / f"{option[-1]}.csv"
+        assert run_command(TINY, "-o", str(file), *option).code == 0
+        assert file.read_bytes() == run_command(TINY, *option).out.encode()
+
+
+def test_a_dash_is_standard_output() -> None:
+    assert run_command(TINY, "-o", "-") == run_command(TINY)
+    assert run_command(TINY, "-o-", "--format", "csv") == run_command(TINY, "--format", "csv")
+
+
+def test_a_file_that_is_there_is_kept_without_force(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("precious")
+    file.chmod(0o640)
+    outcome = run_command(TINY, "-o", str(file))
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == f"profile_analyze: error: {file}: is there already; --force replaces it\n"
+    assert file.read_text() == "precious"
+    assert run_command(TINY, "-o", str(file), "--force").code == 0
+    assert file.read_text().startswith("id,name,")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    run_command(TINY, "-o", str(tmp_path / "a.csv"))
+    (tmp_path / "usual").touch()
+    assert (tmp_path / "a.csv").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "target.csv").touch()
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "target.csv")
+    assert run_command(TINY, "-o", str(link), "--force").code == 0
+    assert link.is_symlink()
+    assert link.read_text().startswith("id,name,")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "'': is no name of a file to write to"),
+        ("none/a.csv", "{}: there is no folder {}"),
+        (".", "{}: is a directory; name a file in it"),
+        ("a\0b", "{}: embedded null byte"),
+    ],
+)
+def test_where_nothing_can_be_written(tmp_path: Path, name: str, reason: str) -> None:
+    file = str(tmp_path / name) if name else ""
+    outcome = run_command("no such profile", "-o", file, "--force")
+    expected = reason.format(file, os.path.dirname(file)).replace("\0", "\\x00")  # noqa: PTH120
+    assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {expected}\n")
+
+
+def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
+    profile = tmp_path / "run.json"
+    profile.write_bytes(Path(TINY).read_bytes())
+    outcome = run_command(str(profile), "-o", str(tmp_path / "." / "run.json"), "--force")
+    assert outcome.code == 1
+    assert outcome.err.endswith("run.json: is the profile itself; write to another file\n")
+    assert profile.read_bytes() == Path(TINY).read_bytes()
+
+
+def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+
+    def pieces() -> Iterator[str]:
+        yield "half"
+        raise OutputError("failed")
+
+    with pytest.raises(OutputError, match="failed"):
+        output.write_file(str(file), pieces(), force=False)
+    assert list(tmp_path.iterdir()) == []
+    file.write_text("precious")
+    with pytest.raises(OutputError, match="failed"):
+        output.write_file(str(file), pieces(), force=True)
+    assert file.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+
+    def pieces() -> Iterator[str]:
+        file.write_text("precious")
+        yield "late"
+
+    with pytest.raises(OutputError, match="is there already"):
+        output.write_file(str(file), pieces(), force=False)
+    assert file.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_without_links_a_file_still_appears_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(_source: str, _target: str) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    output.write_file(str(tmp_path / "a"), ["text"], force=False)
+    assert (tmp_path / "a").read_text() == "text"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "profile_analyze", TINY, "--format", "csv", "-o", str(pipe)]
+    with subprocess.Popen([*command, "--force"]) as process:
+        assert pipe.read_text() == run_command(TINY, "--format", "csv").out.replace("\r", "")
+    assert process.returncode == 0
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
+def test_forms_for_programs_are_utf8_whatever_the_terminal(form: str) -> None:
+    path = str(PROFILES / "derived-utf8names.json")
+    plain = run_command(path, "--format", form)
+    assert not plain.out.isascii()
+    latin = run_command(path, "--format", form, encoding="latin-1")
+    assert latin.out.encode("latin-1") == plain.out.encode()

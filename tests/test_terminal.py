@@ -1,0 +1,145 @@
+"""What is shown on a terminal, and only there: narrow tables and colours."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.report.colors import bar, without_colors
+from profile_analyze.report.text import text_width
+from tests.conftest import PROFILES, run_command
+
+RESNET = str(PROFILES / "resnet18.json")
+TINY = str(PROFILES / "tiny.json")
+
+
+def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
+    """What the command prints on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    clean = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "profile_analyze", *arguments],
+        stdout=theirs,
+        env=clean | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"} | environment,
+    ) as process:
+        os.close(theirs)
+        chunks = []
+        while chunk := _read(ours):
+            chunks.append(chunk)
+    os.close(ours)
+    assert process.returncode == 0
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+def _read(handle: int) -> bytes:
+    try:
+        return os.read(handle, 65536)
+    except OSError:  # how the end of a terminal shows itself
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("columns", "left_out"),
+    [
+        (160, ""),
+        (140, "in_shapes"),
+        (120, "cumulative, in_shapes, out_shapes"),
+        (100, "cumulative, memory, in_shapes, out_shapes"),
+        (40, "cumulative, computation, FLOPS, memory, bandwidth, in_shapes, out_shapes"),
+        (60, "cumulative, computation, FLOPS, memory, bandwidth, in_shapes, out_shapes"),
+    ],
+)
+def test_columns_give_way_on_a_narrow_terminal(columns: int, left_out: str) -> None:
+    lines = without_colors(on_terminal(columns, RESNET)).splitlines()
+    note = [line for line in lines if line.startswith("left out for want of width: ")]
+    assert [line.partition(": ")[2].partition(";")[0] for line in note] == (
+        [left_out] if left_out else []
+    )
+    assert max(text_width(line) for line in lines if line not in note) <= columns
+
+
+def test_columns_that_were_asked_for_give_way_from_the_last_on() -> None:
+    asked = ("--columns", "share,flops,time,memory,name,bandwidth", "--format", "plain")
+    lines = on_terminal(90, RESNET, "-t", "1", "--color", "never", *asked).splitlines()
+    assert lines[3:5] == [
+        "  share         flops    device self time (s)  name",
+        "   8.5%  26.33 GFLOPS                 0.00878  conv(l.7.RELU[0],fuse[2773]@2774)[3443]",
+    ]
+    assert lines[5].startswith("left out for want of width: memory, bandwidth; ")
+
+
+def test_a_name_is_shortened_where_nothing_else_is_left() -> None:
+    lines = on_terminal(44, RESNET, "-t", "1", "--format", "plain", "--color", "never").splitlines()
+    assert lines[-4:] == [
+        "  device self time (s)  name",
+        "               0.00878  conv(l.7.RELU[0],fu\N{HORIZONTAL ELLIPSIS}",
+        "left out for want of width: share, flops, bandwidth, type; --columns chooses others, a wider "
+        "window or `| less -S` has room for all",
+        "shortened for want of width: name; `| less -S` shows all of it",
+    ]
+
+
+def test_what_is_piped_is_neither_narrowed_nor_coloured() -> None:
+    outcome = run_command(RESNET)
+    assert "\x1b" not in outcome.out
+    assert "left out" not in outcome.out
+    assert max(map(len, outcome.out.splitlines())) > 140
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "coloured"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        ([], {"NO_COLOR": ""}, True),
+        ([], {"TERM": "dumb"}, False),
+        (["--color", "never"], {}, False),
+        (["--color", "always"], {"NO_COLOR": "1"}, True),
+        (["--format", "csv"], {}, False),
+        (["--format", "markdown", "--color", "always"], {}, False),
+        (["--wiki", "--columns", "time,share", "--color", "always"], {}, False),
+        (["--format", "plain"], {}, True),
+    ],
+)
+def test_when_there_are_colours(
+    arguments: list[str],
+    environment: dict[str, str],
+    coloured: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    shown = on_terminal(200, TINY, *arguments, **environment)
+    assert ("\x1b" in shown) == coloured
+
+
+@pytest.mark.parametrize("form", ["table", "plain"])
+def test_colours_change_nothing_but_the_colours(form: str) -> None:
+    arguments = (TINY, "-t", "0", "--format", form, "--aggregate-by", "type")
+    coloured = without_colors(run_command(*arguments, "--color", "always").out)
+    plain = run_command(*arguments).out
+    words = re.compile(r"[^\s\u2500-\u257f]+")
+    assert words.findall(coloured) == words.findall(plain)
+    widths = {text_width(line) for line in coloured.splitlines()[5:]}
+    assert len(widths) == 1 or form == "plain"
+
+
+def test_a_share_is_a_bar() -> None:
+    assert [without_colors(bar(share)) for share in (0.0, 0.5, 1.0, 1.5)] == [" " * 10] * 4
+    assert bar(0.5) == "\x1b[44m     \x1b[0m     "
+    assert bar(float("nan")) == bar(0.04) == bar(-1.0) == " " * 10
+    assert bar(2.0) == bar(1.0) == "\x1b[44m" + " " * 10 + "\x1b[0m"
+
+
+def test_not_available_is_dim() -> None:
+    profile = pa.load(TINY)
+    result = pa.run(pa.Query(order="+id", top=1), profile)
+    shown = pa.render(result, "plain", columns="flops,type", display=pa.Display(color=True))
+    assert shown.splitlines()[1] == "    \x1b[2mN/A\x1b[0m  ImmutableTensor"
