@@ -32,6 +32,9 @@ QUERIES = {
     "--input-dtype": ["--input-dtype", "Float32"],
     "--dump-only-opr -t 0": ["--dump-only-opr", "-t", "0"],
     "-t 0, full table": ["-t", "0"],
+    "-t 0 --format csv": ["-t", "0", "--format", "csv"],
+    "-t 0 --format json": ["-t", "0", "--format", "json"],
+    "by name": ["-t", "5", "--aggregate-by", "name"],
 }
 # The original refuses --aggregate-by alone and fails with --input-dtype.
 ORIGINAL_QUERIES = {

@@ -126,7 +126,7 @@ copy wait time     N/A
     "csv": """\
 id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_layouts,out_shapes\r
 0,conv,T0,0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,"{2,3}, {3}","[1,2], contiguous",{}\r
-1,relu,T1,9.999999999999999e-05,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
+1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
 """,
     "json": """\
 {"version":1,"profile":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null},"device":{"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]},"host":null,"notes":[]}

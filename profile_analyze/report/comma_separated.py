@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.machine import columns, columns_in, names_of, summary_values
+from profile_analyze.report.machine import columns, columns_in, names_of, numbers, summary_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
@@ -34,37 +32,39 @@ class CsvRenderer:
         """See `Renderer.pieces`. With several tables, the first column says which it is."""
         if not report.results and report.summary is not None:
             totals = summary_values(report.summary)
-            yield _lines([totals.keys(), totals.values()])
+            yield _lines([totals.keys(), numbers(list(totals.values()), missing="")])
         several = len(report.results) > 1
         for place, result in enumerate(report.results):
             names = columns_in(report, result)
-            sides: list[list[Any]] = [[result.query.side] * len(result)] if several else []
+            sides = [[result.query.side] * len(result)] if several else []
             if place == 0:
-                yield _lines([["side"] * several + [*map(inert, names_of(result, names))]])
-            yield _lines(zip(*sides, *(_values(result, name) for name in names), strict=True))
+                yield _lines([["side"] * several + [*map(cell, names_of(result, names))]])
+            yield _lines(zip(*sides, *(_cells(result, name) for name in names), strict=True))
 
 
-def _lines(rows: Iterable[Iterable[Any]]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerows(rows)
-    return out.getvalue()
+def _lines(rows: Iterable[Iterable[str]]) -> str:
+    return "".join([f"{line}\r\n" for line in map(",".join, rows)])
 
 
-def _values(result: Result, name: str) -> Sequence[Any]:
-    """The cells of one column: numbers as they are, nothing for N/A, texts made inert."""
-    column, values = result.column(name), result[name]
-    if values.dtype.kind == "f":
-        return [None if value != value else value for value in values.tolist()]  # noqa: PLR0124
+def _cells(result: Result, name: str) -> list[str]:
+    """The cells of one column, nothing for N/A."""
+    column = result.column(name)
+    values: list[Any] = result[name].tolist()
     if column.kind == "number":
-        return list(values.tolist())
-    texts = {
-        value: value if isinstance(value, (int, float)) else inert(column.as_text(value))
-        for value in set(values.tolist()) - {None}
+        return numbers(values, missing="")
+    cells = {
+        value: str(value) if isinstance(value, (int, float)) else cell(column.as_text(value))
+        for value in set(values) - {None}
     }
-    return [texts.get(value) for value in values.tolist()]
+    return [cells.get(value, "") for value in values]
 
 
-def inert(text: str) -> str:
-    """`text` on one line, and no formula."""
+def cell(text: str) -> str:
+    """`text` on one line, no formula, and between quotes if it needs them."""
     shown = visible(text, "utf-8")
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    if shown.startswith(_FORMULA):
+        shown = f"'{shown}"
+    if '"' in shown or "," in shown:
+        quoted = shown.replace('"', '""')
+        return f'"{quoted}"'
+    return shown

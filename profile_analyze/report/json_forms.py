@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.report.machine import columns, columns_in, names_of, summary_values
+from profile_analyze.report.machine import columns, columns_in, dumped, names_of, summary_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class JsonRenderer:
             "host": tables.get("host"),
             "notes": [_utf8(note) for note in report.notes],
         }
-        yield _dumped(document)
+        yield dumped(document)
         yield "\n"
 
 
@@ -56,13 +56,13 @@ class JsonLinesRenderer:
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. An object a row; of the totals where only they are asked for."""
         if not report.results and report.summary is not None:
-            yield _dumped(summary_values(report.summary)) + "\n"
+            yield dumped(summary_values(report.summary)) + "\n"
         for result in report.results:
             names = columns_in(report, result)
             keys = ["side", *names_of(result, names)]
             sides = [result.query.side] * len(result)
             rows = zip(sides, *(_values(result, name) for name in names), strict=True)
-            yield "".join(_dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+            yield "".join(dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
 
 
 def _profile(profile: Profile) -> dict[str, Any]:
@@ -96,12 +96,6 @@ def _values(result: Result, name: str) -> list[Any]:
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]
     return values
-
-
-def _dumped(value: Any) -> str:
-    import orjson
-
-    return orjson.dumps(value).decode()
 
 
 def _utf8(text: str) -> str:

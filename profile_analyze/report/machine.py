@@ -51,3 +51,19 @@ def summary_values(summary: Summary) -> dict[str, float | None]:
 
 def _plain(value: Any) -> float | None:
     return None if value is None or value != value else float(value)  # noqa: PLR0124  # NaN
+
+
+def dumped(value: Any) -> str:
+    """`value` as JSON, null for NaN."""
+    import orjson
+
+    return orjson.dumps(value).decode()
+
+
+def numbers(values: list[Any], *, missing: str) -> list[str]:
+    """Each number with as many digits as tell it from all others, `missing` for None and NaN.
+
+    Written as JSON, which takes a fifth of the time of `repr`.
+    """
+    texts = dumped(values)[1:-1].split(",") if values else []
+    return [missing if text == "null" else text for text in texts]
