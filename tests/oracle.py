@@ -57,7 +57,9 @@ def read(document: dict[str, Any]) -> list[Operator]:
                 memory=footprint.get("memory"),
                 in_shapes=_tuples(footprint.get("in_shapes")),
                 out_shapes=_tuples(footprint.get("out_shapes")),
-                in_layouts=_tuples(footprint.get("in_layouts")),
+                in_layouts=_tuples(
+                    footprint.get("in_layouts", [] if "in_shapes" in footprint else None)
+                ),
                 dtypes=[_dtype(graph.get("var", {}).get(var)) for var in entry.get("input", [])],
                 lanes=list(lanes["device"] or {}),
                 parameters=_parameters(footprint.get("param")),

@@ -33,14 +33,17 @@ RESNET = str(PROFILES / "resnet18.json")
         ("id == x", "at character 7: 'x' is not a number, such as 12"),
         ("time ~ 3", "at character 6: ~ is for texts; time is a number"),
         ("type < x", "at character 6: < is for numbers; type is a text"),
-        ("time = 3", "at character 6: there is no operator '='; there are == != < <= > >= ~ !~"),
+        (
+            "time = 3",
+            "at character 6: there is no operator '='; write ==; there are == != < <= > >= ~ !~",
+        ),
         ("time => 3", "at character 6: there is no operator '=>'; there are == != < <= > >= ~ !~"),
         (
             "cumulative_time > 3",
             "at character 1: cumulative_time is of the rows shown, and cannot choose them",
         ),
-        ("count > 3", "at character 1: operators have no count"),
-        ("time.p90 > 3", "at character 1: operators have no time.p90"),
+        ("count > 3", "at character 1: operators have no count; groups have: --having"),
+        ("time.p90 > 3", "at character 1: operators have no time.p90; groups have: --having"),
         ("name ~ (", "at character 8: pattern '(': missing ) at position 1"),
         ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
     ],
@@ -101,3 +104,27 @@ def test_what_cannot_be_judged_is_counted() -> None:
     )
     groups = pa.run(pa.Query(by="type", having="flops > 0"), profile)
     assert groups.notes == ("flops > 0: left out 4 groups where that is N/A",)
+    none = pa.run(pa.Query(by="type", having="share > 200%"), profile)
+    assert none.notes == ("no group matches, of 8",)
+
+
+def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> None:
+    key = r"name~^conv\((l\.\d)"
+    query = pa.Query(by=key, having=[f"{key} == l.6", f"{key} ~ l"])
+    assert pa.run(query, pa.load(RESNET))[key].tolist() == ["l.6"]
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(by=key, having=f"{key} > 5")
+    assert str(caught.value) == (
+        rf"having: '{key} > 5', at character 21: > is for numbers; {key} is a text"
+    )
+
+
+def test_texts_that_there_are_not_are_told_with_what_is_near() -> None:
+    profile = pa.load(RESNET)
+    notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
+    assert notes[0] == "type == elemwise: no operator has that; near: Elemwise"
+    notes = pa.run(pa.Query(where="input_dtype == Float32"), profile).notes
+    assert notes[1] == "input_dtype == Float32: no operator has that; near: Float32, N/A"
+    notes = pa.run(pa.Query(by="param.stride"), profile).notes
+    assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
+    assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()

@@ -256,7 +256,10 @@ def test_data_frames() -> None:
     assert len(frame) == 91
     assert frame["time"].sum() == pytest.approx(0.103739)
     assert frame["flops"].isna().sum() == 42
-    other = pl.DataFrame(columns, strict=False)
+    assert (
+        frame["in_shapes"][40] == "{1,64,112,112}, {1,64,1,1}" or frame["in_shapes"].notna().any()
+    )
+    other = pl.DataFrame(columns)
     assert other.columns == list(result.columns)
     assert other["time"].sum() == pytest.approx(0.103739)
     assert other["flops"].null_count() == 42
@@ -274,12 +277,44 @@ def test_a_notebook_shows_a_table_without_markup_of_names() -> None:
     assert "<td>const&lt;1&gt;[2]</td>" in everything
 
 
+def test_what_is_no_sum_does_not_go_by_its_name() -> None:
+    query = pa.Query(by="type", aggregates="median,max", top=1)
+    result = pa.run(query, pa.load(RESNET))
+    header = next(csv.reader(io.StringIO(pa.render(result, "csv"))))
+    assert header == [
+        *("type", "count", "time_median_s", "time_max_s", "share", "computation_median_flo"),
+        *("flops", "memory_median_bytes", "bandwidth_bytes_per_s"),
+    ]
+    assert pa.render(result, "plain").startswith(
+        "  device self time median (s)    device self time ma"
+    )
+
+
+def test_a_sum_or_a_mean_of_ratios_is_no_column() -> None:
+    for name in ("flops.mean", "bandwidth.sum", "intensity.mean"):
+        with pytest.raises(pa.UnknownColumnError):
+            find_column(name)
+
+
+def test_groups_show_their_shapes_and_the_names_of_parameters() -> None:
+    call = (RESNET, "-t", "1", "--aggregate-by", "type,in_shapes,param.stride_h")
+    lines = run_command(*call).out.splitlines()
+    assert [line.split("│")[3].strip() for line in lines[8:13]] == [
+        *("ConvolutionForward", "{1,64,56,56}, {64,64,3,3}", "stride_h=1", "4", "N/A"),
+    ]
+    assert [line.split("│")[8].strip() for line in lines[8:10]] == ["{1,64,56,56}", "{64,64,3,3}"]
+    wiki = run_command(*call, "--wiki").out
+    assert "| ConvolutionForward, {1,64,56,56}, {64,64,3,3}, stride_h=1 |" in wiki
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_know_the_options(shell: str) -> None:
     outcome = run_command("--print-completion", shell)
     assert (outcome.code, outcome.err) == (0, "")
     for option in ("aggregate-by", "where", "columns", "jsonl"):
         assert option in outcome.out
+    files = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "__fish_complete_path"}
+    assert files[shell] in outcome.out
     parsed = subprocess.run(
         ["bash", "-n"], input=outcome.out, text=True, capture_output=True, check=False
     )
@@ -291,7 +326,7 @@ def test_forms_for_programs_import_only_what_they_need() -> None:
         code_ = (
             "import sys\n"
             "from profile_analyze.cli.main import main\n"
-            "main(sys.argv[1:3])\n"
+            "main([*sys.argv[1:3], '-t', '0'])\n"
             f"sys.exit(' '.join(set({unwanted!r}.split()) & sys.modules.keys()) or 0)"
         )
         arguments = [sys.executable, "-c", code_, RESNET, f"--format={form}"]

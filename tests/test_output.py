@@ -37,17 +37,43 @@ TINY = str(PROFILES / "tiny.json")
 )
 def test_the_suffix_chooses_the_form(tmp_path: Path, name: str, form: str) -> None:
     file = tmp_path / name
-    outcome = run_command(TINY, "-o", str(file))
+    outcome = run_command(TINY, "-o", str(file), "-t", "0")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    assert file.read_bytes() == run_command(TINY, "--format", form).out.encode()
+    assert file.read_bytes() == run_command(TINY, "-t", "0", "--format", form).out.encode()
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_an_option_goes_before_the_suffix(tmp_path: Path) -> None:
-    for option in (["--format", "plain"], ["--wiki"], ["--dump-only-opr"]):
+    for option in (["--format", "plain"], ["--wiki"]):
         file = tmp_path / f"{option[-1]}.csv"
         assert run_command(TINY, "-o", str(file), *option).code == 0
         assert file.read_bytes() == run_command(TINY, *option).out.encode()
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv.gz", "a.tsv"])
+def test_a_suffix_that_no_form_has(tmp_path: Path, name: str) -> None:
+    outcome = run_command(TINY, "-o", str(tmp_path / name))
+    suffix = name.rpartition(".")[2]
+    assert outcome.code == 2
+    assert f"no form has the suffix .{suffix}; choose one by --format, or use .csv, " in outcome.err
+    assert run_command(TINY, "-o", str(tmp_path / name), "--format", "csv").code == 0
+
+
+def test_a_list_of_operators_is_no_csv(tmp_path: Path) -> None:
+    outcome = run_command(TINY, "--dump-only-opr", "-o", str(tmp_path / "a.csv"))
+    assert outcome.code == 2
+    assert "asks for csv, which --dump-only-opr does not have" in outcome.err
+    assert run_command(TINY, "--dump-only-opr", "-o", str(tmp_path / "a")).code == 0
+    assert (tmp_path / "a").read_text() == run_command(TINY, "--dump-only-opr").out
+
+
+def test_rows_that_a_program_will_not_miss_are_told() -> None:
+    call = (TINY, "--show-host", "-t", "1", "--format")
+    assert run_command(*call, "csv").err == (
+        "note: device: the first 1 of 4 rows; -t 0 gives all\n"
+        "note: host: the first 1 of 4 rows; -t 0 gives all\n"
+    )
+    assert run_command(*call, "plain").err == ""
 
 
 def test_a_dash_is_standard_output() -> None:
@@ -154,8 +180,10 @@ def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "profile_analyze", TINY, "--format", "csv", "-o", str(pipe)]
-    with subprocess.Popen([*command, "--force"]) as process:
-        assert pipe.read_text() == run_command(TINY, "--format", "csv").out.replace("\r", "")
+    with subprocess.Popen([*command, "-t", "0"]) as process:
+        assert pipe.read_text() == run_command(TINY, "--format", "csv", "-t", "0").out.replace(
+            "\r", ""
+        )
     assert process.returncode == 0
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

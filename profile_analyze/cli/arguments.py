@@ -293,6 +293,9 @@ class _Completion(argparse.Action):
     ) -> None:
         import shtab
 
+        for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
+            if action.dest in ("file", "output"):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
         _end_with(parser, shtab.complete(parser, values) + "\n")
 
 
@@ -340,6 +343,13 @@ def _check_form(arguments: argparse.Namespace) -> None:
                     f"--dump-only-opr prints no table, so that {option} means nothing; "
                     "leave one out"
                 )
+    if not arguments.format and not arguments.confluence:
+        form = form_for(arguments.output or "")
+        if arguments.dump_only_opr and form not in (None, TABLE):
+            raise QueryError(
+                f"argument -o/--output: {arguments.output} asks for {form}, which --dump-only-opr "
+                "does not have; use another suffix"
+            )
     if arguments.confluence and arguments.format not in (None, WIKI):
         raise QueryError(
             f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "

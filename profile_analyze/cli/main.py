@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile, Side
     from profile_analyze.query.question import Query
+    from profile_analyze.query.result import Result
     from profile_analyze.report.base import Renderer
 
 EXIT_INTERRUPTED = 130
@@ -109,6 +110,8 @@ def _report_on(
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
     results = tuple(run(queries[side], profile) for side in sides)
     notes = [profile.notes, summary.notes, *(result.notes for result in results)]
+    if renderer.for_programs:  # nobody sees there that it ends too soon
+        notes += [_on_the_rest(result) for result in results]
     return Report(
         summary=summary if arguments.print_only in (None, "summary") else None,
         results=results,
@@ -116,6 +119,14 @@ def _report_on(
         profile=profile,
         notes=tuple(note for part in notes for note in part),
     )
+
+
+def _on_the_rest(result: Result) -> tuple[str, ...]:
+    """A note if the answer has more rows than are shown."""
+    if result.available == len(result):
+        return ()
+    side = result.query.side
+    return (f"{side}: the first {len(result)} of {result.available} rows; -t 0 gives all",)
 
 
 def _read(file: str, query: Query, shown: Iterable[str]) -> Profile:

@@ -35,14 +35,15 @@ def check_destination(file: str, source: str, *, force: bool) -> None:
         raise OutputError(f"{file}: is a directory; name a file in it")
     if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
         raise OutputError(f"{file}: is the profile itself; write to another file")
-    if not force:
+    if not force and stat.S_ISREG(mode):
         raise OutputError(f"{file}: is there already; --force replaces it")
 
 
 def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
     """Write to the file `file`, in UTF-8; it is replaced only with `force`.
 
-    What is no regular file, such as a named pipe, is written to as it is. Raises `OutputError`.
+    What is no regular file, such as /dev/stdout or a named pipe, is written to as it is. Raises
+    `OutputError`.
     """
     try:
         if os.path.exists(file) and not os.path.isfile(file):  # noqa: PTH110, PTH113

@@ -293,7 +293,7 @@ COLUMNS: Final = (
     Column(
         "in_layouts",
         "",
-        "the strides, in elements, of each input that is not contiguous",
+        "the strides, in elements, of each input; or contiguous, where they are those of its shape",
         lambda rows: rows.profile.detail("in_layouts"),
         GROUP_KEY,
         kind="text",

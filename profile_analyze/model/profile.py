@@ -147,7 +147,7 @@ class Profile:
     in_shapes: Coded[Shapes] | None = None
     """The shape of each input; this and the other details are None if not asked for: `detail`."""
     in_layouts: Coded[Strides] | None = None
-    """Strides in elements of each input, None for a contiguous one; N/A if all are contiguous."""
+    """Strides in elements of each input, None for a contiguous one; empty if all are."""
     out_shapes: Coded[Shapes] | None = None
     input_dtypes: Coded[Dtypes] | None = None
     """The dtype of each input, None for an unknown one."""

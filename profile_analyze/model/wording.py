@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Parameters, Shape, Shapes, Strides
 
+_CONTIGUOUS: Final = "contiguous"
 _MACHINE_UNITS: Final = {
     "s": "_s",
     "byte": "_bytes",
@@ -39,8 +40,10 @@ def shapes_text(shapes: Shapes) -> str:
 
 
 def strides_text(strides: Strides) -> str:
-    """The strides of several tensors: `[150528,1,672,3], contiguous`."""
-    texts = ("contiguous" if one is None else stride_text(one)[1:] for one in strides)
+    """The strides of several tensors: `[150528,1,672,3], contiguous`; `contiguous` for none."""
+    if not strides:
+        return _CONTIGUOUS
+    texts = (_CONTIGUOUS if one is None else stride_text(one)[1:] for one in strides)
     return ", ".join(texts)
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from profile_analyze.errors import PatternError
 from profile_analyze.model.coded import Coded
+from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.patterns import matches
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.profile import Profile, Side
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
@@ -34,6 +35,8 @@ def notes_on(
         *_on_types(query, profile),
         *_on_dtypes(query, profile, selection),
         *on_unjudged(selection.unjudged, "operator"),
+        *_on_words(query, operators),
+        *_on_parameters(query, profile),
         *_on_an_empty_answer(query, profile, selection),
         *_on_wait_times(query, operators, selection),
         *_on_the_order(query, rows, selection),
@@ -84,9 +87,41 @@ def on_unjudged(unjudged: Mapping[str, int], what: str) -> Iterator[str]:
             yield f"{condition}: left out {counted(count, what)} where that is N/A"
 
 
+def on_groups(formed: int, left: int) -> Iterator[str]:
+    """That conditions leave no group."""
+    if formed and not left:
+        yield f"no group matches, of {formed}"
+
+
+def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
+    """Which texts are compared with that the profile does not have, and what is near them."""
+    for condition in query.conditions():
+        column = find_column(condition.column)
+        if condition.operator != "==" or column.kind == "number":
+            continue
+        words = list(map(column.as_text, operators[column.name].vocabulary))
+        if words and not condition.is_text_of(words):
+            near = ", ".join(_near(condition.value, words)) or "nothing is near"
+            yield f"{condition.text}: no operator has that; near: {near}"
+
+
+def _on_parameters(query: Query, profile: Profile) -> Iterator[str]:
+    """Which parameters are asked for that no operator has."""
+    asked = dict.fromkeys(name for name in query.used if name.startswith(PARAMETER))
+    if not asked:
+        return
+    known = {name for word in profile.detail("parameters").vocabulary for name, _ in word}
+    for name in asked:
+        if name.removeprefix(PARAMETER) not in known:
+            yield f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}"
+
+
 def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
     if not selection.looked_at:
-        yield f"no operator has a {query.side} time"
+        other: Side = "host" if query.side == "device" else "device"
+        others = int(profile.timings(other).recorded.sum())
+        but = f"; {others} have one on the {other}" if others else ""
+        yield f"no operator has a {query.side} time{but}"
     elif not len(selection.operators):
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would" if without else ""

@@ -40,6 +40,8 @@ def find_column(text: str) -> Column:
     Raises `UnknownColumnError`, which lists the columns that there are, and `PatternError` for a
     wrong pattern.
     """
+    if not isinstance(text, str):
+        raise UnknownColumnError(f"{text!r} is no name of a column, which is a text")
     if text in _BY_NAME:
         return _BY_NAME[text]
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
@@ -48,10 +50,12 @@ def find_column(text: str) -> Column:
     if pattern and base in _BY_NAME and _BY_NAME[base].kind != "number":
         return _part(_BY_NAME[base], pattern)
     base, _, aggregate = text.partition(".")
-    if base in _BY_NAME and find_aggregate(aggregate) is not None:
-        column = _BY_NAME[base]
-        if column.of_groups == AGGREGATED or isinstance(column.of_groups, RatioOfSums):
-            return _aggregate(column, aggregate)
+    how = find_aggregate(aggregate)
+    if base in _BY_NAME and how is not None:
+        rule = _BY_NAME[base].of_groups
+        # a sum or mean of ratios means nothing; what sums are formed into is the column itself
+        if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not how.adds_up):
+            return _aggregate(_BY_NAME[base], aggregate)
     raise UnknownColumnError(f"there is no column {text!r}; {_near(text)}")
 
 

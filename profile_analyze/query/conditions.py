@@ -33,7 +33,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
 _FOR_TEXT: Final = ("==", "!=", "~", "!~")
-_GRAMMAR: Final = r"(\s*)([A-Za-z_][\w.]*)(\s*)([=!<>~]+)(\s*)(.*?)\s*"
+_NAME: Final = r"[A-Za-z_][\w.]*"
 
 
 class Condition(NamedTuple):
@@ -50,13 +50,15 @@ class Condition(NamedTuple):
 
         Raises `QueryError` that says at which character of `text` the mistake is.
         """
-        match = re.fullmatch(_GRAMMAR, text, re.DOTALL)
+        # a key may have operators in its pattern: then it is written as it was given
+        names = "|".join([*map(re.escape, keys or ()), _NAME])
+        match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*?)\s*", text, re.DOTALL)
         if match is None:
             raise QueryError(
-                f"{text!r} is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+                f"'{text}' is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
             )
-        _, name, _, operator, _, value = match.groups()
-        places = {"column": match.start(2), "operator": match.start(4), "value": match.start(6)}
+        name, operator, value = match.groups()
+        places = {"column": match.start(1), "operator": match.start(2), "value": match.start(3)}
         try:
             column = find_column(name)
             _check_column(column, keys)
@@ -95,6 +97,11 @@ class Condition(NamedTuple):
         unknown = np.isnan(numbers)
         return _COMPARISONS[self.operator](numbers, bound, tolerance) & ~unknown, unknown
 
+    def is_text_of(self, words: Iterable[str]) -> bool:
+        """Whether one of `words` may be the text that is compared with."""
+        wanted = self.value.replace(" ", "")
+        return any(word.replace(" ", "") == wanted for word in words)
+
     def _words(self, column: Column, words: Iterable[Any]) -> Iterable[bool]:
         """Whether it is true of each of `words`."""
         if self.operator == "~":
@@ -121,7 +128,8 @@ def _is(word: Any, column: Column, value: str) -> bool:
 def _check_column(column: Column, keys: tuple[str, ...] | None) -> None:
     if not column.belongs_to(keys):
         what = "operators" if keys is None else "groups"
-        raise QueryError(f"{what} have no {column.name}")
+        advice = "; groups have: --having" if keys is None else ""
+        raise QueryError(f"{what} have no {column.name}{advice}")
     if column.ranked:
         raise QueryError(f"{column.name} is of the rows shown, and cannot choose them")
 
@@ -129,7 +137,8 @@ def _check_column(column: Column, keys: tuple[str, ...] | None) -> None:
 def _check_operator(column: Column, operator: str) -> None:
     if operator not in {*_COMPARISONS, *_FOR_TEXT}:
         known = " ".join(dict.fromkeys((*_COMPARISONS, *_FOR_TEXT)))
-        raise QueryError(f"there is no operator {operator!r}; there are {known}")
+        advice = "write ==; " if operator == "=" else ""
+        raise QueryError(f"there is no operator {operator!r}; {advice}there are {known}")
     if column.kind == "number" and operator not in _COMPARISONS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
     if column.kind == "text" and operator not in _FOR_TEXT:
@@ -137,7 +146,7 @@ def _check_operator(column: Column, operator: str) -> None:
 
 
 def _wrong(text: str, place: int, error: ProfileAnalyzeError) -> QueryError:
-    return QueryError(f"{text!r}, at character {place + 1}: {error}")
+    return QueryError(f"'{text}', at character {place + 1}: {error}")
 
 
 def _unquoted(value: str) -> str:

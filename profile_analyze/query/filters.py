@@ -47,15 +47,15 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     """
     passed, undecided = of_kind(query, rows.profile)
     recorded = rows.profile.timings(rows.side).recorded
-    timed = recorded & _within_time(query, rows["time"])
+    within = _within_time(query, rows["time"])
     conditions = query.conditions()
-    held, unjudged = holding(conditions, rows, passed & timed)
-    would_hold, _ = holding(conditions, rows, passed & ~recorded)
+    held, unjudged = holding(conditions, rows, passed & within & recorded)
+    would_hold, _ = holding(conditions, rows, passed & within & ~recorded)
     return Selection(
         operators=np.flatnonzero(held),
         looked_at=int(recorded.sum()),
         not_recorded=int(would_hold.sum()),
-        undecided=int((undecided & timed).sum()),
+        undecided=int((undecided & within & recorded).sum()),
         unjudged=unjudged,
     )
 

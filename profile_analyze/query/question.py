@@ -227,12 +227,17 @@ class Query:
     @property
     def details(self) -> frozenset[str]:
         """What of `model.profile.DETAILS` is needed to answer, beside what is to be shown."""
-        used = [
+        return details_of(self.used) | ({"input_dtypes"} if self.input_dtype else set())
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The columns that the question names."""
+        conditions = (*self.conditions(), *self.group_conditions())
+        return (
             *self.by,
             *(order.column for order in self.parsed_order()),
-            *(condition.column for condition in (*self.conditions(), *self.group_conditions())),
-        ]
-        return details_of(used) | ({"input_dtypes"} if self.input_dtype else set())
+            *(condition.column for condition in conditions),
+        )
 
     def conditions(self) -> tuple[Condition, ...]:
         """`where`, taken apart."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.model.coded import Coded
+from profile_analyze.model.columns import AGGREGATED
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
+from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import check_columns, find_column
 from profile_analyze.units import counted
 
@@ -66,6 +68,15 @@ class Result:
         check_columns((name,), self.query.keys)
         return find_column(name)
 
+    def shown_column(self, name: str) -> Column:
+        """The column as it is to be called: a group's percentile, say, does not go by `time`."""
+        column = self.column(name)
+        aggregate = self.query.aggregate
+        is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
+        if is_other and column.of_groups == AGGREGATED:
+            return find_column(f"{column.name}.{aggregate}")
+        return column
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a column, shape (rows,), not to be written to.
 
@@ -89,13 +100,21 @@ class Result:
         return [known[value] for value in values]
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as plain Python values, None for N/A: what data frames are made from."""
-        return {name: _plain(self[name]) for name in self.columns}
+        """The columns as lists for a data frame: numbers, and texts for all else; None for N/A."""
+        return {name: self._for_a_frame(name) for name in self.columns}
+
+    def _for_a_frame(self, name: str) -> list[Any]:
+        """One column with values of one kind, as the libraries for data frames want it."""
+        values = _plain(self[name])
+        if all(value is None or isinstance(value, (int, float)) for value in values):
+            return values
+        as_text = self.column(name).as_text
+        return [None if value is None else as_text(value) for value in values]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows as plain Python values by column name, None for N/A."""
-        columns = self.to_dict()
+        columns = {name: _plain(self[name]) for name in self.columns}
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
@@ -112,7 +131,7 @@ class Result:
     def _repr_html_(self) -> str:
         """The rows as a table, for a notebook."""
         names = self.columns
-        lines = ["<table>", _html_row("th", [heading(self.column(name)) for name in names])]
+        lines = ["<table>", _html_row("th", [heading(self.shown_column(name)) for name in names])]
         lines += [
             _html_row("td", row) for row in zip(*(self.texts(name) for name in names), strict=True)
         ]

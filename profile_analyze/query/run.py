@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.query.advice import notes_on, on_unjudged
+from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
 from profile_analyze.query.filters import holding, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.result import Result
@@ -52,6 +52,7 @@ def run(query: Query, profile: Profile) -> Result:
             *profile.notes,
             *notes_on(query, operators, rows, selection),
             *on_unjudged(unjudged_groups, "group"),
+            *on_groups(len(rows.sizes) if query.grouped else 0, len(candidates)),
         ),
         shown=ShownRows(rows, candidates[: query.top or None]),
     )

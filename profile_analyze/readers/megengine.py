@@ -393,12 +393,22 @@ def _details(
     """What is asked for of `profile.DETAILS`, by name. Raises `_BrokenPartError`."""
     makers: dict[str, Callable[[], Coded[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(_IN_SHAPES.of_optional),
-        "in_layouts": lambda: _texts(footprints, "in_layouts").mapped(_IN_LAYOUTS.of_optional),
+        "in_layouts": lambda: _layouts(footprints).mapped(_IN_LAYOUTS.of_optional),
         "out_shapes": lambda: _texts(footprints, "out_shapes").mapped(_OUT_SHAPES.of_optional),
         "input_dtypes": lambda: _input_dtypes(operators, variables),
         "parameters": lambda: _texts(footprints, "param").mapped(_parameters),
     }
     return {name: make() for name, make in makers.items() if name in asked}
+
+
+def _layouts(footprints: Iterable[_Footprint]) -> Coded[bytes]:
+    """The strides as JSON. The writer leaves them out where all inputs are contiguous: `[]`."""
+    return Coded.of(
+        [
+            bytes(one.in_layouts) or (b"[]" if memoryview(one.in_shapes).nbytes else b"")
+            for one in footprints
+        ]
+    )
 
 
 def _parameters(text: bytes) -> Parameters | None:

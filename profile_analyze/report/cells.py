@@ -38,6 +38,11 @@ class Cells(NamedTuple):
         header = text_width(self.header) + HEADER_PADDING
         return max([header, *map(text_width, self.texts)])
 
+    @property
+    def width_of_text(self) -> int:
+        """The same for a column of texts, which can be shortened; 0 for one of numbers."""
+        return 0 if self.is_number else self.width
+
 
 def cells_of(result: Result, names: Sequence[str], display: Display) -> list[Cells]:
     """The columns `names` of `result`."""
@@ -59,7 +64,7 @@ def _cells(result: Result, name: str, display: Display) -> Cells:
 
 def heading_in(result: Result, name: str) -> str:
     """What a column is called in a table of `result`, which knows whose times they are."""
-    column = result.column(name)
+    column = result.shown_column(name)
     title = heading(column)
     if column.name.partition(".")[0] == "time":
         return title.replace("time", time_title(result), 1)

@@ -28,10 +28,13 @@ _MADE: Final = """\
 
 - `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`.
 - `name~REGEX`: the part of the name that the pattern finds, or its first group if it has one; N/A
-  where it finds nothing. For other texts likewise: `type~^(Conv)`.
-- `time.p90` and the like, for groups: that aggregate of any column of numbers that is not the same
-  for all. Percentiles are interpolated linearly between neighbours; `std` is the sample standard
-  deviation (n - 1); `count` is how many operators have a value.
+  where it finds nothing. For other texts likewise: `type~^(Conv)`. Commas separate columns, but for
+  those within brackets or behind a backslash. `--where` has `name ~ REGEX` instead.
+- `time.p90` and the like, for groups: another aggregate of time, device_time, host_time, wait,
+  computation or memory than `--aggregate` asks for; of flops, bandwidth and intensity likewise, but
+  not their sum or mean, which mean nothing. Percentiles are interpolated linearly between
+  neighbours; `std` is the sample standard deviation (n - 1); `count` is how many operators have a
+  value.
 """
 
 

@@ -40,6 +40,8 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".markdown": "markdown",
     ".wiki": WIKI,
     ".txt": TABLE,
+    ".log": TABLE,
+    ".out": TABLE,
 }
 
 
@@ -53,11 +55,20 @@ def find_renderer(form: str) -> Renderer:
 
 
 def form_for(file: str) -> str | None:
-    """The form that a file's suffix asks for, None if it asks for none."""
-    for suffix, form in _BY_SUFFIX.items():
-        if file.lower().endswith(suffix):
-            return form
-    return None
+    """The form that a file's suffix asks for, None for a name without one.
+
+    Raises `QueryError` for a suffix that no form has.
+    """
+    _, dot, suffix = file.rpartition("/")[2].lstrip(".").rpartition(".")
+    if not dot:
+        return None
+    form = _BY_SUFFIX.get(f".{suffix.lower()}")
+    if form is None:
+        known = ", ".join(_BY_SUFFIX)
+        raise QueryError(
+            f"{file}: no form has the suffix .{suffix}; choose one by --format, or use {known}"
+        )
+    return form
 
 
 def render(

@@ -72,7 +72,8 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
         order = [place for place in reversed(range(len(columns))) if not columns[place].stays]
     else:
         headers = [cells.header for cells in columns]
-        order = [headers.index(header) for header in _GIVE_WAY]
+        further = [heading_in(result, name) for name in reversed(result.query.times[1:])]
+        order = [headers.index(header) for header in (*_GIVE_WAY, *further)]
     kept, missing = _kept(columns, order, display.width)
     if missing > 0:  # even without those that give way; further lines of a text are longer
         narrower = _INFO_WIDTH - missing - len(_CONTINUATION.strip("\n"))

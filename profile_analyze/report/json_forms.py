@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.report.machine import columns, columns_in, dumped, names_of, summary_values
@@ -79,6 +80,7 @@ def _table(report: Report, result: Result) -> dict[str, Any]:
     names = columns_in(report, result)
     units = [result.column(name).unit for name in names]
     return {
+        "query": _query(result.query),
         "matched": result.matched,
         "available": result.available,
         "shown": len(result),
@@ -88,6 +90,11 @@ def _table(report: Report, result: Result) -> dict[str, Any]:
         ],
         "rows": list(zip(*(_values(result, name) for name in names), strict=True)),
     }
+
+
+def _query(query: Query) -> dict[str, Any]:
+    """What was asked, by the names of the fields of a query."""
+    return {field.name: getattr(query, field.name) for field in fields(query)}
 
 
 def _values(result: Result, name: str) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.units import NOT_AVAILABLE, seconds_fixed, six_digits
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def time_title(result: Result) -> str:
     return f"{result.query.side} {kind} time"
 
 
-def row_labels(result: Result) -> list[tuple[str, str, str]]:
-    """For each row what tells it from others: name, type and id, or type, count and N/A."""
+def row_labels(result: Result) -> list[tuple[str, ...]]:
+    """For each row what tells it from others: name, type and id, or its keys, count and N/A."""
     if not result.query.grouped:
         return [
             (name, type_, str(id_))
@@ -29,12 +30,22 @@ def row_labels(result: Result) -> list[tuple[str, str, str]]:
                 result["name"], result["type"], result["id"].tolist(), strict=True
             )
         ]
-    keys = zip(*map(result.texts, result.query.by), strict=True)
-    labels = map(", ".join, keys) if result.query.by else [ALL] * len(result)
-    return [
-        (label, str(count), NOT_AVAILABLE)
-        for label, count in zip(labels, result["count"].tolist(), strict=True)
-    ]
+    keys = [_key_texts(result, key) for key in result.query.by] or [[ALL] * len(result)]
+    counts = map(str, result["count"].tolist())
+    return list(zip(*keys, counts, [NOT_AVAILABLE] * len(result), strict=True))
+
+
+def _key_texts(result: Result, key: str) -> list[str]:
+    """The values of a key; those of a parameter, which say little alone, with its name."""
+    texts = result.texts(key)
+    name = key.removeprefix(PARAMETER)
+    return texts if name == key else [f"{name}={text}" for text in texts]
+
+
+def label_in_one(label: tuple[str, ...]) -> tuple[str, str, str]:
+    """A label of `row_labels` with all keys in one text."""
+    *keys, second, third = label
+    return ", ".join(keys), second, third
 
 
 def summary_lines(summary: Summary) -> list[tuple[str, str]]:

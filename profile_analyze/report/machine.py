@@ -32,7 +32,7 @@ def columns_in(report: Report, result: Result) -> list[str]:
 
 def names_of(result: Result, names: Sequence[str]) -> list[str]:
     """What programs call the columns: with the unit."""
-    return [machine_name(result.column(name)) for name in names]
+    return [machine_name(result.shown_column(name)) for name in names]
 
 
 def summary_values(summary: Summary) -> dict[str, float | None]:

@@ -55,13 +55,15 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
     kept = _kept(columns, display)
     shown = [columns[place] for place in kept]
     room = display.width
-    too_long = "" if room is None or _width(shown) <= room else shown[-1].header
-    if room is not None and too_long:
-        shown[-1] = _cut(shown[-1], shown[-1].width - (_width(shown) - room), display)
+    missing = 0 if room is None else _width(shown) - room
+    widest = max(range(len(shown)), key=lambda place: shown[place].width_of_text)
+    if missing > 0:
+        shown[widest] = _cut(shown[widest], shown[widest].width - missing, display)
     yield draw_cells(shown, style="plain")
     yield from what_gave_way(names, kept)
-    if too_long:
-        yield f"\nshortened for want of width: {too_long}; `| less -S` shows all of it"
+    if missing > 0:
+        header = columns[kept[widest]].header
+        yield f"\nshortened for want of width: {header}; `| less -S` shows all of it"
 
 
 def _width(columns: Sequence[Cells]) -> int:

@@ -29,10 +29,17 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
 
 
 def shape_columns(result: Result) -> tuple[list[list[str]], list[list[str]]]:
-    """The lines for the input and for the output shapes of every row; `None` for groups."""
+    """The lines for the input and for the output shapes of every row."""
     if result.query.grouped:
-        return [["None"]] * len(result), [["None"]] * len(result)
+        return _of_groups(result, "in_shapes"), _of_groups(result, "out_shapes")
     return (
         list(map(shape_lines, result["in_shapes"], result["in_layouts"])),
         list(map(shape_lines, result["out_shapes"])),
     )
+
+
+def _of_groups(result: Result, name: str) -> list[list[str]]:
+    """What a group's operators share, if they are grouped by it; `None` otherwise."""
+    if name in result.query.by:
+        return list(map(shape_lines, result[name]))
+    return [["None"]] * len(result)

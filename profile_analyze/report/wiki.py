@@ -10,7 +10,7 @@ from profile_analyze.report.base import parts
 from profile_analyze.report.cells import cells_of, heading_in
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
-from profile_analyze.report.labels import row_labels, summary_lines
+from profile_analyze.report.labels import label_in_one, row_labels, summary_lines
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.units import mebi, mega, percent, seconds, six_digits
 
@@ -105,7 +105,7 @@ def _time_columns(result: Result) -> dict[str, list[str]]:
 
 def _label_columns(result: Result, display: Display) -> dict[str, list[str]]:
     headers = ("opr type", "opr count") if result.query.grouped else ("opr name", "opr type")
-    labels = row_labels(result)
+    labels = list(map(label_in_one, row_labels(result)))
     return {
         header: [_cell(label[place], display) for label in labels]
         for place, header in enumerate((*headers, "opr id"))
