@@ -89,8 +89,8 @@ def parse_quantity(text: str, unit: str) -> float:
     """The number that `text` is, in `unit`: `10MiB` is 10485760.0 bytes, `5%` is 0.05 of 1.
 
     `unit` is that of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
-    decimal (`k` or `K`, M, G, T, P, E), for bytes binary too (`Ki`, `Mi` ...); a bare number is in
-    the base unit. Raises `QuantityError`.
+    decimal (`k` or `K`, M, G, T, P, E, Z, Y), for bytes binary too (`Ki`, `Mi` ...); a bare number
+    is in the base unit. Raises `QuantityError`.
     """
     if unit == "s":
         return parse_time(text)

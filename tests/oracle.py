@@ -106,7 +106,7 @@ def _parameters(value: Any) -> Any:
         return None
     if isinstance(value, list):
         value = {str(place): one for place, one in enumerate(value)}
-    return {name: _scalar(value[name]) for name in sorted(value)}
+    return {name: _scalar(value[name]) for name in sorted(value) if value[name] is not None}
 
 
 def _scalar(value: Any) -> Any:

@@ -95,7 +95,7 @@ _mostly = st.sampled_from([True] * 7 + [False])
 
 _parameters = st.dictionaries(
     st.sampled_from(["stride", "mode", "axis"]),
-    st.integers(0, 2) | st.sampled_from(["ADD", "RELU"]) | st.just({"deep": [1, True]}),
+    st.integers(0, 2) | st.sampled_from(["ADD", "RELU", None]) | st.just({"deep": [1, True]}),
 ) | st.lists(st.integers(0, 2), max_size=2)
 
 _memory_plans = st.none() | st.sampled_from(DTYPES).map(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from math import inf, nan
+from math import nan
 
 import numpy as np
 import pytest
@@ -99,5 +99,10 @@ def test_what_is_no_aggregate(name: str) -> None:
     assert find_aggregate(name) is None
 
 
-def test_infinity_is_no_share() -> None:
-    assert find_aggregate(f"p{inf}") is None
+def test_a_percentage_beyond_all_numbers_is_none() -> None:
+    assert find_aggregate("p" + "9" * 400) is None
+
+
+def test_no_percentile_is_beyond_all_numbers() -> None:
+    assert finished("median", [[-1.7e308, 1.7e308]]) == [0.0]
+    assert finished("p25", [[-1.7e308, 1.7e308]]) == [pytest.approx(-8.5e307)]

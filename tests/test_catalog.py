@@ -72,6 +72,10 @@ def test_what_is_no_column(text: str, advice: str) -> None:
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
 
 
+def test_an_aggregate_has_one_name() -> None:
+    assert find_column("time.p50.0").name == "time.p50"
+
+
 def test_a_wrong_pattern_in_a_column() -> None:
     with pytest.raises(PatternError, match=r"pattern '\(': missing \) at position 1"):
         find_column("name~(")
@@ -107,6 +111,11 @@ def test_groups_have_their_keys_first() -> None:
         (r"name~[,]x,name~a\,b,id", ("name~[,]x", r"name~a\,b", "id")),
         (r"name~\(,id", (r"name~\(", "id")),
         ("a),b", ("a)", "b")),
+        ("name~^([^(]*),type", ("name~^([^(]*)", "type")),
+        ("name~[(],type", ("name~[(]", "type")),
+        ("name~[]),],type", ("name~[]),]", "type")),
+        ("name~[^]],type", ("name~[^]]", "type")),
+        (r"name~[\]],type", (r"name~[\]]", "type")),
     ],
 )
 def test_names_stand_between_commas(text: str, names: tuple[str, ...]) -> None:

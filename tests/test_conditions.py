@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.profile import DETAILS
 from profile_analyze.query.conditions import Condition
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -94,12 +99,65 @@ def test_what_conditions_keep(where: str | list[str], ids: list[int]) -> None:
     assert result["id"].tolist() == ids
 
 
+def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
+    """A profile of operators that start at 0.1 s, where clocks leave rounding noise."""
+    document = {
+        "profiler": {
+            "device": {
+                str(id_): {"cpu0": {"start": 0.1, "kern": 0.1, "end": 0.1 + time * 1e-6}}
+                for id_, time in enumerate(microseconds)
+            },
+            "opr_footprint": {
+                str(id_): {"memory": 1, "param": {"x": value}}
+                for id_, value in enumerate(parameters)
+            },
+        },
+        "graph_exec": {
+            "operator": {str(id_): {"name": "n", "type": "t"} for id_ in range(len(microseconds))}
+        },
+    }
+    return MegEngineReader().read(Content("made", json.dumps(document).encode()), DETAILS)
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
+        ("time == 3us", [1]),
+        ("time != 3us", [0, 2]),
+        ("time < 3us", [0]),
+        ("time <= 3us", [0, 1]),
+        ("time > 3us", [2]),
+        ("time >= 3us", [1, 2]),
+        ("param.x > 1", [1]),
+        ("param.x != 5", [0, 2]),
+        ("param.x == five", [2]),
+        ("param.x ~ iv", [2]),
+    ],
+)
+def test_times_are_compared_but_for_rounding_noise(where: str, ids: list[int]) -> None:
+    profile = times_of([1, 3, 4], [1, 5, "five"])
+    assert 0.1 + 3e-6 - 0.1 != 3e-6
+    assert pa.run(pa.Query(where=where, order="+id"), profile)["id"].tolist() == ids
+
+
+def test_texts_among_numbers_cannot_be_compared_with_a_number() -> None:
+    profile = times_of([1, 1, 1, 1], [1, 5, "five", None])
+    notes = pa.run(pa.Query(where=["param.x > 1", "param.x > 1"]), profile).notes
+    assert notes == ("param.x > 1: left out 2 operators where that is N/A or a text",)
+    notes = pa.run(pa.Query(where="param.x != 1"), profile).notes
+    assert notes == ("param.x != 1: left out 1 operator where that is N/A",)
+
+
+def test_a_parameter_may_have_any_name() -> None:
+    assert pa.Query(where="param.a-b == 1").conditions()[0].column == "param.a-b"
+
+
 def test_what_cannot_be_judged_is_counted() -> None:
     profile = pa.load(RESNET)
     result = pa.run(pa.Query(where=["type == Elemwise", "param.stride_h < 3", "time > 0"]), profile)
     assert (result.matched, len(result)) == (0, 0)
     assert result.notes == (
-        "param.stride_h < 3: left out 26 operators where that is N/A",
+        "param.stride_h < 3: left out 26 operators where that is N/A or a text",
         "no operator matches, of 91 that have a device time",
     )
     groups = pa.run(pa.Query(by="type", having="flops > 0"), profile)

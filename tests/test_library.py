@@ -133,6 +133,17 @@ def test_groups() -> None:
         _ = everything["type"]
 
 
+def test_what_is_asked_twice_is_asked_once() -> None:
+    query = pa.Query(
+        by="type,type",
+        aggregates="p50.0,sum,p50,sum",
+        where=["time > 0"] * 2,
+        having=["count > 0"] * 2,
+    )
+    assert (query.by, query.aggregates) == (("type",), ("p50", "sum"))
+    assert (query.where, query.having) == (("time > 0",), ("count > 0",))
+
+
 def test_questions_are_plain_frozen_values() -> None:
     query = pa.Query(types="Elemwise", by=["type"], order=["+time", "count"])
     assert query == pa.Query(types=("Elemwise",), by=("type",), order=("+time", "count"))

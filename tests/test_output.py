@@ -176,6 +176,23 @@ def test_without_links_a_file_still_appears_whole(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_long_name_is_no_trouble(tmp_path: Path) -> None:
+    file = tmp_path / ("x" * 251 + ".csv")
+    assert run_command(TINY, "-o", str(file)).code == 0
+    assert file.read_text().startswith("id,name,")
+
+
+def test_what_stands_for_a_log_is_added_to(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    command = (
+        f"'{sys.executable}' -m profile_analyze '{TINY}' --dump-only-opr -o /dev/stdout >> '{log}'"
+    )
+    subprocess.run(["bash", "-c", command], check=True)
+    assert log.read_text() == "before\n" + run_command(TINY, "--dump-only-opr").out
+    assert run_command(TINY, "-o", "/dev/null").code == 0
+
+
 def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -15,7 +15,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.report.colors import bar, without_colors
-from profile_analyze.report.text import text_width
+from profile_analyze.report.text import shortened, text_width
 from tests.conftest import PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -76,6 +76,39 @@ def test_columns_that_were_asked_for_give_way_from_the_last_on() -> None:
         "   8.5%  26.33 GFLOPS                 0.00878  conv(l.7.RELU[0],fuse[2773]@2774)[3443]",
     ]
     assert lines[5].startswith("left out for want of width: memory, bandwidth; ")
+
+
+def test_one_column_always_stays_and_no_number_is_cut() -> None:
+    call = (RESNET, "-t", "1", "--color", "never", "--print-only", "device", "--format", "plain")
+    lines = on_terminal(30, *call, "--columns", "parameters").splitlines()
+    assert lines[1] == "compute_mode=DEFAULT, dilate_\N{HORIZONTAL ELLIPSIS}"
+    lines = on_terminal(30, *call, "--columns", "name,time").splitlines()
+    assert lines[1] == "conv(l.\N{HORIZONTAL ELLIPSIS}                 0.00878"
+    assert on_terminal(10, *call, "--columns", "time").splitlines()[1].strip() == "0.00878"
+
+
+def test_names_of_columns_cannot_act_on_the_terminal() -> None:
+    evil = "name~\x1b]0;evil\x07X"
+    for form in ("plain", "table"):
+        call = (RESNET, "--color", "never", "--format", form, "--columns", f"time,name,{evil}")
+        for width in (40, 400):
+            assert "\x1b" not in on_terminal(width, *call)
+    shown = on_terminal(40, RESNET, "--columns", "time,name,name~é", PYTHONIOENCODING="ascii")
+    assert r"left out for want of width: name~\xe9;" in shown
+
+
+@pytest.mark.parametrize("width", [1000, 40])
+def test_wrapped_cells_keep_their_colours(width: int) -> None:
+    names = "name,param.axis,input_dtype,share"
+    shown = on_terminal(width, RESNET, "--columns", names)
+    assert "\\x1b" not in shown
+    assert ("\x1b[2mN/A\x1b[0m" in shown) == (width == 1000)
+
+
+def test_shortening_wide_text() -> None:
+    assert shortened("卷积卷积", 8, "…") == "卷积卷积"
+    assert shortened("卷积卷积x", 8, "…") == "卷积卷…"
+    assert shortened("卷" * 100_000, 9, "...") == "卷卷卷..."
 
 
 def test_a_name_is_shortened_where_nothing_else_is_left() -> None:

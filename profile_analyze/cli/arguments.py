@@ -11,7 +11,7 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.report.base import ALL_COLUMNS
-from profile_analyze.report.forms import FORMS, OPERATORS, TABLE, WIKI, form_for
+from profile_analyze.report.forms import FORMS, OPERATORS, TABLE, WIKI, WITHOUT_SUMMARY, form_for
 from profile_analyze.units import parse_time
 from profile_analyze.version import VERSION
 
@@ -350,6 +350,15 @@ def _check_form(arguments: argparse.Namespace) -> None:
                 f"argument -o/--output: {arguments.output} asks for {form}, which --dump-only-opr "
                 "does not have; use another suffix"
             )
+    if (
+        arguments.copy_time
+        and form_of(arguments) in WITHOUT_SUMMARY
+        and arguments.print_only != "summary"
+    ):
+        raise QueryError(
+            f"--copy-time is of the summary, which {form_of(arguments)} has only with --print-only "
+            "summary; add that, or use json"
+        )
     if arguments.confluence and arguments.format not in (None, WIKI):
         raise QueryError(
             f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "

@@ -109,6 +109,9 @@ def _report_on(
 
     summary = summarise(profile, queries["device"] if arguments.copy_time else None)
     results = tuple(run(queries[side], profile) for side in sides)
+    for result in results:  # what fails must fail before anything is printed
+        for name in columns or renderer.columns(result.query):
+            _ = result.shown[result.column(name).name]
     notes = [profile.notes, summary.notes, *(result.notes for result in results)]
     if renderer.for_programs:  # nobody sees there that it ends too soon
         notes += [_on_the_rest(result) for result in results]

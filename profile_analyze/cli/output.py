@@ -35,7 +35,7 @@ def check_destination(file: str, source: str, *, force: bool) -> None:
         raise OutputError(f"{file}: is a directory; name a file in it")
     if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
         raise OutputError(f"{file}: is the profile itself; write to another file")
-    if not force and stat.S_ISREG(mode):
+    if not force and stat.S_ISREG(mode) and not file.startswith("/dev/"):
         raise OutputError(f"{file}: is there already; --force replaces it")
 
 
@@ -46,8 +46,8 @@ def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
     `OutputError`.
     """
     try:
-        if os.path.exists(file) and not os.path.isfile(file):  # noqa: PTH110, PTH113
-            with open(file, "wb") as stream:  # noqa: PTH123
+        if file.startswith("/dev/") or _is_special(file):
+            with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
                 stream.writelines(_encoded(pieces))
         else:
             _write_whole(os.path.realpath(file), pieces, force=force)
@@ -55,10 +55,14 @@ def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
         raise _output_error(file, error) from None
 
 
+def _is_special(file: str) -> bool:
+    return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
+
+
 def _write_whole(file: str, pieces: Iterable[str], *, force: bool) -> None:
     """Write beside `file`, then put that in its place, so that nobody sees a part of it."""
-    folder, name = os.path.split(file)
-    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    folder = os.path.dirname(file)  # noqa: PTH120
+    handle, beside = tempfile.mkstemp(prefix=".profile_analyze.", dir=folder)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(_encoded(pieces))

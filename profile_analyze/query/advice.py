@@ -15,9 +15,10 @@ from profile_analyze.query.patterns import matches
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.model.profile import Profile, Side
+    from profile_analyze.query.conditions import Condition
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
@@ -80,11 +81,14 @@ def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator
         )
 
 
-def on_unjudged(unjudged: Mapping[str, int], what: str) -> Iterator[str]:
+def on_unjudged(unjudged: Iterable[tuple[Condition, int]], what: str) -> Iterator[str]:
     """Which conditions could not be judged for how many rows, which are called `what`."""
-    for condition, count in unjudged.items():
+    for condition, count in unjudged:
         if count:
-            yield f"{condition}: left out {counted(count, what)} where that is N/A"
+            yield (
+                f"{condition.text}: left out {counted(count, what)} where that is "
+                f"{condition.not_comparable}"
+            )
 
 
 def on_groups(formed: int, left: int) -> Iterator[str]:

@@ -203,9 +203,11 @@ class Percentile:
         below = np.floor(place).astype(np.int64)
         above = np.minimum(below + 1, np.maximum(counts - 1, 0))
         low, high = (ascending[np.minimum(starts + near, len(values))] for near in (below, above))
+        weight = place - below
         with np.errstate(all="ignore"):  # the neighbour's value counts only where it has a weight
-            between = np.where(place > below, low + (high - low) * (place - below), low)
-        return np.where(counts > 0, between, np.nan)
+            steps = low + (high - low) * weight
+            between = np.where(np.isfinite(steps), steps, low * (1 - weight) + high * weight)
+        return np.where(counts > 0, np.where(weight > 0, between, low), np.nan)
 
 
 def _sums(members: Members) -> Floats:
@@ -252,6 +254,11 @@ def find_aggregate(name: str) -> Aggregate | None:
         return None
     share = float(number) / 100
     return Percentile(share) if share <= 1 else None
+
+
+def canonical_name(name: str) -> str:
+    """The one name of an aggregate that has several: `p50.0` is `p50`."""
+    return name if name in AGGREGATES else f"p{float(name[1:]):g}"
 
 
 def aggregated(aggregate: Aggregate, members: Members) -> Floats:

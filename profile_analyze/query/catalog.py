@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.errors import UnknownColumnError
@@ -21,7 +22,7 @@ from profile_analyze.model.columns import (
     Column,
     RatioOfSums,
 )
-from profile_analyze.query.aggregates import COUNT, find_aggregate
+from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern, parts
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def _key(
     return Column(name, "", meaning, of_operators, GROUP_KEY, kind=kind, detail=detail)
 
 
-def _aggregate(column: Column, aggregate: str) -> Column:
+def _aggregate(column: Column, written: str) -> Column:
+    aggregate = canonical_name(written)
     counts = aggregate == COUNT
     what = f"how many operators have a {column.name}" if counts else f"{aggregate} of {column.name}"
     return Column(
@@ -150,20 +152,21 @@ def check_columns(names: Iterable[str], keys: tuple[str, ...] | None) -> None:
             raise UnknownColumnError(f"{what} have no column {name!r}; they have {have}")
 
 
+# An escaped character, a set such as [^(,], or any other character.
+_PIECE: Final = r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|."
+
+
 def split_names(text: str) -> tuple[str, ...]:
     """The names in `text` between commas; those within brackets, or escaped, belong to a pattern.
 
-    `type,name~^(l{1,2})` has two.
+    `type,name~^(l{1,2})` has two, and so has `name~[(,],type`.
     """
     names = [""]
     depth = 0
-    characters = iter(text)
-    for character in characters:
-        if character == "," and not depth:
+    for piece in re.findall(_PIECE, text, re.DOTALL):
+        if piece == "," and not depth:
             names.append("")
-            continue
-        depth = max(0, depth + (character in "([{") - (character in ")]}"))
-        names[-1] += character
-        if character == "\\":
-            names[-1] += next(characters, "")
+        else:
+            names[-1] += piece
+            depth = max(0, depth + (piece in "({") - (piece in ")}"))
     return tuple(name.strip() for name in names)

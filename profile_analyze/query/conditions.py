@@ -33,7 +33,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
 _FOR_TEXT: Final = ("==", "!=", "~", "!~")
-_NAME: Final = r"[A-Za-z_][\w.]*"
+_NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 
 
 class Condition(NamedTuple):
@@ -90,12 +90,25 @@ class Condition(NamedTuple):
         column = find_column(self.column)
         if column.kind != "number":
             values: Coded[Any] = rows[self.column]
-            return values.where(self._words(column, values.vocabulary)), values.codes < 0
+            unknown = values.codes < 0
+            if self._wants_numbers:
+                unknown |= values.where(isinstance(word, str) for word in values.vocabulary)
+            return values.where(self._words(column, values.vocabulary)), unknown
         numbers = rows[self.column]
         bound = parse_quantity(self.value, column.unit)
         tolerance = TIME_TOLERANCE_S if column.unit == "s" else 0.0
         unknown = np.isnan(numbers)
         return _COMPARISONS[self.operator](numbers, bound, tolerance) & ~unknown, unknown
+
+    @property
+    def _wants_numbers(self) -> bool:
+        return self.operator not in _FOR_TEXT
+
+    @property
+    def not_comparable(self) -> str:
+        """What a value is that cannot be judged."""
+        mixed = find_column(self.column).kind == "mixed" and self._wants_numbers
+        return "N/A or a text" if mixed else "N/A"
 
     def is_text_of(self, words: Iterable[str]) -> bool:
         """Whether one of `words` may be the text that is compared with."""

@@ -13,16 +13,19 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.patterns import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.coded import Coded
-    from profile_analyze.model.columns import Rows
     from profile_analyze.model.profile import Dtypes, Profile
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
+
+    # a condition, where it holds, and where it cannot be judged
+    Verdict: TypeAlias = tuple[Condition, NDArray[np.bool_], NDArray[np.bool_]]
 
 
 class Selection(NamedTuple):
@@ -36,8 +39,8 @@ class Selection(NamedTuple):
     """How many have no entry there, but pass all filters by other things than this time."""
     undecided: int
     """How many passed everything else, but have an input whose dtype the profile does not say."""
-    unjudged: Mapping[str, int]
-    """For each condition how many passed all before it, but are N/A in its column."""
+    unjudged: tuple[tuple[Condition, int], ...]
+    """For each condition how many passed all before it, but cannot be compared."""
 
 
 def select(query: Query, rows: OperatorRows) -> Selection:
@@ -48,9 +51,9 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, undecided = of_kind(query, rows.profile)
     recorded = rows.profile.timings(rows.side).recorded
     within = _within_time(query, rows["time"])
-    conditions = query.conditions()
-    held, unjudged = holding(conditions, rows, passed & within & recorded)
-    would_hold, _ = holding(conditions, rows, passed & within & ~recorded)
+    verdicts = [(condition, *condition.holds(rows)) for condition in query.conditions()]
+    held, unjudged = holding(verdicts, passed & within & recorded)
+    would_hold, _ = holding(verdicts, passed & within & ~recorded)
     return Selection(
         operators=np.flatnonzero(held),
         looked_at=int(recorded.sum()),
@@ -61,15 +64,14 @@ def select(query: Query, rows: OperatorRows) -> Selection:
 
 
 def holding(
-    conditions: Iterable[Condition], rows: Rows, candidates: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], Mapping[str, int]]:
-    """Shape (rows,): the `candidates` for which all `conditions` hold; see `Selection.unjudged`."""
-    unjudged: dict[str, int] = {}
-    for condition in conditions:
-        holds, unknown = condition.holds(rows)
-        unjudged[condition.text] = int((candidates & unknown).sum())
+    verdicts: Iterable[Verdict], candidates: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], tuple[tuple[Condition, int], ...]]:
+    """Shape (rows,): the `candidates` for which all conditions hold; see `Selection.unjudged`."""
+    unjudged = []
+    for condition, holds, unknown in verdicts:
+        unjudged.append((condition, int((candidates & unknown).sum())))
         candidates = candidates & holds
-    return candidates, unjudged
+    return candidates, tuple(unjudged)
 
 
 def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, GROUP_KEY
-from profile_analyze.query.aggregates import AGGREGATES, COUNT, DEFAULT_AGGREGATE, find_aggregate
+from profile_analyze.query.aggregates import (
+    AGGREGATES,
+    COUNT,
+    DEFAULT_AGGREGATE,
+    canonical_name,
+    find_aggregate,
+)
 from profile_analyze.query.catalog import (
     columns_of,
     details_of,
@@ -147,11 +153,10 @@ class Query:
             "input_dtype": input_dtype,
             "min_time_s": min_time_s,
             "max_time_s": max_time_s,
-            "where": _texts("where", where),
+            "where": tuple(dict.fromkeys(_texts("where", where))),
             "by": tuple(dict.fromkeys(keys)),
-            "aggregates": _names("aggregates", aggregates)
-            or ((DEFAULT_AGGREGATE,) if keys else ()),
-            "having": _texts("having", having),
+            "aggregates": _aggregates(aggregates) or ((DEFAULT_AGGREGATE,) if keys else ()),
+            "having": tuple(dict.fromkeys(_texts("having", having))),
             "order": _names("order", order),
             "top": _count(top),
         }
@@ -186,9 +191,6 @@ class Query:
         for field, value, allowed in choices:
             if value not in allowed:
                 raise QueryError(f"{field}: {value!r} is not one of {', '.join(allowed)}")
-        for name in self.aggregates:
-            if find_aggregate(name) is None:
-                raise QueryError(f"aggregates: {name!r} is not one of {', '.join(AGGREGATES)}, pN")
         if self.having and not self.grouped:
             raise QueryError("having: there are no groups; group by something, or use where")
 
@@ -250,6 +252,14 @@ class Query:
     def parsed_order(self) -> tuple[Order, ...]:
         """`order`, taken apart."""
         return tuple(Order.parse(text, self.keys) for text in self.order)
+
+
+def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
+    names = _names("aggregates", value)
+    for name in names:
+        if find_aggregate(name) is None:
+            raise QueryError(f"aggregates: {name!r} is not one of {', '.join(AGGREGATES)}, pN")
+    return tuple(dict.fromkeys(map(canonical_name, names)))
 
 
 def _group_key(text: str) -> str:

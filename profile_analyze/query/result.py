@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
+
+
+_NOTEBOOK_ROWS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -129,13 +133,14 @@ class Result:
         return len(self.shown.sizes)
 
     def _repr_html_(self) -> str:
-        """The rows as a table, for a notebook."""
+        """The first rows as a table, for a notebook, and how many more there are."""
         names = self.columns
         lines = ["<table>", _html_row("th", [heading(self.shown_column(name)) for name in names])]
-        lines += [
-            _html_row("td", row) for row in zip(*(self.texts(name) for name in names), strict=True)
-        ]
-        return "\n".join([*lines, "</table>"])
+        rows = zip(*(self.texts(name) for name in names), strict=True)
+        lines += [_html_row("td", row) for row in islice(rows, _NOTEBOOK_ROWS)]
+        more = len(self) - _NOTEBOOK_ROWS
+        rest = [f"<p>and {more} more rows</p>"] if more > 0 else []
+        return "\n".join([*lines, "</table>", *rest])
 
     def __repr__(self) -> str:
         rows = counted(len(self), "group" if self.query.grouped else "operator")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.columns import Column, Values
     from profile_analyze.model.profile import EndKey, Profile, Side
+    from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
 
 
@@ -86,15 +87,12 @@ class GroupRows(_View):
         return rule(self)
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        how = find_aggregate(aggregate)
-        assert how is not None, f"there is no aggregate {aggregate}"
-        return aggregated(how, self._grouping.members(values))
+        return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """See `RatioOfSums`; N/A where no operator of the group has a ratio of its own."""
         own = self._operators[column]
-        how = find_aggregate(aggregate)
-        if how is None or not how.adds_up:
+        if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own)
         numerator, denominator = self._operators[rule.numerator], self._operators[rule.denominator]
         both = ~np.isnan(numerator + denominator)
@@ -104,6 +102,12 @@ class GroupRows(_View):
         ]
         has_own = self._over_operators("max", np.where(np.isnan(own), np.nan, 1.0))
         return ratio(sums[0], sums[1]) * has_own
+
+
+def _known_aggregate(name: str) -> Aggregate:
+    how = find_aggregate(name)
+    assert how is not None, f"there is no aggregate {name}"
+    return how
 
 
 class ShownRows(_View):

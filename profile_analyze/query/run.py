@@ -14,12 +14,11 @@ from profile_analyze.query.result import Result
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Values
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Order, Query
 
 
@@ -32,12 +31,13 @@ def run(query: Query, profile: Profile) -> Result:
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
     candidates = selection.operators
-    unjudged_groups: Mapping[str, int] = {}
+    unjudged_groups: tuple[tuple[Condition, int], ...] = ()
     if query.grouped:
         grouping = Grouping.of(candidates, [operators[key] for key in query.by])
         rows = GroupRows(operators, grouping, query.aggregate)
         everything = np.ones(len(rows.sizes), np.bool_)
-        held, unjudged_groups = holding(query.group_conditions(), rows, everything)
+        verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions()]
+        held, unjudged_groups = holding(verdicts, everything)
         candidates = np.flatnonzero(held)
     for order in reversed(query.parsed_order()):
         candidates = candidates[_sorted_places(rows[order.column], candidates, order)]

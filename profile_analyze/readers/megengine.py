@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -184,9 +184,15 @@ _FOOTPRINTS_WITH_PARAMETERS: Final = _Section(_FOOTPRINTS.path, _FootprintWithPa
 _DEVICE: Final = _Section("$.profiler.device", dict[str, _Interval])
 _HOST: Final = _Section("$.profiler.host", dict[str, _Interval])
 _OF_FOOTPRINT: Final = "$.profiler.opr_footprint[...]"
-_IN_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.in_shapes", Shapes | None)
-_OUT_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.out_shapes", Shapes | None)
-_IN_LAYOUTS: Final = _Part[Strides | None](f"{_OF_FOOTPRINT}.in_layouts", Strides | None)
+_Extent: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Extents: TypeAlias = tuple[_Extent, ...]
+_IN_SHAPES: Final = _Part[Shapes | None](f"{_OF_FOOTPRINT}.in_shapes", tuple[_Extents, ...] | None)
+_OUT_SHAPES: Final = _Part[Shapes | None](
+    f"{_OF_FOOTPRINT}.out_shapes", tuple[_Extents, ...] | None
+)
+_IN_LAYOUTS: Final = _Part[Strides | None](
+    f"{_OF_FOOTPRINT}.in_layouts", tuple[_Extents | None, ...] | None
+)
 _PARAMETERS: Final = _Part[dict[str, Any] | list[Any] | None](
     f"{_OF_FOOTPRINT}.param", dict[str, Any] | list[Any] | None
 )
@@ -412,18 +418,21 @@ def _layouts(footprints: Iterable[_Footprint]) -> Coded[bytes]:
 
 
 def _parameters(text: bytes) -> Parameters | None:
-    """The parameters in `text` by name; those of an array by place; what has parts is JSON."""
+    """The parameters in `text` by name, those of an array by place; null is none."""
     found = _PARAMETERS.of_optional(text)
     if found is None:
         return None
     named = (
         found.items() if isinstance(found, dict) else ((str(n), one) for n, one in enumerate(found))
     )
-    return tuple((name, _scalar(value)) for name, value in sorted(named))
+    return tuple((name, _scalar(value)) for name, value in sorted(named) if value is not None)
 
 
 def _scalar(value: Any) -> int | float | str:
-    if isinstance(value, str) or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+    """A number or a text; anything else as JSON, and so is a whole number of over 64 bits."""
+    if isinstance(value, (str, float)):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return value
     return msgspec.json.encode(value).decode()
 

@@ -70,6 +70,15 @@ class Renderer(Protocol):
         """The report as text that ends with a newline, in pieces: it may be long."""
 
 
+RATES: Final = ("share", "computation", "flops", "memory", "bandwidth")
+"""What forms show of a row beside its time."""
+
+
+def columns_of_groups(query: Query) -> tuple[str, ...]:
+    """What forms with a column for each show of groups."""
+    return (*query.by, "count", *query.times, *RATES)
+
+
 def parts(
     report: Report,
     *,

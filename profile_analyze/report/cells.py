@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
 from profile_analyze.report.colors import bar, dim
+from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.text import text_width
 from profile_analyze.units import NOT_AVAILABLE
@@ -38,10 +39,15 @@ class Cells(NamedTuple):
         header = text_width(self.header) + HEADER_PADDING
         return max([header, *map(text_width, self.texts)])
 
-    @property
-    def width_of_text(self) -> int:
-        """The same for a column of texts, which can be shortened; 0 for one of numbers."""
-        return 0 if self.is_number else self.width
+
+def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
+    """A table of finished columns, numbers on the right, in one of tabulate's styles."""
+    return draw(
+        list(zip(*(column.texts for column in columns), strict=True)),
+        headers=[column.header for column in columns],
+        style=style,
+        right=[place for place, column in enumerate(columns) if column.is_number],
+    )
 
 
 def cells_of(result: Result, names: Sequence[str], display: Display) -> list[Cells]:

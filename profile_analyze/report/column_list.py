@@ -17,8 +17,9 @@ _INTRODUCTION: Final = """\
 # Columns
 
 What can be shown (`--columns`), filtered (`--where`, `--having`) and ordered by (`--order-by`);
-this is what `profile-analyze --columns help` prints. In brackets: the unit, and the name in the
-forms for programs (csv, json, jsonl), where numbers are in that unit.
+this is what `profile-analyze --columns help` prints. Running sums can only be shown, shapes and
+parameters as a whole have no order. In brackets: the unit, and the name in the forms for programs
+(csv, json, jsonl), where numbers are in that unit.
 
 N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
 """

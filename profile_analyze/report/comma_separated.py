@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display, Report
 
 # What makes a spreadsheet take a text for a formula; an apostrophe in front keeps it from that.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@")
+_EMPTY: Final = '""'
 
 
 class CsvRenderer:
@@ -43,7 +44,8 @@ class CsvRenderer:
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
-    return "".join([f"{line}\r\n" for line in map(",".join, rows)])
+    """The lines; one that would be blank, which readers skip, has an empty text in it."""
+    return "".join([f"{line or _EMPTY}\r\n" for line in map(",".join, rows)])
 
 
 def _cells(result: Result, name: str) -> list[str]:

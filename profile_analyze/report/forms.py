@@ -17,6 +17,9 @@ TABLE: Final = "table"
 WIKI: Final = "wiki"
 OPERATORS: Final = "operators"
 
+WITHOUT_SUMMARY: Final = ("csv", "jsonl")
+"""Forms with rows alone, unless only the summary is asked for."""
+
 _HOMES: Final[Mapping[str, tuple[str, str]]] = {
     TABLE: ("grid", "GridRenderer"),
     "plain": ("plain", "PlainRenderer"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import parts
+from profile_analyze.report.base import RATES, columns_of_groups, parts
 from profile_analyze.report.cells import Cells, cells_of, heading_in
 from profile_analyze.report.colors import bar, dim
 from profile_analyze.report.drawing import draw, draw_boxes
@@ -47,10 +47,9 @@ class GridRenderer:
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """See `Renderer.columns`: several stand in one box."""
-        shown = ("share", "computation", "flops", "memory", "bandwidth")
         if query.keys is None:
-            return ("time", *shown, "name", "type", "id", "in_shapes", "in_layouts", "out_shapes")
-        return (*query.times, *shown, *query.by, "count")
+            return ("time", *RATES, "name", "type", "id", "in_shapes", "in_layouts", "out_shapes")
+        return columns_of_groups(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
@@ -84,7 +83,7 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
         right=[place for place, one in enumerate(kept) if columns[one].is_number],
         style="fancy_grid" if display.can_show(_BOX) else "grid",
     )
-    yield from what_gave_way(names or [cells.header for cells in columns], kept)
+    yield from what_gave_way(names or [cells.header for cells in columns], kept, display)
 
 
 def _columns(
@@ -94,11 +93,17 @@ def _columns(
     if not names:
         return _original_columns(result, display, text_width)
     return [
-        cells
-        if cells.is_number
-        else cells._replace(texts=[_info([text], text_width, display) for text in cells.texts])
-        for cells in cells_of(result, names, display)
+        cells if cells.is_number else _wrapped(result, name, display, text_width)
+        for name, cells in zip(names, cells_of(result, names, display), strict=True)
     ]
+
+
+def _wrapped(result: Result, name: str, display: Display, text_width: int) -> Cells:
+    """A column of texts in several lines. Colours come last: wrapping would break them."""
+    (cells,) = cells_of(result, [name], display._replace(color=False))
+    return cells._replace(
+        texts=[_colored(_info([text], text_width, display), display) for text in cells.texts]
+    )
 
 
 def _kept(
@@ -137,7 +142,7 @@ def _original_columns(result: Result, display: Display, text_width: int) -> list
         "out_shapes": ["\n".join(lines) for lines in out_shapes],
     }
     return [
-        Cells(header, [_faint(text) for text in texts] if display.color else texts, is_number=False)
+        Cells(header, [_colored(text, display) for text in texts], is_number=False)
         for header, texts in columns.items()
     ]
 
@@ -164,6 +169,8 @@ def _info(texts: Iterable[str], width: int, display: Display) -> str:
     return "\n".join(_CONTINUATION.join(wrapped(text, width, display.encoding)) for text in texts)
 
 
-def _faint(text: str) -> str:
+def _colored(text: str, display: Display) -> str:
+    if not display.color:
+        return text
     lines = text.split("\n")
     return "\n".join(dim(line) if line == NOT_AVAILABLE else line for line in lines)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.report.machine import columns, columns_in, dumped, names_of, summary_values
+from profile_analyze.report.machine import (
+    as_utf8,
+    columns,
+    columns_in,
+    dumped,
+    names_of,
+    summary_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +41,11 @@ class JsonRenderer:
         tables = {result.query.side: _table(report, result) for result in report.results}
         document = {
             "version": VERSION,
-            "profile": report.profile and _profile(report.profile),
-            "summary": report.summary and summary_values(report.summary),
+            "profile": None if report.profile is None else _profile(report.profile),
+            "summary": None if report.summary is None else summary_values(report.summary),
             "device": tables.get("device"),
             "host": tables.get("host"),
-            "notes": [_utf8(note) for note in report.notes],
+            "notes": [as_utf8(note) for note in report.notes],
         }
         yield dumped(document)
         yield "\n"
@@ -69,7 +76,7 @@ class JsonLinesRenderer:
 def _profile(profile: Profile) -> dict[str, Any]:
     return {
         "source": profile.source,
-        "file": _utf8(profile.file),
+        "file": as_utf8(profile.file),
         "operators": len(profile),
         "runs": profile.device.time_s.shape[1],
         "devices": list(profile.device.lanes.lane.vocabulary),
@@ -94,7 +101,11 @@ def _table(report: Report, result: Result) -> dict[str, Any]:
 
 def _query(query: Query) -> dict[str, Any]:
     """What was asked, by the names of the fields of a query."""
-    return {field.name: getattr(query, field.name) for field in fields(query)}
+    values = {field.name: getattr(query, field.name) for field in fields(query)}
+    return {
+        name: list(map(as_utf8, value)) if isinstance(value, tuple) else value
+        for name, value in values.items()
+    }
 
 
 def _values(result: Result, name: str) -> list[Any]:
@@ -103,8 +114,3 @@ def _values(result: Result, name: str) -> list[Any]:
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]
     return values
-
-
-def _utf8(text: str) -> str:
-    """`text` without halves of characters, as a file's name may have them."""
-    return text.encode("utf-8", "backslashreplace").decode()

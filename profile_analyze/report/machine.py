@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.wording import machine_name
+from profile_analyze.report.base import RATES, columns_of_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
 
 def columns(query: Query) -> tuple[str, ...]:
     """The columns that a form for programs has by itself."""
-    rates = ("share", "computation", "flops", "memory", "bandwidth")
     if query.keys is None:
-        return ("id", "name", "type", "time", *rates, "in_shapes", "in_layouts", "out_shapes")
-    return (*query.by, "count", *query.times, *rates)
+        return ("id", "name", "type", "time", *RATES, "in_shapes", "in_layouts", "out_shapes")
+    return columns_of_groups(query)
 
 
 def columns_in(report: Report, result: Result) -> list[str]:
@@ -32,7 +32,7 @@ def columns_in(report: Report, result: Result) -> list[str]:
 
 def names_of(result: Result, names: Sequence[str]) -> list[str]:
     """What programs call the columns: with the unit."""
-    return [machine_name(result.shown_column(name)) for name in names]
+    return [as_utf8(machine_name(result.shown_column(name))) for name in names]
 
 
 def summary_values(summary: Summary) -> dict[str, float | None]:
@@ -51,6 +51,11 @@ def summary_values(summary: Summary) -> dict[str, float | None]:
 
 def _plain(value: Any) -> float | None:
     return None if value is None or value != value else float(value)  # noqa: PLR0124  # NaN
+
+
+def as_utf8(text: str) -> str:
+    """`text` without halves of characters, as file names and arguments may have them."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def dumped(value: Any) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import parts
-from profile_analyze.report.cells import cells_of
+from profile_analyze.report.base import RATES, columns_of_groups, parts
+from profile_analyze.report.cells import cells_of, draw_cells
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import summary_lines
-from profile_analyze.report.plain import draw_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,10 +30,7 @@ class MarkdownRenderer:
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """See `Renderer.columns`."""
-        rates = ("share", "computation", "flops", "memory", "bandwidth")
-        if query.keys is None:
-            return ("name", "type", "time", *rates)
-        return (*query.by, "count", *query.times, *rates)
+        return ("name", "type", "time", *RATES) if query.keys is None else columns_of_groups(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.base import parts
-from profile_analyze.report.cells import Cells, cells_of
+from profile_analyze.report.cells import Cells, cells_of, draw_cells
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import summary_lines
 from profile_analyze.report.room import fitting, what_gave_way
@@ -56,14 +56,16 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
     shown = [columns[place] for place in kept]
     room = display.width
     missing = 0 if room is None else _width(shown) - room
-    widest = max(range(len(shown)), key=lambda place: shown[place].width_of_text)
-    if missing > 0:
+    texts = [place for place, cells in enumerate(shown) if not cells.is_number]
+    shortened_header = ""
+    if missing > 0 and texts:  # a number that is cut would be a wrong one
+        widest = max(texts, key=lambda place: shown[place].width)
+        shortened_header = shown[widest].header
         shown[widest] = _cut(shown[widest], shown[widest].width - missing, display)
     yield draw_cells(shown, style="plain")
-    yield from what_gave_way(names, kept)
-    if missing > 0:
-        header = columns[kept[widest]].header
-        yield f"\nshortened for want of width: {header}; `| less -S` shows all of it"
+    yield from what_gave_way(names, kept, display)
+    if shortened_header:
+        yield f"\nshortened for want of width: {shortened_header}; `| less -S` shows all of it"
 
 
 def _width(columns: Sequence[Cells]) -> int:
@@ -76,16 +78,6 @@ def _cut(cells: Cells, width: int, display: Display) -> Cells:
     room = max(width, _SHORTEST)
     texts = [shortened(text, room, mark) for text in cells.texts]
     return cells._replace(header=shortened(cells.header, room, mark), texts=texts)
-
-
-def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
-    """A table of finished columns, numbers on the right, in one of tabulate's styles."""
-    return draw(
-        list(zip(*(column.texts for column in columns), strict=True)),
-        headers=[column.header for column in columns],
-        style=style,
-        right=[place for place, column in enumerate(columns) if column.is_number],
-    )
 
 
 def _kept(columns: Sequence[Cells], display: Display) -> list[int]:

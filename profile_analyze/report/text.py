@@ -54,7 +54,14 @@ def shortened(text: str, width: int, mark: str) -> str:
     """`text` in at most `width` columns, with `mark` at its end if something is missing."""
     if text_width(text) <= width:
         return text
-    end = len(text)
-    while end and text_width(text[:end]) > width - len(mark):
-        end -= 1
-    return text[:end] + mark
+    room = width - len(mark)
+    if text.isascii():
+        return text[:room] + mark
+    import wcwidth
+
+    taken = 0
+    for end, character in enumerate(text):
+        taken += max(wcwidth.wcwidth(character), 0)
+        if taken > room:
+            return text[:end] + mark
+    return text
