@@ -46,13 +46,13 @@ ORIGINAL_QUERIES = {
 }
 
 _READ = "import sys; data = open(sys.argv[1], 'rb').read(); "
-_LIBRARIES = {
+LIBRARIES = {
     "json.load": "import json, sys; json.load(open(sys.argv[1]))",
     "orjson.loads": _READ + "import orjson; orjson.loads(data)",
     "orjson.loads, collector off": _READ + "import gc, orjson; gc.disable(); orjson.loads(data)",
-    "load()": "import sys; from profile_analyze import load; load(sys.argv[1], input_dtypes=False)",
+    "load()": "import sys; from profile_analyze import load; load(sys.argv[1], details=())",
     "load() and run()": "import sys; from profile_analyze import Query, load, run; "
-    "run(Query(by='type'), load(sys.argv[1], input_dtypes=False)).rows",
+    "run(Query(by='type'), load(sys.argv[1], details=())).rows",
 }
 _IMPORTS = "import numpy, tabulate, msgspec"
 _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
@@ -102,7 +102,7 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
             if name == "by type":
                 commands[FLOOR] = python(_FLOOR, str(path))
                 if size != "1.5 GB":  # the peers would need more memory than there is
-                    commands |= {key: python(code, str(path)) for key, code in _LIBRARIES.items()}
+                    commands |= {key: python(code, str(path)) for key, code in LIBRARIES.items()}
             if original and size != "1.5 GB" and name in ORIGINAL_QUERIES:
                 commands[ORIGINAL] = _original(original, str(path), ORIGINAL_QUERIES[name])
             yield Case(size, name, commands)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 import profile_analyze as pa
+from benchmarks.cases import LIBRARIES
 from benchmarks.generate import SOURCE, generated, write
 from tests import oracle
+from tests.conftest import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,3 +47,12 @@ def test_one_copy_is_the_profile_itself() -> None:
             renamed = {**entry, "name": entry["name"] + "0"}
             assert copy["graph_exec"][section][id_] == renamed
     assert copy["profiler"]["opr_footprint"] == original["profiler"]["opr_footprint"]
+
+
+@pytest.mark.parametrize("name", [name for name in LIBRARIES if "orjson" not in name])
+def test_the_commands_that_are_measured_work(name: str) -> None:
+    path = str(PROFILES / "tiny.json")
+    done = subprocess.run(
+        [sys.executable, "-c", LIBRARIES[name], path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
