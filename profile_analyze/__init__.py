@@ -17,11 +17,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (
         InputError,
         MalformedProfileError,
         OutputError,
         PatternError,
+        PeaksError,
         ProfileAnalyzeError,
         QuantityError,
         QueryError,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.coded import Coded
     from profile_analyze.model.columns import COLUMNS, Column
     from profile_analyze.model.profile import LaneTimes, Profile, Timings
+    from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.run import run
@@ -49,10 +52,13 @@ _HOME = {
     "Display": "report.base",
     "FORMS": "report.forms",
     "InputError": "errors",
+    "Judgement": "query.judgement",
     "LaneTimes": "model.profile",
     "MalformedProfileError": "errors",
     "OutputError": "errors",
     "PatternError": "errors",
+    "Peaks": "analysis.peaks",
+    "PeaksError": "errors",
     "Profile": "model.profile",
     "ProfileAnalyzeError": "errors",
     "QuantityError": "errors",
@@ -64,7 +70,9 @@ _HOME = {
     "Timings": "model.profile",
     "UnknownColumnError": "errors",
     "UnknownFormatError": "errors",
+    "Winner": "query.judgement",
     "load": "readers.loading",
+    "parse_peaks": "analysis.peaks",
     "parse_time": "units",
     "render": "report.forms",
     "run": "query.run",
@@ -79,10 +87,13 @@ __all__ = [
     "CopyTime",
     "Display",
     "InputError",
+    "Judgement",
     "LaneTimes",
     "MalformedProfileError",
     "OutputError",
     "PatternError",
+    "Peaks",
+    "PeaksError",
     "Profile",
     "ProfileAnalyzeError",
     "QuantityError",
@@ -94,8 +105,10 @@ __all__ = [
     "Timings",
     "UnknownColumnError",
     "UnknownFormatError",
+    "Winner",
     "__version__",
     "load",
+    "parse_peaks",
     "parse_time",
     "render",
     "run",

@@ -8,6 +8,7 @@
     └── QueryError                  the question makes no sense           exit 2
         ├── QuantityError           a number with a unit that is not one
         ├── PatternError            a regular expression that fails
+        ├── PeaksError              rates of a device that are not known, or not rates
         └── UnknownColumnError      a column that does not exist
 
 Each message is one line that says what was found and what to do; one about the input begins with
@@ -62,6 +63,10 @@ class QuantityError(QueryError):
 
 class PatternError(QueryError):
     """A regular expression is wrong, or took longer than it may."""
+
+
+class PeaksError(QueryError):
+    """A device was named that is not known, or its rates make no sense."""
 
 
 class UnknownColumnError(QueryError):

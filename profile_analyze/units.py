@@ -144,6 +144,11 @@ def seconds(value: float) -> str:
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
 
 
+def decimal_rate(value: float) -> str:
+    """Bytes per second as makers of hardware write them: `1555 GB/s`, of 1e9 bytes."""
+    return f"{value / 1e9:.4g} GB/s"
+
+
 def three_digits(value: float) -> str:
     """A number with three significant digits: `57.3`, `0.111`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.3g}"

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from profile_analyze import Query
 
@@ -183,7 +185,57 @@ def _row(operator: Operator, query: Query, total: Number) -> dict[str, Any]:
         "device": ", ".join(operator.lanes) or None,
         "parameters": None if parameters is None else tuple(parameters.items()),
     }
+    if query.peaks is not None:
+        row |= _roofline(operator, query, row, total)
     return row | {key: _made(key, row) for key in query.by if key not in row}
+
+
+def _roofline(
+    operator: Operator, query: Query, row: dict[str, Any], total: Number
+) -> dict[str, Any]:
+    """For peaks of any dtype."""
+    assert query.peaks is not None
+    ((_, rate),) = query.peaks.flops
+    mover = operator.type in ("Copy", "Concat", "Dimshuffle")
+    time, on_cpu = row["time"], any("cpu" in lane for lane in operator.lanes)
+    judged = (
+        query.side == "device"
+        and query.end_key == "end"
+        and bool(time)
+        and not (on_cpu and time < 0.999999e-6)
+    )
+    compute = operator.computation / rate if judged and operator.computation and not mover else None
+    has_roof = judged and (mover or compute is not None)
+    memory = None
+    if has_roof and operator.memory is not None:
+        memory = operator.memory / query.peaks.bandwidth
+    least = memory if mover or compute is None or memory is None else max(compute, memory)
+    if not mover and compute is None:
+        least = None
+    reachable = None if row["intensity"] is None else row["intensity"] * query.peaks.bandwidth
+    lost = None if least is None else time - least
+    return {
+        "bound": _bound(compute, memory, least),
+        "attainable": reachable if mover or reachable is None else min(rate, reachable),
+        "compute_time": compute,
+        "memory_time": memory,
+        "least_time": least,
+        "efficiency": _divided(least, time),
+        "lost": lost,
+        "gain": _gain(total, lost),
+    }
+
+
+def _bound(compute: Number, memory: Number, least: Number) -> str | None:
+    if least is None:
+        return None
+    return "compute" if (compute or 0) >= (memory or 0) else "memory"
+
+
+def _gain(total: Number, lost: Number) -> Number:
+    if lost is None or total is None or total - lost <= 0:
+        return None
+    return total / (total - lost)
 
 
 def _made(key: str, row: dict[str, Any]) -> Any:
@@ -248,6 +300,20 @@ def _group(rows: list[dict[str, Any]], query: Query, total: Number) -> dict[str,
     group["share"] = _divided(group["time"], total)
     group["flops"] = _group_ratio(aggregate, rows, "computation", "time", "flops")
     group["bandwidth"] = _group_ratio(aggregate, rows, "memory", "time", "bandwidth")
+    if query.peaks is not None:
+        for column in ("compute_time", "memory_time", "least_time", "lost"):
+            group[column] = _aggregated(aggregate, [row[column] for row in rows])
+        sums = {
+            column: _aggregated("sum", [row[column] for row in rows])
+            for column in ("compute_time", "memory_time", "least_time", "lost")
+        }
+        group.setdefault(
+            "bound", _bound(sums["compute_time"], sums["memory_time"], sums["least_time"])
+        )
+        group["gain"] = _gain(total, sums["lost"])
+        ratios = (("attainable", "computation", "least_time"), ("efficiency", "least_time", "time"))
+        for own, above, below in ratios:
+            group[own] = _group_ratio(aggregate, rows, above, below, own)
     group["intensity"] = _group_ratio(aggregate, rows, "computation", "memory", "intensity")
     return group
 
@@ -267,7 +333,7 @@ def _deviation(known: list[float]) -> Number:
     """As in a textbook, adding up one by one: groups that are equally spread must come out equal."""
     if len(known) < 2:
         return None
-    mean = math.fsum(known) / len(known)
+    mean = float(np.sum(known)) / len(known)  # of ratios, whose sums depend on the order
     squares = 0.0
     for value in known:
         squares += (value - mean) ** 2

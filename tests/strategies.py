@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from profile_analyze import Query
+from profile_analyze import Query, parse_peaks
 
 TICK_S = 2.0**-20
 TYPES = ("Convolution", "Elemwise", "Reduce", "Copy")
@@ -104,6 +104,9 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
 
 _AMOUNTS = ("time", "device_time", "host_time", "wait", "share", "computation", "flops", "memory",
             "bandwidth", "intensity")  # fmt: skip
+_JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
+# powers of two, so that sums of least times are exact
+PEAKS = parse_peaks(f"{2**20}:{2**18}")
 _TEXTS = ("name", "type", "input_dtype", "device")
 _KEYS = (
     *_TEXTS,
@@ -122,7 +125,9 @@ def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
     values = {"share": _shares, "computation": _numbers | st.just("0.5KFLO"),
               "memory": _numbers | st.just("0.5KiB"), "flops": st.sampled_from(["1e6", "2e7"]),
               "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
-              "intensity": _numbers, "id": _numbers}  # fmt: skip
+              "intensity": _numbers, "id": _numbers, "efficiency": _shares,
+              "attainable": st.sampled_from(["1e6", "2e5"]),
+              "gain": st.sampled_from(["1", "1.25"])}  # fmt: skip
     return st.sampled_from(columns).flatmap(
         lambda column: st.builds(
             "{} {} {}".format, st.just(column), _comparisons, values.get(column, _times)
@@ -148,10 +153,13 @@ def queries(draw: st.DrawFn) -> Query:
     def rarely(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> Any:
         return otherwise if draw(_mostly) else draw(strategy)
 
+    peaks = draw(st.sampled_from([None, None, PEAKS]))
+    amounts = (*_AMOUNTS, *_JUDGED) if peaks else _AMOUNTS
+    keys = (*_KEYS, "bound") if peaks else _KEYS
     by = draw(
         st.just(())
         | st.just(("type",))
-        | st.lists(st.sampled_from(_KEYS), min_size=1, max_size=3, unique=True).map(tuple)
+        | st.lists(st.sampled_from(keys), min_size=1, max_size=3, unique=True).map(tuple)
     )
     several = st.lists(
         st.sampled_from(["sum", "mean", "max", "min", "median", "std", "count", "p90", "p12.5"]),
@@ -159,19 +167,19 @@ def queries(draw: st.DrawFn) -> Query:
     )  # fmt: skip
     aggregates = draw(several) if draw(st.booleans()) and (by or draw(st.booleans())) else ()
     grouped = bool(by or aggregates)
-    plain = Query(by=by, aggregates=aggregates)
+    plain = Query(by=by, aggregates=aggregates, peaks=peaks)
     columns = (
         (
-            *_AMOUNTS,
+            *amounts,
             "count",
             *plain.times,
             *(key for key in by if "shapes" not in key and key != "parameters"),
         )
         if grouped
-        else (*_AMOUNTS, *_TEXTS, "id", "opr_id", "param.stride")
+        else (*amounts, *_TEXTS, "id", "opr_id", "param.stride")
     )
     orders = st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
-    having = st.lists(_conditions((*_AMOUNTS, "count")), max_size=2)
+    having = st.lists(_conditions((*amounts, "count")), max_size=2)
     return Query(
         side=draw(st.sampled_from(["device", "host"])),
         end_key=draw(st.sampled_from(["end", "end", "kern"])),
@@ -180,10 +188,13 @@ def queries(draw: st.DrawFn) -> Query:
         input_dtype=rarely(st.sampled_from(["", *DTYPES])),
         min_time_s=rarely(ticks),
         max_time_s=rarely(ticks),
-        where=draw(st.lists(_where, max_size=2)) if draw(st.booleans()) else (),
+        where=draw(st.lists(_where | _conditions(amounts), max_size=2))
+        if draw(st.booleans())
+        else (),
         by=by,
         aggregates=aggregates,
         having=rarely(having, ()) if grouped else (),
         order=tuple(draw(st.lists(orders, min_size=1, max_size=2))),
         top=rarely(st.integers(1, 4), 0),
+        peaks=peaks,
     )

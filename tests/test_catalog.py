@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.errors import PatternError, UnknownColumnError
+from profile_analyze.model.columns import RowKind
 from profile_analyze.query.catalog import (
     columns_of,
     details_of,
@@ -84,18 +85,18 @@ def test_a_wrong_pattern_in_a_column() -> None:
 def test_what_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "in_shapes", "in_layouts", "out_shapes"),
-        *("input_dtype", "device", "parameters"),
+        *("input_dtype", "device", "parameters", "bound"),
     )
-    assert orderable_names(None) == (
+    assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, "time", "share", *AMOUNTS, "input_dtype", "device"),
     )
-    assert orderable_names(("param.mode", "type")) == (
+    assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", "time", "share", *AMOUNTS),
     )
 
 
 def test_groups_have_their_keys_first() -> None:
-    assert columns_of(("type", "name~x"), ("time.p90",)) == (
+    assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
         *("type", "name~x", "count", "time", "time.p90", "share"),
         *("cumulative_time", "cumulative_share", *AMOUNTS),
     )

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.columns import RowKind
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.base import Content
@@ -55,7 +56,7 @@ RESNET = str(PROFILES / "resnet18.json")
 )
 def test_a_mistake_is_pointed_at(text: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
-        Condition.parse(text, None)
+        Condition.parse(text, RowKind(None))
     assert str(caught.value) == f"{text!r}, {message}"
 
 

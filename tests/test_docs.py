@@ -147,3 +147,8 @@ def test_the_help_examples_work() -> None:
     for example in examples:
         resnet = str(PROFILES / "resnet18.json")
         answer(example.replace("run.json", resnet))
+
+
+def test_the_table_of_devices_is_what_is_printed() -> None:
+    text = (ROOT / "docs" / "roofline.md").read_text(encoding="utf-8")
+    assert text.endswith("\n\n" + run_command("--peaks", "list").out)

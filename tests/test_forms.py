@@ -35,6 +35,8 @@ CALLS: tuple[list[str], ...] = (
     ["--print-only", "summary"],
     ["--print-only", "host", "--top-end-key", "kern"],
     ["--type", "NoSuchType"],
+    ["--peaks", "h100-sxm", "-t", "0", "--order-by", "lost"],
+    ["--peaks", "1T:1G", "--aggregate-by", "bound,type", "--columns", "all"],
 )
 
 

@@ -18,7 +18,7 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, param.NAME, "
+    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, bound, param.NAME, "
     "name~REGEX"
 )
 HOST_TIMES = (1e-6, 1e-6)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import COLUMNS, GROUP_KEY
+from profile_analyze.model.columns import COLUMNS, RowKind
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Timings
 
@@ -63,9 +63,9 @@ def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
 
 def test_every_column_belongs_somewhere_and_says_what_it_means() -> None:
     for column in COLUMNS:
-        assert column.belongs_to(None) or column.belongs_to(())
-        assert column.belongs_to((column.name,)) or column.of_groups is None
-        assert column.belongs_to(()) == (column.of_groups not in (None, GROUP_KEY))
+        assert RowKind(None).has(column) or RowKind(()).has(column)
+        assert RowKind((column.name,)).has(column) or column.of_groups is None
+        assert RowKind(()).has(column) == (column.of_groups is not None)
         assert column.meaning[0].islower()
         assert column.unit in ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
-        assert (column.kind == "number") == (column.of_groups != GROUP_KEY)
+        assert (column.kind == "number") == (not column.is_key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.output import write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.report.base import ALL_COLUMNS
@@ -18,6 +18,7 @@ from profile_analyze.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Side
     from profile_analyze.query.question import Query
 
@@ -53,6 +54,8 @@ _LATER_OPTIONS: Final = frozenset(
     (
         "where",
         "having",
+        "peaks",
+        "plot",
         "columns",
         "format",
         "output",
@@ -175,8 +178,8 @@ def _add_order(group: argparse._ArgumentGroup) -> None:
         default=DEFAULT_ORDER,
         metavar="[+]COLUMN[,...]",
         help="largest first, with + smallest first; N/A comes last (default: time). Operators "
-        f"have {', '.join(orderable_names(None))}, and param.NAME; groups have their keys, "
-        f"{', '.join(orderable_names(()))}, and aggregates such as time.p90",
+        f"have {', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
+        f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
     )
     group.add_argument(
         "-t",
@@ -219,6 +222,14 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
     )
 
     group.add_argument(
+        "--peaks",
+        action=_Peaks,
+        metavar="SPEC",
+        help="compare with what a device can do at most, and add bound, efficiency, lost and gain: "
+        "a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), FLO/s and bytes per "
+        "second (19.5T:1555G), a TOML file, or here: measured on this machine, once (here! again)",
+    )
+    group.add_argument(
         "--columns",
         action=_Columns,
         metavar="COLUMN[,...]",
@@ -251,6 +262,12 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
         "--force", action="store_true", help="let --output replace a file that is there"
     )
     group.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw a picture too, .svg, .png or .pdf: all rows on the roofline, with --peaks, or "
+        "else the longest in ranked bars; needs the extra plot",
+    )
+    group.add_argument(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
@@ -278,6 +295,23 @@ class _Columns(argparse.Action):
             from profile_analyze.report.column_list import column_list
 
             _end_with(parser, column_list())
+        setattr(namespace, self.dest, values)
+
+
+class _Peaks(argparse.Action):
+    """Keeps what names the peaks; `list` prints the table of devices instead, and ends."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        from profile_analyze.cli import peaks
+
+        if values == peaks.LIST:
+            _end_with(parser, peaks.device_list())
         setattr(namespace, self.dest, values)
 
 
@@ -374,7 +408,7 @@ _OPTION_OF: Final = {
 }
 
 
-def queries_of(arguments: argparse.Namespace) -> dict[Side, Query]:
+def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
     """What is asked about each side. Raises `QueryError`."""
     from profile_analyze.query.question import Query
 
@@ -391,6 +425,7 @@ def queries_of(arguments: argparse.Namespace) -> dict[Side, Query]:
         "order": arguments.order_by,
         "top": arguments.top,
         "end_key": arguments.top_end_key,
+        "peaks": peaks,
     }
     try:
         return {"device": Query(side="device", **fields), "host": Query(side="host", **fields)}
@@ -417,7 +452,7 @@ def columns_of(arguments: argparse.Namespace, query: Query) -> tuple[str, ...]:
     if arguments.columns == ALL_COLUMNS:
         return query.columns
     names = split_names(arguments.columns)
-    check_columns(names, query.keys)
+    check_columns(names, query.kind)
     return names
 
 

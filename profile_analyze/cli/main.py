@@ -19,6 +19,7 @@ from profile_analyze.cli.arguments import (
 from profile_analyze.cli.output import (
     STANDARD_OUTPUT,
     check_destination,
+    write_bytes,
     write_file,
     write_standard_output,
 )
@@ -30,12 +31,13 @@ from profile_analyze.errors import (
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.report.base import Display, Report
-from profile_analyze.report.forms import find_renderer
+from profile_analyze.report.forms import find_renderer, kind_of_picture
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Profile, Side
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
@@ -68,28 +70,48 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The question is checked before the file is read, and NumPy is imported only then.
+    peaks = _peaks(arguments.peaks)
     try:
-        queries, profile = queries_of(arguments), None
+        queries, profile = queries_of(arguments, peaks), None
         doubts: tuple[str, ...] = ()
     except UnknownColumnError as error:
         profile = _with_nothing_to_sort(arguments)
         if profile is None:
             raise
         arguments.order_by = DEFAULT_ORDER
-        queries, doubts = queries_of(arguments), (str(error),)
+        queries, doubts = queries_of(arguments, peaks), (str(error),)
     columns = columns_of(arguments, queries["device"])
     to_file = arguments.output not in (None, STANDARD_OUTPUT)
     if to_file:
         check_destination(arguments.output, arguments.file, force=arguments.force)
+    if arguments.plot is not None:
+        kind_of_picture(arguments.plot)
+        check_destination(arguments.plot, arguments.file, force=arguments.force)
     renderer = find_renderer(form_of(arguments))
     report = _report_on(arguments, queries, columns, renderer, profile)
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
+    if arguments.plot is not None:
+        content = _picture(queries["device"], report, kind_of_picture(arguments.plot))
+        write_bytes(arguments.plot, content, force=arguments.force)
     pieces = renderer.pieces(report, _display(arguments, to_file=to_file))
     if to_file:
         write_file(arguments.output, pieces, force=arguments.force)
     else:
         write_standard_output(pieces, for_programs=renderer.for_programs)
     return report.notes
+
+
+def _peaks(spec: str | None) -> Peaks | None:
+    """The peaks that `spec` names. What takes a while is told on a terminal, line by line."""
+    if spec is None:
+        return None
+    from profile_analyze.cli.peaks import resolve
+
+    def say(text: str) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            _report("measuring", [text])
+
+    return resolve(spec, say)
 
 
 def _report_on(
@@ -103,11 +125,13 @@ def _report_on(
     sides = sides_of(arguments)
     if profile is None:
         shown = columns or renderer.columns(queries["device"]) if sides else ()
+        shown = (*shown, *(["efficiency"] if queries["device"].peaks else []))  # of the summary
         profile = _read(arguments.file, queries["device"], shown)
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
 
-    summary = summarise(profile, queries["device"] if arguments.copy_time else None)
+    device = queries["device"]
+    summary = summarise(profile, device if arguments.copy_time else None, judged_by=device)
     results = tuple(run(queries[side], profile) for side in sides)
     for result in results:  # what fails must fail before anything is printed
         for name in columns or renderer.columns(result.query):
@@ -130,6 +154,21 @@ def _on_the_rest(result: Result) -> tuple[str, ...]:
         return ()
     side = result.query.side
     return (f"{side}: the first {len(result)} of {result.available} rows; -t 0 gives all",)
+
+
+def _picture(query: Query, report: Report, kind: str) -> bytes:
+    """The picture of all rows of the answer, not of the first alone."""
+    from dataclasses import fields
+
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.run import run
+    from profile_analyze.query.summary import summarise
+    from profile_analyze.report.picture import picture
+
+    assert report.profile is not None
+    everything = Query(**{one.name: getattr(query, one.name) for one in fields(query)} | {"top": 0})
+    summary = report.summary or summarise(report.profile, judged_by=query)
+    return picture(run(everything, report.profile), summary, kind)
 
 
 def _read(file: str, query: Query, shown: Iterable[str]) -> Profile:

@@ -50,7 +50,15 @@ def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
             with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
                 stream.writelines(_encoded(pieces))
         else:
-            _write_whole(os.path.realpath(file), pieces, force=force)
+            _write_whole(os.path.realpath(file), _encoded(pieces), force=force)
+    except OSError as error:
+        raise _output_error(file, error) from None
+
+
+def write_bytes(file: str, content: bytes, *, force: bool) -> None:
+    """The same with finished bytes."""
+    try:
+        _write_whole(os.path.realpath(file), [content], force=force)
     except OSError as error:
         raise _output_error(file, error) from None
 
@@ -59,13 +67,13 @@ def _is_special(file: str) -> bool:
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 
-def _write_whole(file: str, pieces: Iterable[str], *, force: bool) -> None:
+def _write_whole(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
     """Write beside `file`, then put that in its place, so that nobody sees a part of it."""
     folder = os.path.dirname(file)  # noqa: PTH120
     handle, beside = tempfile.mkstemp(prefix=".profile_analyze.", dir=folder)
     try:
         with open(handle, "wb") as stream:  # noqa: PTH123
-            stream.writelines(_encoded(pieces))
+            stream.writelines(pieces)
             stream.flush()
             os.fsync(handle)
         os.chmod(beside, _mode_for(file))  # noqa: PTH101

@@ -41,6 +41,10 @@ class Rows(Protocol):
         """Whether times last to the end or to the first kernel (the wait time)."""
 
     @property
+    def peaks(self) -> Any:
+        """The peak rates that rows are compared with, None if none were given."""
+
+    @property
     def total_s(self) -> float:
         """Seconds of all operators of the profile: what a share of 1 is. NaN if unknown."""
 
@@ -57,9 +61,6 @@ Formula: TypeAlias = Callable[[Rows], Values]
 
 AGGREGATED: Final = "aggregated"
 """A group's value is the aggregate that was asked for, over its operators' values."""
-
-GROUP_KEY: Final = "group key"
-"""A group has a value only if it was grouped by this column."""
 
 
 class AggregateOf(NamedTuple):
@@ -80,7 +81,7 @@ class RatioOfSums(NamedTuple):
     denominator: str
 
 
-GroupRule: TypeAlias = "Literal['aggregated', 'group key'] | AggregateOf | RatioOfSums | Formula"
+GroupRule: TypeAlias = "Literal['aggregated'] | AggregateOf | RatioOfSums | Formula"
 
 Kind: TypeAlias = Literal["number", "text", "mixed"]
 
@@ -96,14 +97,18 @@ class Column(NamedTuple):
     of_operators: Formula | None
     """How the operators' values come about; None where only groups have the column."""
     of_groups: GroupRule | None
-    """How a group's value comes about; None where only operators have the column."""
+    """How a group's value comes about; None where groups have it only as a key, or not at all."""
     kind: Kind = "number"
     """`number`: an array of numbers. Otherwise values are coded: all of them `text`, or `mixed`,
     some of them texts and some numbers."""
     as_text: Callable[[Any], str] = str
     """A value that is no number, as text."""
+    is_key: bool = False
+    """Whether operators can be grouped by it: then what they share is the group's value."""
     detail: str = ""
     """What of `profile.DETAILS` it is made from."""
+    needs_peaks: bool = False
+    """Whether it compares with the peak rates of a device, so that those must be given."""
     orderable: bool = True
     ranked: bool = False
     """Whether it depends on which rows are shown and in which order (a running sum)."""
@@ -112,11 +117,27 @@ class Column(NamedTuple):
     def __repr__(self) -> str:
         return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"
 
-    def belongs_to(self, keys: tuple[str, ...] | None) -> bool:
-        """Whether groups by `keys` have this column, or, where `keys` is None, operators."""
-        if keys is None:
-            return self.of_operators is not None
-        return self.name in keys if self.of_groups == GROUP_KEY else self.of_groups is not None
+
+class RowKind(NamedTuple):
+    """What the rows of an answer are, and so which columns they have."""
+
+    keys: tuple[str, ...] | None
+    """None for operators; otherwise what groups are by, nothing perhaps."""
+    has_peaks: bool = False
+    """Whether there are peak rates to compare with."""
+
+    @property
+    def noun(self) -> str:
+        """What they are called."""
+        return "operators" if self.keys is None else "groups"
+
+    def has(self, column: Column) -> bool:
+        """Whether they have this column."""
+        if column.needs_peaks and not self.has_peaks:
+            return False
+        if self.keys is None:
+            return column.of_operators is not None
+        return column.of_groups is not None or (column.is_key and column.name in self.keys)
 
 
 def _time(rows: Rows) -> Values:
@@ -184,10 +205,22 @@ COLUMNS: Final = (
         aliases=("opr_id",),
     ),
     Column(
-        "name", "", "the operator's name", lambda rows: rows.profile.name, GROUP_KEY, kind="text"
+        "name",
+        "",
+        "the operator's name",
+        lambda rows: rows.profile.name,
+        None,
+        kind="text",
+        is_key=True,
     ),
     Column(
-        "type", "", "the kind of operator", lambda rows: rows.profile.type, GROUP_KEY, kind="text"
+        "type",
+        "",
+        "the kind of operator",
+        lambda rows: rows.profile.type,
+        None,
+        kind="text",
+        is_key=True,
     ),
     Column("count", "1", "how many operators are in the group", None, lambda rows: rows.sizes),
     Column(
@@ -284,8 +317,9 @@ COLUMNS: Final = (
         "",
         "the shape of each input",
         lambda rows: rows.profile.detail("in_shapes"),
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
         as_text=shapes_text,
         detail="in_shapes",
         orderable=False,
@@ -295,8 +329,9 @@ COLUMNS: Final = (
         "",
         "the strides, in elements, of each input; or contiguous, where they are those of its shape",
         lambda rows: rows.profile.detail("in_layouts"),
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
         as_text=strides_text,
         detail="in_layouts",
         orderable=False,
@@ -306,8 +341,9 @@ COLUMNS: Final = (
         "",
         "the shape of each output",
         lambda rows: rows.profile.detail("out_shapes"),
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
         as_text=shapes_text,
         detail="out_shapes",
         orderable=False,
@@ -317,8 +353,9 @@ COLUMNS: Final = (
         "",
         "the dtypes of the inputs, each once, and N/A if the profile does not tell all",
         _distinct_dtypes,
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
         detail="input_dtypes",
     ),
     Column(
@@ -326,16 +363,18 @@ COLUMNS: Final = (
         "",
         "the comp nodes that the operator ran on",
         lambda rows: rows.profile.device.lanes_of_operators(),
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
     ),
     Column(
         "parameters",
         "",
         "the operator's parameters, such as mode and stride; param.NAME is one of them",
         lambda rows: rows.profile.detail("parameters"),
-        GROUP_KEY,
+        None,
         kind="text",
+        is_key=True,
         as_text=parameters_text,
         detail="parameters",
         orderable=False,

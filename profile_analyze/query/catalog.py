@@ -13,14 +13,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.errors import UnknownColumnError
+from profile_analyze.analysis import roofline
+from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import (
     AGGREGATED,
     COLUMNS,
-    GROUP_KEY,
     AggregateOf,
     Column,
     RatioOfSums,
+    RowKind,
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern, parts
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.coded import Coded
     from profile_analyze.model.columns import Formula, Kind, Rows, Values
 
-_BY_NAME: Final = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
+CATALOG: Final = (*COLUMNS, *roofline.COLUMNS)
+"""The columns that have a name of their own."""
+
+_BY_NAME: Final = {name: column for column in CATALOG for name in (column.name, *column.aliases)}
 PARAMETER: Final = "param."
 
 
@@ -66,7 +70,7 @@ def _near(text: str) -> str:
     near = get_close_matches(text, _BY_NAME, n=3)
     if near:
         return f"near: {', '.join(near)}"
-    known = ", ".join(column.name for column in COLUMNS)
+    known = ", ".join(column.name for column in CATALOG)
     return f"the columns are {known}, and param.NAME"
 
 
@@ -96,7 +100,7 @@ def _part(column: Column, pattern: str) -> Column:
 def _key(
     name: str, meaning: str, of_operators: Formula, *, kind: Kind = "text", detail: str
 ) -> Column:
-    return Column(name, "", meaning, of_operators, GROUP_KEY, kind=kind, detail=detail)
+    return Column(name, "", meaning, of_operators, None, kind=kind, is_key=True, detail=detail)
 
 
 def _aggregate(column: Column, written: str) -> Column:
@@ -109,33 +113,32 @@ def _aggregate(column: Column, written: str) -> Column:
         what,
         None,
         AggregateOf(column.name, aggregate),
+        detail=column.detail,
+        needs_peaks=column.needs_peaks,
     )
 
 
 def group_keys() -> tuple[str, ...]:
     """The columns of the register that operators can be grouped by."""
-    return tuple(column.name for column in COLUMNS if column.of_groups == GROUP_KEY)
+    return tuple(column.name for column in CATALOG if column.is_key)
 
 
-def orderable_names(keys: tuple[str, ...] | None) -> tuple[str, ...]:
-    """What groups by `keys` can be ordered by, or, where `keys` is None, operators."""
-    found = [column.name for column in COLUMNS if column.orderable and column.belongs_to(keys)]
-    made = [key for key in keys or () if key not in _BY_NAME]
+def orderable_names(kind: RowKind) -> tuple[str, ...]:
+    """What rows of that kind can be ordered by."""
+    found = [column.name for column in CATALOG if column.orderable and kind.has(column)]
+    made = [key for key in kind.keys or () if key not in _BY_NAME]
     return (*made, *found)
 
 
-def columns_of(keys: tuple[str, ...] | None, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The columns that groups by `keys` have, `extra` after their time, or else operators.
+def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The columns that rows of that kind have, `extra` after their time.
 
     What groups have in common comes first; otherwise the order is that of the register.
     """
-    names = [
-        column.name
-        for column in COLUMNS
-        if column.belongs_to(keys) and column.name not in (keys or ())
-    ]
+    keys = kind.keys or ()
+    names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
     after_time = names.index("time") + 1
-    return (*(keys or ()), *names[:after_time], *extra, *names[after_time:])
+    return (*keys, *names[:after_time], *extra, *names[after_time:])
 
 
 def details_of(names: Iterable[str]) -> frozenset[str]:
@@ -143,13 +146,20 @@ def details_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset({find_column(name).detail for name in names} - {""})
 
 
-def check_columns(names: Iterable[str], keys: tuple[str, ...] | None) -> None:
-    """Raise `UnknownColumnError` unless groups by `keys` (operators, for None) have all `names`."""
+def check_columns(names: Iterable[str], kind: RowKind) -> None:
+    """Raise `UnknownColumnError` unless rows of that kind have all `names`."""
     for name in names:
-        if not find_column(name).belongs_to(keys):
-            what = "operators" if keys is None else "groups"
-            have = ", ".join(columns_of(keys))
-            raise UnknownColumnError(f"{what} have no column {name!r}; they have {have}")
+        column = find_column(name)
+        check_peaks(column, kind)
+        if not kind.has(column):
+            have = ", ".join(columns_of(kind))
+            raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
+
+
+def check_peaks(column: Column, kind: RowKind) -> None:
+    """Raise `QueryError` if `column` needs peak rates and there are none."""
+    if column.needs_peaks and not kind.has_peaks:
+        raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
 
 
 # An escaped character, a set such as [^(,], or any other character.

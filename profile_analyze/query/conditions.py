@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
-from profile_analyze.query.catalog import find_column
+from profile_analyze.query.catalog import check_peaks, find_column
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.units import parse_quantity
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.coded import Coded
-    from profile_analyze.model.columns import Column, Rows
+    from profile_analyze.model.columns import Column, RowKind, Rows
 
 TIME_TOLERANCE_S: Final = 0.5e-9
 """Clocks tick in nanoseconds at the finest, so what is nearer than half of one is equal: the
@@ -45,13 +45,13 @@ class Condition(NamedTuple):
     value: str
 
     @classmethod
-    def parse(cls, text: str, keys: tuple[str, ...] | None) -> Condition:
-        """The condition that `text` is, about groups by `keys`, or, for None, about operators.
+    def parse(cls, text: str, kind: RowKind) -> Condition:
+        """The condition that `text` is, about rows of that kind.
 
         Raises `QueryError` that says at which character of `text` the mistake is.
         """
         # a key may have operators in its pattern: then it is written as it was given
-        names = "|".join([*map(re.escape, keys or ()), _NAME])
+        names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
         match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*?)\s*", text, re.DOTALL)
         if match is None:
             raise QueryError(
@@ -61,7 +61,7 @@ class Condition(NamedTuple):
         places = {"column": match.start(1), "operator": match.start(2), "value": match.start(3)}
         try:
             column = find_column(name)
-            _check_column(column, keys)
+            _check_column(column, kind)
         except ProfileAnalyzeError as error:
             raise _wrong(text, places["column"], error) from None
         try:
@@ -138,11 +138,11 @@ def _is(word: Any, column: Column, value: str) -> bool:
     return column.as_text(word).replace(" ", "") == value.replace(" ", "")
 
 
-def _check_column(column: Column, keys: tuple[str, ...] | None) -> None:
-    if not column.belongs_to(keys):
-        what = "operators" if keys is None else "groups"
-        advice = "; groups have: --having" if keys is None else ""
-        raise QueryError(f"{what} have no {column.name}{advice}")
+def _check_column(column: Column, kind: RowKind) -> None:
+    check_peaks(column, kind)
+    if not kind.has(column):
+        advice = "; groups have: --having" if kind.keys is None else ""
+        raise QueryError(f"{kind.noun} have no {column.name}{advice}")
     if column.ranked:
         raise QueryError(f"{column.name} is of the rows shown, and cannot choose them")
 

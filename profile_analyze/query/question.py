@@ -10,7 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
-from profile_analyze.model.columns import DEFAULT_ORDER, GROUP_KEY
+from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     COUNT,
@@ -19,6 +19,7 @@ from profile_analyze.query.aggregates import (
     find_aggregate,
 )
 from profile_analyze.query.catalog import (
+    check_peaks,
     columns_of,
     details_of,
     find_column,
@@ -32,6 +33,7 @@ from profile_analyze.query.patterns import compile_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import EndKey, Side
 
 
@@ -42,17 +44,17 @@ class Order(NamedTuple):
     ascending: bool = False
 
     @classmethod
-    def parse(cls, text: str, keys: tuple[str, ...] | None) -> Order:
+    def parse(cls, text: str, kind: RowKind) -> Order:
         """The order that `[+]COLUMN` stands for; `+` is ascending.
 
         Raises `UnknownColumnError` for a column that does not exist, `QueryError` for one that
-        groups by `keys` (operators, where `keys` is None) cannot be ordered by.
+        rows of that kind cannot be ordered by.
         """
         name = text.removeprefix("+")
-        choices = ", ".join(orderable_names(keys))
+        choices = ", ".join(orderable_names(kind))
         if name == "info":  # what the original calls name, type and id together
             raise QueryError(f"info has no order; {choices} have")
-        what = "operators" if keys is None else "groups"
+        what = kind.noun
         if not name:
             raise QueryError(f"no column to order by in {text!r}; {what} can be by {choices}")
         try:
@@ -61,7 +63,8 @@ class Order(NamedTuple):
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {what} can be by {choices}"
             ) from None
-        if not (column.orderable and column.belongs_to(keys)):
+        check_peaks(column, kind)
+        if not (column.orderable and kind.has(column)):
             raise QueryError(f"{what} cannot be ordered by {name!r}; they can be by {choices}")
         return cls(column.name, text.startswith("+"))
 
@@ -104,6 +107,8 @@ class Query:
         before the name smallest first. N/A comes last, and ties keep the file's order.
     top
         Give only the first so many rows; 0: all.
+    peaks
+        The peak rates to compare with, from `parse_peaks`; there are more columns then.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -126,6 +131,7 @@ class Query:
     having: tuple[str, ...]
     order: tuple[str, ...]
     top: int
+    peaks: Peaks | None
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
@@ -143,8 +149,9 @@ class Query:
         having: str | Iterable[str] = (),
         order: str | Iterable[str] = DEFAULT_ORDER,
         top: int = 0,
+        peaks: Peaks | None = None,
     ) -> None:
-        keys = tuple(map(_group_key, _names("by", by)))
+        keys = tuple(_group_key(text, RowKind((), peaks is not None)) for text in _names("by", by))
         values = {
             "side": side,
             "end_key": end_key,
@@ -159,6 +166,7 @@ class Query:
             "having": tuple(dict.fromkeys(_texts("having", having))),
             "order": _names("order", order),
             "top": _count(top),
+            "peaks": peaks,
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -211,6 +219,11 @@ class Query:
         return self.by if self.grouped else None
 
     @property
+    def kind(self) -> RowKind:
+        """What the rows of the answer are."""
+        return RowKind(self.keys, self.peaks is not None)
+
+    @property
     def aggregate(self) -> str:
         """The aggregate of every column of a group."""
         return next((name for name in self.aggregates if name != COUNT), DEFAULT_AGGREGATE)
@@ -224,7 +237,7 @@ class Query:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the answer's rows."""
-        return columns_of(self.keys, self.times[1:])
+        return columns_of(self.kind, self.times[1:])
 
     @property
     def details(self) -> frozenset[str]:
@@ -243,15 +256,17 @@ class Query:
 
     def conditions(self) -> tuple[Condition, ...]:
         """`where`, taken apart."""
-        return tuple(_condition("where", text, None) for text in self.where)
+        return tuple(
+            _condition("where", text, RowKind(None, self.peaks is not None)) for text in self.where
+        )
 
     def group_conditions(self) -> tuple[Condition, ...]:
         """`having`, taken apart."""
-        return tuple(_condition("having", text, self.by) for text in self.having)
+        return tuple(_condition("having", text, self.kind) for text in self.having)
 
     def parsed_order(self) -> tuple[Order, ...]:
         """`order`, taken apart."""
-        return tuple(Order.parse(text, self.keys) for text in self.order)
+        return tuple(Order.parse(text, self.kind) for text in self.order)
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -262,18 +277,19 @@ def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(canonical_name, names)))
 
 
-def _group_key(text: str) -> str:
+def _group_key(text: str, kind: RowKind) -> str:
     with suppress(UnknownColumnError):
         column = find_column(text)
-        if column.of_groups == GROUP_KEY:
+        if column.is_key:
+            check_peaks(column, kind)
             return column.name
     keys = ", ".join(group_keys())
     raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
 
 
-def _condition(field: str, text: str, keys: tuple[str, ...] | None) -> Condition:
+def _condition(field: str, text: str, kind: RowKind) -> Condition:
     try:
-        return Condition.parse(text, keys)
+        return Condition.parse(text, kind)
     except QueryError as error:
         raise QueryError(f"{field}: {error}") from None
 

@@ -69,7 +69,7 @@ class Result:
 
         Raises `UnknownColumnError` if these rows do not have it.
         """
-        check_columns((name,), self.query.keys)
+        check_columns((name,), self.query.kind)
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.columns import AGGREGATED, GROUP_KEY, AggregateOf, RatioOfSums
+from profile_analyze.model.columns import AGGREGATED, AggregateOf, RatioOfSums
 from profile_analyze.model.numbers import ratio
 from profile_analyze.query.aggregates import COUNT, aggregated, find_aggregate
 from profile_analyze.query.catalog import find_column
@@ -19,21 +19,31 @@ from profile_analyze.query.catalog import find_column
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column, Values
     from profile_analyze.model.profile import EndKey, Profile, Side
     from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
+    from profile_analyze.query.question import Query
 
 
 class _View(ABC):
     """Rows whose columns are worked out when they are first asked for."""
 
-    def __init__(self, profile: Profile, side: Side, end_key: EndKey, total_s: float) -> None:
+    def __init__(
+        self, profile: Profile, side: Side, end_key: EndKey, peaks: Peaks | None, total_s: float
+    ) -> None:
         self.profile = profile
         self.side = side
         self.end_key = end_key
+        self.peaks = peaks
         self.total_s = total_s
         self._columns: dict[str, Values] = {}
+
+    @property
+    def asked(self) -> tuple[Profile, Side, EndKey, Peaks | None, float]:
+        """What all views of one question have in common."""
+        return self.profile, self.side, self.end_key, self.peaks, self.total_s
 
     def __getitem__(self, column: str) -> Any:
         if column not in self._columns:
@@ -48,8 +58,9 @@ class _View(ABC):
 class OperatorRows(_View):
     """All operators of a profile, seen with one side's times."""
 
-    def __init__(self, profile: Profile, side: Side, end_key: EndKey) -> None:
-        super().__init__(profile, side, end_key, profile.total_s(side, end_key))
+    def __init__(self, profile: Profile, query: Query) -> None:
+        total_s = profile.total_s(query.side, query.end_key)
+        super().__init__(profile, query.side, query.end_key, query.peaks, total_s)
         self.sizes = np.ones(len(profile), np.int64)
 
     def _worked_out(self, column: Column) -> Values:
@@ -60,15 +71,16 @@ class OperatorRows(_View):
 class GroupRows(_View):
     """Groups of operators, each a row."""
 
-    def __init__(self, operators: OperatorRows, grouping: Grouping, aggregate: str) -> None:
-        super().__init__(operators.profile, operators.side, operators.end_key, operators.total_s)
+    def __init__(self, operators: OperatorRows, grouping: Grouping, query: Query) -> None:
+        super().__init__(*operators.asked)
         self.sizes = grouping.sizes
         self._operators = operators
         self._grouping = grouping
-        self._aggregate = aggregate
+        self._keys = query.by
+        self._aggregate = query.aggregate
 
     def _worked_out(self, column: Column) -> Values:
-        if column.of_groups == GROUP_KEY:
+        if column.name in self._keys:
             return self._grouping.label(self._operators[column.name])
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
@@ -114,7 +126,7 @@ class ShownRows(_View):
     """The rows that are left at the end, in their order."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.profile, rows.side, rows.end_key, rows.total_s)
+        super().__init__(*rows.asked)
         self.sizes = rows.sizes[chosen]
         self._rows = rows
         self._chosen = chosen

@@ -27,14 +27,14 @@ def run(query: Query, profile: Profile) -> Result:
 
     Raises `QueryError` if the profile cannot answer it.
     """
-    operators = OperatorRows(profile, query.side, query.end_key)
+    operators = OperatorRows(profile, query)
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
     candidates = selection.operators
     unjudged_groups: tuple[tuple[Condition, int], ...] = ()
     if query.grouped:
         grouping = Grouping.of(candidates, [operators[key] for key in query.by])
-        rows = GroupRows(operators, grouping, query.aggregate)
+        rows = GroupRows(operators, grouping, query)
         everything = np.ones(len(rows.sizes), np.bool_)
         verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions()]
         held, unjudged_groups = holding(verdicts, everything)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
 
 COPY_TYPE = "Copy"
@@ -40,16 +41,30 @@ class Summary(NamedTuple):
     """Of the copy operators that pass a query's filters by type, name and dtype; None if not
     asked for."""
     notes: tuple[str, ...]
+    judgement: Judgement | None = None
+    """How all that stands against the peaks of a device; None if none were given."""
 
 
-def summarise(profile: Profile, copies_of: Query | None = None) -> Summary:
-    """The totals of `profile`, with the copy times of what passes `copies_of`, if given."""
+def summarise(
+    profile: Profile, copies_of: Query | None = None, judged_by: Query | None = None
+) -> Summary:
+    """The totals of `profile`.
+
+    With the copy times of what passes `copies_of`, if given, and how all stands against the peaks
+    of `judged_by`, if that has some.
+    """
     copy = None if copies_of is None else _copy_time(profile, copies_of)
+    judgement = None
+    if judged_by is not None and judged_by.peaks is not None:
+        from profile_analyze.query.judgement import judge
+
+        judgement = judge(judged_by, profile)
     return Summary(
         device_time_s=profile.total_s("device"),
         host_time_s=profile.total_s("host"),
         copy=copy,
-        notes=tuple(_notes(profile, copy)),
+        notes=(*_notes(profile, copy), *(judgement.notes if judgement else ())),
+        judgement=judgement,
     )
 
 

@@ -70,13 +70,19 @@ class Renderer(Protocol):
         """The report as text that ends with a newline, in pieces: it may be long."""
 
 
-RATES: Final = ("share", "computation", "flops", "memory", "bandwidth")
-"""What forms show of a row beside its time."""
+def rates(query: Query) -> tuple[str, ...]:
+    """What forms show of a row beside its time; more where there are peaks to compare with."""
+    return ("share", "computation", "flops", "memory", "bandwidth", *judged_of(query))
+
+
+def judged_of(query: Query) -> tuple[str, ...]:
+    """What is shown of how far a row is from its roof; nothing without peaks."""
+    return ("bound", "efficiency", "lost", "gain") if query.peaks else ()
 
 
 def columns_of_groups(query: Query) -> tuple[str, ...]:
     """What forms with a column for each show of groups."""
-    return (*query.by, "count", *query.times, *RATES)
+    return (*query.by, "count", *query.times, *rates(query))
 
 
 def parts(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.columns import AGGREGATED, COLUMNS, GROUP_KEY, RatioOfSums
+from profile_analyze.model.columns import AGGREGATED, RatioOfSums
 from profile_analyze.model.wording import machine_name
+from profile_analyze.query.catalog import CATALOG
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
@@ -22,6 +23,18 @@ parameters as a whole have no order. In brackets: the unit, and the name in the 
 (csv, json, jsonl), where numbers are in that unit.
 
 N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
+"""
+
+_CONVENTIONS: Final = """\
+## What the numbers count
+
+- Computation: two floating-point operations for a multiply-add. Memory: each input and output once,
+  a lower bound of the traffic, as caches may be too small to read everything only once.
+- Copy, Concat and Dimshuffle move data: what the profile calls their computation counts elements,
+  so that only the bandwidth bounds them.
+- Not held against a roof: times of the host, wait times, times of 0, those below the clock's
+  resolution (1 us where a CPU worked), operators without a formula or a footprint, and dtypes for
+  which the device has no known rate. An efficiency over 100% is shown: see the note beside it.
 """
 
 _MADE: Final = """\
@@ -41,13 +54,15 @@ _MADE: Final = """\
 
 def column_list() -> str:
     """Every column with its unit, its meaning, and what it is of groups, in Markdown."""
-    of_operators = [column for column in COLUMNS if column.of_operators]
-    keys = [column for column in of_operators if column.of_groups == GROUP_KEY]
-    others = [column for column in of_operators if column not in keys]
-    only_groups = [column for column in COLUMNS if not column.of_operators]
+    of_operators = [column for column in CATALOG if column.of_operators]
+    keys = [one for one in of_operators if one.is_key and not one.needs_peaks]
+    others = [one for one in of_operators if not one.is_key and not one.needs_peaks]
+    only_groups = [column for column in CATALOG if not column.of_operators]
+    judged = [column for column in of_operators if column.needs_peaks]
     sections = {
         "Texts, which groups can be formed by": keys,
         "Numbers": others,
+        "With --peaks": judged,
         "Of groups alone": only_groups,
     }
     return "\n".join(
@@ -57,6 +72,7 @@ def column_list() -> str:
                 f"## {title}\n\n" + "".join(map(_entry, columns))
                 for title, columns in sections.items()
             ),
+            _CONVENTIONS,
             _MADE,
         ]
     )
@@ -89,6 +105,6 @@ def _of_groups(column: Column) -> str:
             f"; of a group: sum of {above} / sum of {below} over the operators that have both, for "
             "aggregates other than sum and mean that of the operators' own"
         )
-    if column.of_groups is None:
+    if column.of_groups is None and not column.is_key:
         return "; operators only"
     return ""

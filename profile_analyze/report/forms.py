@@ -48,6 +48,10 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
 }
 
 
+PICTURES: Final = ("svg", "png", "pdf")
+"""The suffixes of pictures."""
+
+
 def find_renderer(form: str) -> Renderer:
     """The renderer of one of `FORMS`. Raises `QueryError` for another."""
     if form not in FORMS:
@@ -96,5 +100,14 @@ def render(
     if names:
         report = report._replace(columns=names)
     for result in report.results:
-        check_columns(report.shown_of(result.query), result.query.keys)
+        check_columns(report.shown_of(result.query), result.query.kind)
     return "".join(find_renderer(form).pieces(report, display or Display()))
+
+
+def kind_of_picture(file: str) -> str:
+    """What kind of picture `file` is to be, by its suffix. Raises `QueryError` for another."""
+    kind = file.lower().rpartition(".")[2]
+    if kind not in PICTURES:
+        known = ", ".join(f".{suffix}" for suffix in PICTURES)
+        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}")
+    return kind

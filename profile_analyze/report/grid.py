@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import RATES, columns_of_groups, parts
+from profile_analyze.report.base import columns_of_groups, judged_of, parts, rates
 from profile_analyze.report.cells import Cells, cells_of, heading_in
 from profile_analyze.report.colors import bar, dim
 from profile_analyze.report.drawing import draw, draw_boxes
-from profile_analyze.report.labels import row_labels, summary_lines, time_title
+from profile_analyze.report.labels import judgement_sentences, row_labels, summary_lines, time_title
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text import wrapped
@@ -48,7 +48,16 @@ class GridRenderer:
     def columns(self, query: Query) -> tuple[str, ...]:
         """See `Renderer.columns`: several stand in one box."""
         if query.keys is None:
-            return ("time", *RATES, "name", "type", "id", "in_shapes", "in_layouts", "out_shapes")
+            return (
+                "time",
+                *rates(query),
+                "name",
+                "type",
+                "id",
+                "in_shapes",
+                "in_layouts",
+                "out_shapes",
+            )
         return columns_of_groups(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
@@ -62,7 +71,8 @@ class GridRenderer:
 
 def summary_text(summary: Summary) -> str:
     """The totals between two rules."""
-    return draw(summary_lines(summary), style="simple", numeric=(1,))
+    table = draw(summary_lines(summary), style="simple", numeric=(1,))
+    return "\n".join([table, *judgement_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:
@@ -138,6 +148,7 @@ def _original_columns(result: Result, display: Display, text_width: int) -> list
         "FLOPS": _quantities(result, "flops"),
         "memory": _quantities(result, "memory"),
         "bandwidth": _quantities(result, "bandwidth"),
+        **{heading_in(result, name): result.texts(name) for name in judged_of(result.query)},
         "in_shapes": ["\n".join(lines) for lines in in_shapes],
         "out_shapes": ["\n".join(lines) for lines in out_shapes],
     }

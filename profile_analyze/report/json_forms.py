@@ -17,9 +17,12 @@ from profile_analyze.report.machine import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
     from profile_analyze.report.base import Display, Report
 
 VERSION: Final = 1
@@ -42,7 +45,7 @@ class JsonRenderer:
         document = {
             "version": VERSION,
             "profile": None if report.profile is None else _profile(report.profile),
-            "summary": None if report.summary is None else summary_values(report.summary),
+            "summary": None if report.summary is None else _summary(report.summary),
             "device": tables.get("device"),
             "host": tables.get("host"),
             "notes": [as_utf8(note) for note in report.notes],
@@ -71,6 +74,46 @@ class JsonLinesRenderer:
             sides = [result.query.side] * len(result)
             rows = zip(sides, *(_values(result, name) for name in names), strict=True)
             yield "".join(dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    judgement = summary.judgement
+    return summary_values(summary) | {"roofline": judgement and _roofline(judgement)}
+
+
+def _roofline(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "peaks": _peaks(judgement.peaks),
+        "ridge_flo_per_byte": judgement.peaks.ridge,
+        "covered": judgement.covered,
+        "without_footprint": [
+            {"type": name, "share": share} for name, share in judgement.without_footprint
+        ],
+        "judged": judgement.judged,
+        "efficiency": judgement.efficiency,
+        "lost_s": judgement.lost_s,
+        "winners": [
+            {
+                "label": winner.label,
+                "operators": winner.operators,
+                "share": winner.share,
+                "efficiency": winner.efficiency,
+                "total_time_s": winner.total_s,
+                "gain": winner.gain,
+            }
+            for winner in judgement.winners
+        ],
+    }
+
+
+def _peaks(peaks: Peaks) -> dict[str, Any]:
+    return {
+        "name": as_utf8(peaks.name),
+        "flops": dict(peaks.flops),
+        "bandwidth_bytes_per_s": peaks.bandwidth,
+        "dtype": peaks.dtype,
+        "source": as_utf8(peaks.source),
+    }
 
 
 def _profile(profile: Profile) -> dict[str, Any]:
@@ -102,10 +145,12 @@ def _table(report: Report, result: Result) -> dict[str, Any]:
 def _query(query: Query) -> dict[str, Any]:
     """What was asked, by the names of the fields of a query."""
     values = {field.name: getattr(query, field.name) for field in fields(query)}
-    return {
+    plain = {
         name: list(map(as_utf8, value)) if isinstance(value, tuple) else value
         for name, value in values.items()
+        if name != "peaks"
     }
+    return plain | {"peaks": query.peaks and as_utf8(query.peaks.name)}
 
 
 def _values(result: Result, name: str) -> list[Any]:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.model.visible import visible
 from profile_analyze.query.catalog import PARAMETER
-from profile_analyze.units import NOT_AVAILABLE, seconds_fixed, six_digits
+from profile_analyze.units import (
+    NOT_AVAILABLE,
+    decimal_rate,
+    percent,
+    scaled,
+    seconds,
+    seconds_fixed,
+    six_digits,
+    three_digits,
+)
 
 if TYPE_CHECKING:
+    from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
 
@@ -60,7 +71,43 @@ def summary_lines(summary: Summary) -> list[tuple[str, str]]:
             ("copy time", _total_and_mean(copy.total_s, copy.mean_s)),
             ("copy wait time", _total_and_mean(copy.wait_total_s, copy.wait_mean_s)),
         ]
+    if summary.judgement is not None:
+        lines += _judgement_lines(summary.judgement)
     return lines
+
+
+def _judgement_lines(judgement: Judgement) -> list[tuple[str, str]]:
+    from profile_analyze.analysis.peaks import ANY_DTYPE
+
+    peaks = judgement.peaks
+    rate = " ".join(scaled(peaks.rate(None), "FLO/s"))
+    of = "" if peaks.dtype == ANY_DTYPE else f" {peaks.dtype}"
+    return [
+        ("peaks", f"{visible(peaks.name, 'utf-8')}: {rate}{of}, {decimal_rate(peaks.bandwidth)}"),
+        ("ridge point", f"{three_digits(peaks.ridge)} FLO/byte"),
+        ("covered by footprints", percent(judgement.covered)),
+        ("judged", percent(judgement.judged)),
+        ("efficiency of that", percent(judgement.efficiency)),
+        ("lost", f"{seconds(judgement.lost_s)} s"),
+    ]
+
+
+def judgement_sentences(summary: Summary) -> list[str]:
+    """In words what covers the judgement, and which groups would win most."""
+    judgement = summary.judgement
+    if judgement is None:
+        return []
+    without = ", ".join(f"{name} {percent(share)}" for name, share in judgement.without_footprint)
+    lines = [f"peaks: {visible(judgement.peaks.source, 'utf-8')}"]
+    if without:
+        lines.append(f"most time without a footprint: {visible(without, 'utf-8')}")
+    return lines + [
+        f"{winner.operators} {visible(winner.label, 'utf-8')}, {percent(winner.share)} of the "
+        f"time, run at {percent(winner.efficiency)} of the roof: at the roof the model takes "
+        f"{seconds(winner.total_s)} s instead of {seconds(summary.device_time_s)} s, "
+        f"{winner.gain:.2f} times as fast"
+        for winner in judgement.winners
+    ]
 
 
 def _total_and_mean(total_s: float, mean_s: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.wording import machine_name
-from profile_analyze.report.base import RATES, columns_of_groups
+from profile_analyze.report.base import columns_of_groups, rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 def columns(query: Query) -> tuple[str, ...]:
     """The columns that a form for programs has by itself."""
     if query.keys is None:
-        return ("id", "name", "type", "time", *RATES, "in_shapes", "in_layouts", "out_shapes")
+        return (
+            "id",
+            "name",
+            "type",
+            "time",
+            *rates(query),
+            "in_shapes",
+            "in_layouts",
+            "out_shapes",
+        )
     return columns_of_groups(query)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import RATES, columns_of_groups, parts
+from profile_analyze.report.base import columns_of_groups, parts, rates
 from profile_analyze.report.cells import cells_of, draw_cells
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.labels import summary_lines
+from profile_analyze.report.labels import judgement_sentences, summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,11 @@ class MarkdownRenderer:
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """See `Renderer.columns`."""
-        return ("name", "type", "time", *RATES) if query.keys is None else columns_of_groups(query)
+        return (
+            ("name", "type", "time", *rates(query))
+            if query.keys is None
+            else columns_of_groups(query)
+        )
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
@@ -45,7 +49,9 @@ class MarkdownRenderer:
 
 
 def _summary(summary: Summary) -> str:
-    return draw(summary_lines(summary), style="pipe", headers=("total", "value"), right=(1,))
+    table = draw(summary_lines(summary), style="pipe", headers=("total", "value"), right=(1,))
+    sentences = [f"- {code(sentence)}" for sentence in judgement_sentences(summary)]
+    return "\n".join([table, "", *sentences] if sentences else [table])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import parts
+from profile_analyze.report.base import judged_of, parts
 from profile_analyze.report.cells import Cells, cells_of, draw_cells
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.labels import summary_lines
+from profile_analyze.report.labels import judgement_sentences, summary_lines
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.text import shortened
 
@@ -31,9 +31,10 @@ class PlainRenderer:
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """See `Renderer.columns`. What tells rows apart comes last, as it may be long."""
+        judged = judged_of(query)
         if query.keys is None:
-            return ("time", "share", "flops", "bandwidth", "type", "name")
-        return (*query.times, "share", "count", "flops", "bandwidth", *query.by)
+            return ("time", "share", "flops", "bandwidth", *judged, "type", "name")
+        return (*query.times, "share", "count", "flops", "bandwidth", *judged, *query.by)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
@@ -47,7 +48,8 @@ class PlainRenderer:
 
 
 def _summary(summary: Summary) -> str:
-    return draw(summary_lines(summary), style="plain", numeric=(1,))
+    table = draw(summary_lines(summary), style="plain", numeric=(1,))
+    return "\n".join([table, *judgement_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:

@@ -6,11 +6,16 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.base import parts
+from profile_analyze.report.base import judged_of, parts
 from profile_analyze.report.cells import cells_of, heading_in
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
-from profile_analyze.report.labels import label_in_one, row_labels, summary_lines
+from profile_analyze.report.labels import (
+    judgement_sentences,
+    label_in_one,
+    row_labels,
+    summary_lines,
+)
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.units import mebi, mega, percent, seconds, six_digits
 
@@ -58,7 +63,8 @@ class WikiRenderer:
 
 
 def _summary(summary: Summary) -> str:
-    return _draw(("name", "value"), summary_lines(summary), numeric=(1,))
+    table = _draw(("name", "value"), summary_lines(summary), numeric=(1,))
+    return "\n\n".join([table, *judgement_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> str:
@@ -75,6 +81,7 @@ def _table(result: Result, names: Sequence[str], display: Display) -> str:
         "memory (MB)": list(map(mebi, result["memory"].tolist())),
         "bandwidth (MiB/s)": list(map(mebi, result["bandwidth"].tolist())),
         "bandwidth bar": _bars(result["bandwidth"].tolist()),
+        **{heading_in(result, name): result.texts(name) for name in judged_of(result.query)},
         "in_shapes": list(map(_shapes, in_shapes)),
         "out_shapes": list(map(_shapes, out_shapes)),
     }

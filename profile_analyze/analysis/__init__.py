@@ -1,0 +1,1 @@
+"""What can be worked out from a profile together with something else: the rates of a device."""

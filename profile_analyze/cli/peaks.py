@@ -1,0 +1,150 @@
+"""What `--peaks` names: a device of the table, two rates, a file, or this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.analysis.peaks import Peaks, parse_peaks, peaks_of, read_devices
+from profile_analyze.errors import PeaksError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LIST: Final = "list"
+HERE: Final = "here"
+_SUFFIX: Final = ".toml"
+_CACHE: Final = Path("profile_analyze") / "peaks-here.json"
+_CHILD: Final = (
+    "import json, sys\n"
+    "from profile_analyze.analysis.measure import measure\n"
+    "say = lambda text: print(text, file=sys.stderr, flush=True)\n"
+    "print(json.dumps(measure(int(sys.argv[1]), say)))\n"
+)
+
+
+def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
+    """The peaks that `spec` names. `say` is told what takes a while.
+
+    Raises `PeaksError`.
+    """
+    name, _, rest = spec.partition(":")
+    if name.rstrip("!") == HERE:
+        return _of_this_machine(rest, afresh=name.endswith("!"), say=say)
+    file, suffix, rest = spec.partition(_SUFFIX)
+    if suffix and rest[:1] in ("", ":"):
+        return _in_file(file + suffix, rest.removeprefix(":"))
+    return parse_peaks(spec)
+
+
+def _in_file(file: str, rest: str) -> Peaks:
+    """The device of a file that `rest` names, if it has several: `NAME`, `NAME:DTYPE`, `DTYPE`."""
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PeaksError(f"{file}: {reason.lower()}") from None
+    devices = read_devices(file, text)
+    name, _, dtype = rest.rpartition(":") if rest.lower() not in DTYPES else ("", "", rest)
+    if not name and dtype.lower() not in DTYPES:
+        name, dtype = dtype, ""
+    if not name and len(devices) > 1:
+        known = ", ".join(device.name for device in devices)
+        raise PeaksError(f"{file}: has several devices; write {file}:NAME with one of {known}")
+    return peaks_of(devices, name or devices[0].name, dtype or None)
+
+
+def _of_this_machine(threads: str, *, afresh: bool, say: Callable[[str], None]) -> Peaks:
+    """What this machine reaches, measured once and kept: with all cores, or with one (`1`)."""
+    if threads not in ("", "1"):
+        raise PeaksError(f"here:{threads}: there are here (all cores) and here:1 (one thread)")
+    machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
+    key = threads or "all"
+    kept = {} if afresh else _kept(machine)
+    if key not in kept:
+        kept[key] = _measure(1 if threads else os.cpu_count() or 1, say)
+        _keep(machine, kept)
+    count, flops, bandwidth, flops_spread, bandwidth_spread = kept[key]
+    return Peaks(
+        "this machine",
+        (("fp32", flops),),
+        bandwidth,
+        f"measured with {count} thread{'s' if count > 1 else ''}: the best of "
+        "NumPy's single-precision matrix products and of copies of large arrays; rounds were "
+        f"{flops_spread:.0%} and {bandwidth_spread:.0%} apart",
+    )
+
+
+def _measure(threads: int, say: Callable[[str], None]) -> list[float]:
+    environment = os.environ | dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(threads)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        last = ""
+        for line in process.stderr:
+            last = line.strip()
+            say(last)
+        measured = process.stdout.read()
+    if process.returncode:
+        raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
+    rates: list[float] = json.loads(measured)
+    return rates
+
+
+def _cache_file() -> Path | None:
+    folder = os.environ.get("XDG_CACHE_HOME")
+    with suppress(RuntimeError):  # there is no home
+        return (Path(folder) if folder else Path.home() / ".cache") / _CACHE
+    return None
+
+
+def _kept(machine: str) -> dict[str, Any]:
+    """What was measured on this machine before; nothing if that cannot be read."""
+    file = _cache_file()
+    with suppress(OSError, ValueError, AttributeError):
+        if file is not None:
+            found = json.loads(file.read_text(encoding="utf-8")).get(machine, {})
+            return {key: value for key, value in found.items() if _is_measured(value)}
+    return {}
+
+
+def _is_measured(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 5
+        and all(isinstance(one, (int, float)) and one >= 0 for one in value)
+        and value[1] > 0 < value[2]
+    )
+
+
+def _keep(machine: str, rates: dict[str, Any]) -> None:
+    """Keep what was measured, if there is a place for it; the answer does not depend on that."""
+    file = _cache_file()
+    with suppress(OSError):
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            beside = file.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps({machine: rates}), encoding="utf-8")
+            beside.replace(file)
+
+
+def device_list() -> str:
+    """The table of devices, for `--peaks list`."""
+    from profile_analyze.report.device_list import device_table
+
+    return device_table(DEVICES)

@@ -1,0 +1,34 @@
+"""The table of devices, for `--peaks list` and `docs/roofline.md`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.analysis.devices import DTYPES
+from profile_analyze.report.drawing import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from profile_analyze.analysis.devices import Device
+
+
+def device_table(devices: Iterable[Device]) -> str:
+    """A pipe table of the devices' rates in TFLO/s and GB/s, with their sources."""
+    headers = ("device", *DTYPES, "GB/s", "confidence", "source")
+    rows = [
+        (
+            device.name,
+            *(_rate(device.rates.get(dtype)) for dtype in DTYPES),
+            f"{device.bandwidth_gb_s:g}",
+            device.confidence,
+            f"{device.source}; {device.remark}" if device.remark else device.source,
+        )
+        for device in devices
+    ]
+    right = range(1, len(DTYPES) + 2)
+    return draw(rows, style="pipe", headers=headers, right=list(right)) + "\n"
+
+
+def _rate(rate: float | None) -> str:
+    return "" if rate is None else f"{rate:g}"

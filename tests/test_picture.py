@@ -1,0 +1,159 @@
+"""Pictures, by what is in them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import profile_analyze as pa
+from profile_analyze.report.picture import draw_roofline, draw_times
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RESNET = str(PROFILES / "resnet18.json")
+PEAKS = pa.parse_peaks("100G:20G")
+
+
+def roofline(query: pa.Query, name: str = "resnet18") -> tuple[pa.Result, Axes]:
+    profile = pa.load(str(PROFILES / f"{name}.json"))
+    result = pa.run(query, profile)
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    draw_roofline(figure, result, pa.summarise(profile, judged_by=query))
+    return result, figure.axes[0]
+
+
+@pytest.mark.parametrize("by", [(), ("type",), ("param.mode",)])
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet", "odd-ops"])
+def test_a_dot_for_each_row_that_has_flops(by: tuple[str, ...], name: str) -> None:
+    result, axes = roofline(pa.Query(by=by, peaks=PEAKS), name)
+    with np.errstate(invalid="ignore"):
+        has = (result["flops"] > 0) & (result["intensity"] > 0)
+    wanted = sorted(zip(result["intensity"][has], result["flops"][has], strict=True))
+    drawn = np.concatenate([np.asarray(dots.get_offsets()) for dots in axes.collections])
+    np.testing.assert_allclose(sorted(map(tuple, drawn.tolist())), wanted)
+    sizes = np.concatenate([dots.get_sizes() for dots in axes.collections])  # type: ignore[attr-defined]
+    assert sizes.max() == pytest.approx(900.0)
+
+
+def test_the_roofs() -> None:
+    _, axes = roofline(pa.Query(peaks=pa.parse_peaks("a100-80gb-sxm")))
+    lines = [line.get_xydata() for line in axes.lines]
+    slope, *roofs = [np.asarray(line) for line in lines]
+    np.testing.assert_allclose(slope[:, 1] / slope[:, 0], 2039e9)
+    assert [line[0][1] for line in roofs] == [19.5e12, 156e12, 312e12, 624e12]
+    np.testing.assert_allclose([line[0][1] / line[0][0] for line in roofs], 2039e9)
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[0] == "2039 GB/s"
+    assert texts[1:5] == [
+        *(
+            "fp32 19.50 TFLOPS",
+            "tf32 156.00 TFLOPS",
+            "fp16, bf16 312.00 TFLOPS",
+            "int8 624.00 TFLOPS",
+        ),
+    ]
+
+
+def test_the_ten_largest_are_named_without_overlap() -> None:
+    from matplotlib.text import Text
+
+    result, axes = roofline(pa.Query(peaks=PEAKS))
+    names = axes.texts[2:]
+    largest = result["name"][:10]
+    assert [name.get_text()[:20] for name in names] == [name[:20] for name in largest]
+    boxes = [Text.get_window_extent(name) for name in names]
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+        assert axes.get_window_extent().contains(box.x0, box.y0)
+        assert axes.get_window_extent().contains(box.x1, box.y1)
+
+
+def test_what_has_no_dot_is_told() -> None:
+    _, axes = roofline(pa.Query(peaks=PEAKS))
+    assert axes.get_title(loc="left").splitlines()[1:] == [
+        "36.6% of the roof over 100.0% of the time; operators without a footprint take 0.0% of it",
+        "42 of 91 rows have no FLOPS or no intensity, and so no dot",
+    ]
+
+
+def test_ranked_times() -> None:
+    result = pa.run(pa.Query(), pa.load(RESNET))
+    figure = Figure()
+    draw_times(figure, result)
+    bars, curve = figure.axes
+    assert [bar.get_width() for bar in bars.patches] == result["time"][:30].tolist()  # type: ignore[attr-defined]
+    np.testing.assert_allclose(
+        np.asarray(curve.lines[0].get_xdata()), result["cumulative_share"][:30] * 100
+    )
+    assert bars.get_title(loc="left").endswith("resnet18.json: 0.104 s; 61 more rows are not drawn")
+
+
+@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+)
+def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> None:
+    file = tmp_path / f"a.{suffix}"
+    outcome = run_command(RESNET, "-t", "1", "--plot", str(file), *peaks)
+    assert outcome.code == 0
+    assert file.read_bytes().startswith(start)
+    assert outcome.out == run_command(RESNET, "-t", "1", *peaks).out
+    again = run_command(RESNET, "--plot", str(file))
+    assert (again.code, again.out) == (1, "")
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18-onlywait", "derived-zero", "derived-utf8names", "names"]
+)
+@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
+    path = str(PROFILES / f"{name}.json")
+    outcome = run_command(path, "--plot", str(tmp_path / "a.svg"), *peaks)
+    assert outcome.code == 0, outcome.err
+    assert outcome.err == run_command(path, *peaks).err
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    ET.fromstring(text)
+    assert name == "names" or "nan" not in text
+    assert name != "derived-utf8names" or "卷积" in text
+
+
+def test_names_are_no_markup(tmp_path: Path) -> None:
+    document = json.loads(Path(RESNET).read_text())
+    document["graph_exec"]["operator"]["324"]["name"] = "<b>$x^2$&--></b>\x1b"
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    run_command(str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg"))
+    texts = ET.fromstring((tmp_path / "a.svg").read_text()).itertext()
+    assert r"<b>$x^2$&--></b>\x1b" in {text.strip() for text in texts}
+
+
+def test_another_suffix() -> None:
+    outcome = run_command("none", "--plot", "a.gif")
+    assert outcome.code == 2
+    assert outcome.err.endswith(
+        "argument --plot: 'a.gif' has none of the suffixes .svg, .png, .pdf\n"
+    )
+
+
+def test_without_matplotlib(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from profile_analyze.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = [sys.executable, "-c", code, RESNET, "--plot", str(tmp_path / "a.svg")]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "profile_analyze: error: --plot needs the package matplotlib: "
+        "pip install 'profile_analyze[plot]'\n"
+    )
