@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,10 +106,13 @@ def test_the_judgement_by_hand() -> None:
         pa.Winner("Elemwise", 2, 0.2, 0.5, 9.0, 10 / 9),
         pa.Winner("Copy", 1, 0.1, 0.5, 9.5, 10 / 9.5),
     )
+    assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
-        "the profile does not say what 1 operator compute in; taken for fp32",
-        "made has no known rate for Int32: 1 operator are not judged",
+        "not judged, for want of a formula: 1 operator (5.0% of the time): Reshape 5.0%",
+        "of a dtype that the profile does not say, taken for fp32: 1 operator",
+        "not judged, because made has no known rate for Int32: 1 operator",
     )
+    assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
     assert pa.summarise(made()).judgement is None
 
 
@@ -133,7 +135,7 @@ def test_times_below_the_clock_are_not_judged() -> None:
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
     assert notes[0] == (
-        "7 operators (100.0% of the time) took less than the clock resolves, 1 us, and are not judged"
+        "not judged, because the clock resolves no time below 1 us: 7 operators (100.0% of the time)"
     )
 
 
@@ -144,7 +146,7 @@ def test_what_is_faster_than_its_roof_is_shown_and_told() -> None:
     assert result["lost"][0] == -16.0
     notes = pa.summarise(made(), judged_by=pa.Query(peaks=slow)).notes
     assert notes[0].startswith(
-        "3 operators (70.0% of the time) are faster than their roof: the peaks,"
+        "faster than their roof: 3 operators (70.0% of the time); the peaks, "
     )
 
 
@@ -298,7 +300,7 @@ def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) ->
     peaks = command.resolve(f"{file}{rest}", lambda _: None)
     assert (peaks.name, peaks.rate(None)) == (name, rate)
     outcome = run_command(RESNET, "--peaks", f"{file}{rest}", "--print-only", "summary")
-    assert f"peaks                  {name}: " in outcome.out
+    assert f"peaks                  {name}, " in outcome.out
 
 
 def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
@@ -318,7 +320,10 @@ def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
         ("[x]\nfp32 = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nbandwidth = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nfp32 = 'fast'\nbandwidth = 1\n", ": x.fp32: 'fast' is not a number with the unit F"),
-        ("[x]\nfp32 = 0\nbandwidth = 1\n", "'x': a rate must be more than 0"),
+        ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be more than 0"),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: a list of texts is "),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: a text is wanted, not 5"),
+        ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: a text is wanted, not 5"),
         ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; there are fp64, fp32, tf32, "),
     ],
 )
@@ -400,25 +405,25 @@ def test_the_summary_in_words() -> None:
     assert (
         outcome.out
         == """\
----------------------  --------------------------------
+---------------------  -----------------------------------------------------
 total device time      0.103739
 total host time        0.000896
-peaks                  100G:20G: 100.00 GFLOPS, 20 GB/s
-ridge point            5 FLO/byte
+peaks                  100G:20G, 20 GB/s
+roof                   100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
 covered by footprints  100.0%
 judged                 100.0%
 efficiency of that     36.6%
 lost                   0.0658 s
----------------------  --------------------------------
+---------------------  -----------------------------------------------------
 peaks: as given
 20 ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: at the roof the model takes 0.0372 s instead of 0.104 s, 2.79 times as fast
 """
     )
     assert outcome.err.splitlines() == [
-        "note: 26 operators (0.7% of the time) are faster than their roof: the peaks, the dtype or "
-        "the footprint are not theirs, or the data stayed in caches",
-        "note: 20 operators (0.0% of the time) took less than the clock resolves, 1 us, and are not "
-        "judged",
+        "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
+        "footprint are not theirs, or the data stayed in caches; it counts against what is lost",
+        "note: not judged, because the clock resolves no time below 1 us: 20 operators (0.0% of the "
+        "time)",
     ]
 
 
@@ -441,4 +446,25 @@ def test_json_of_a_profile_that_cannot_be_judged() -> None:
     outcome = run_command(path, "--peaks", "1T:1G", "--format", "json")
     roofline = json.loads(outcome.out)["summary"]["roofline"]
     assert (roofline["efficiency"], roofline["winners"]) == (None, [])
-    assert not isnan(roofline["ridge_flo_per_byte"])
+    assert roofline["rates"] == []
+
+
+def test_totals_without_nesting_have_the_verdict() -> None:
+    call = (RESNET, "--peaks", "100G:20G", "--print-only", "summary", "--format")
+    totals = json.loads(run_command(*call, "jsonl").out)
+    assert totals["efficiency"] == pytest.approx(0.366, abs=5e-4)
+    assert (
+        run_command(*call, "csv").out.splitlines()[0].endswith(",covered,judged,efficiency,lost_s")
+    )
+
+
+def test_a_key_is_no_second_column() -> None:
+    call = (RESNET, "--peaks", "1T:1G", "--aggregate-by", "bound", "--format", "csv")
+    assert run_command(*call).out.splitlines()[0].count("bound") == 1
+
+
+def test_what_is_no_peaks() -> None:
+    with pytest.raises(pa.QueryError, match="peaks: '1T:1G' are none; parse_peaks gives them"):
+        pa.Query(peaks="1T:1G")  # type: ignore[arg-type]
+    with pytest.raises(pa.PeaksError, match="5 is not a text that names peaks"):
+        pa.parse_peaks(5)  # type: ignore[arg-type]

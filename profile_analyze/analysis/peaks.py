@@ -47,8 +47,11 @@ class Peaks(NamedTuple):
 def parse_peaks(spec: str) -> Peaks:
     """The peaks that `spec` names: a device (`a100-80gb-sxm`, `h100-sxm:fp16`), or two rates.
 
-    Two rates are `19.5T:1555G`, FLO/s and bytes per second. Raises `PeaksError`.
+    Two rates are `19.5T:1555G`, FLO/s and bytes per second. (Files and `here` are the command
+    line's.) Raises `PeaksError`.
     """
+    if not isinstance(spec, str):
+        raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
     first, colon, second = (part.strip() for part in spec.partition(":"))
     if colon and second.lower() not in DTYPES:
         return _typed(spec, first, second)
@@ -86,7 +89,7 @@ def with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     """
     rates = dict(peaks.flops)
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
-    if chosen not in rates:
+    if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; it has {known}: write which, as "
@@ -98,7 +101,8 @@ def with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
 def device_peaks(device: Device) -> Peaks:
     """The peaks of a device of the table, or of a file."""
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
-    source = f"{device.source} ({device.confidence})" if device.confidence else device.source
+    parts = (device.source, device.confidence, device.remark)
+    source = "; ".join(part for part in parts if part)
     return _checked(Peaks(device.name, flops, device.bandwidth_gb_s * 1e9, source))
 
 
@@ -167,12 +171,25 @@ def read_devices(file: str, text: str) -> list[Device]:
                 rates,
                 bandwidth,
                 "",
-                str(table.get("source", file)),
-                tuple(map(str, table.get("aliases", ()))),
-                str(table.get("remark", "")),
+                _text(f"{where}.source", table.get("source", file)),
+                tuple(_text(f"{where}.aliases", one) for one in _aliases(where, table)),
+                _text(f"{where}.remark", table.get("remark", "")),
             )
         )
     return devices
+
+
+def _aliases(where: str, table: Mapping[str, Any]) -> list[Any]:
+    aliases = table.get("aliases", [])
+    if not isinstance(aliases, list):
+        raise PeaksError(f"{where}.aliases: a list of texts is wanted, not {aliases!r}")
+    return aliases
+
+
+def _text(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise PeaksError(f"{where}: a text is wanted, not {value!r}")
+    return value
 
 
 def _decoded(file: str, text: str) -> dict[str, Any]:
@@ -189,6 +206,9 @@ def _decoded(file: str, text: str) -> dict[str, Any]:
 def _quantity(where: str, value: object, unit: str) -> float:
     """A rate, written as a text with a unit or as a number in the base unit."""
     try:
-        return parse_quantity(str(value), unit)
+        rate = parse_quantity(str(value), unit)
     except QuantityError as error:
         raise PeaksError(f"{where}: {error}") from None
+    if rate <= 0:
+        raise PeaksError(f"{where}: a rate must be more than 0")
+    return rate

@@ -48,6 +48,8 @@ def _in_file(file: str, rest: str) -> Peaks:
     """The device of a file that `rest` names, if it has several: `NAME`, `NAME:DTYPE`, `DTYPE`."""
     try:
         text = Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise PeaksError(f"{file}: is not text in UTF-8, as TOML is") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise PeaksError(f"{file}: {reason.lower()}") from None

@@ -12,6 +12,7 @@ from profile_analyze.errors import PatternError
 from profile_analyze.model.coded import Coded
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.patterns import matches
+from profile_analyze.query.roof_notes import roof_notes
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def notes_on(
         *_on_parameters(query, profile),
         *_on_an_empty_answer(query, profile, selection),
         *_on_wait_times(query, operators, selection),
+        *(roof_notes(operators) if query.peaks else ()),
         *_on_the_order(query, rows, selection),
     )
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.roofline import below_the_clock, rate_dtypes
+from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.analysis.roofline import rate_dtypes
+from profile_analyze.model.coded import MISSING_CODE
 from profile_analyze.model.numbers import total
 from profile_analyze.query.question import Query
+from profile_analyze.query.roof_notes import largest_types, roof_notes, share_of
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run import run
-from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +46,8 @@ class Judgement(NamedTuple):
     """The time of all operators on the device, held against the peaks. NaN is N/A."""
 
     peaks: Peaks
+    rates: tuple[tuple[str, float, float], ...]
+    """The dtypes that judged operators compute in: their rates, and shares of the device time."""
     covered: float
     """The share of device time in operators that have a footprint."""
     without_footprint: tuple[tuple[str, float], ...]
@@ -67,30 +71,30 @@ def judge(query: Query, profile: Profile) -> Judgement:
     judged_s = total(times[judged])
     return Judgement(
         peaks=query.peaks,
-        covered=_share(rows, footprint),
-        without_footprint=tuple(_largest_types(rows, ~footprint)),
-        judged=_share(rows, judged),
+        rates=tuple(_rates(rows, query.peaks, judged)),
+        covered=share_of(rows, footprint),
+        without_footprint=tuple(largest_types(rows, ~footprint)),
+        judged=share_of(rows, judged),
         efficiency=total(rows["least_time"][judged]) / judged_s,
         lost_s=total(rows["lost"]),
         winners=tuple(_winners(query, profile)),
-        notes=tuple(_notes(rows, query.peaks)),
+        notes=tuple(roof_notes(rows)),
     )
 
 
-def _share(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
-    known = total(np.where(chosen, rows["time"], 0.0))
-    return known / rows.total_s if rows.total_s > 0 else np.nan
-
-
-def _largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
-    """The types with most time among the chosen operators, and their shares."""
-    types = rows.profile.type
-    shares = [
-        (word, _share(rows, chosen & (types.codes == code)))
-        for code, word in enumerate(types.vocabulary)
-        if (chosen & (types.codes == code)).any()
-    ]
-    yield from sorted((one for one in shares if one[1] > 0), key=lambda one: -one[1])[:_ROWS]
+def _rates(
+    rows: OperatorRows, peaks: Peaks, judged: NDArray[np.bool_]
+) -> Iterator[tuple[str, float, float]]:
+    """The dtypes that are judged by, those with most time first."""
+    dtypes = rate_dtypes(rows.profile)
+    shares: dict[str, float] = {}
+    for code, dtype in [*enumerate(dtypes.vocabulary), (MISSING_CODE, peaks.dtype)]:
+        here = judged & (dtypes.codes == code)
+        if here.any():
+            name = dtype if dtype in dict(peaks.flops) else ANY_DTYPE
+            shares[name] = shares.get(name, 0.0) + share_of(rows, here)
+    for dtype in sorted(shares, key=lambda dtype: -shares[dtype]):
+        yield dtype, peaks.rate(dtype), shares[dtype]
 
 
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
@@ -108,43 +112,3 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
             total_s=result.total_s - lost_s,
             gain=float(result["gain"][place]),
         )
-
-
-def _notes(rows: OperatorRows, peaks: Peaks) -> Iterator[str]:
-    """What a person should know before trusting the efficiencies."""
-    over = rows["efficiency"] > 1
-    if over.any():
-        yield (
-            f"{_counted(rows, over)} are faster than their roof: the peaks, the dtype or the "
-            "footprint are not theirs, or the data stayed in caches"
-        )
-    short = below_the_clock(rows) & ~np.isnan(rows["time"])
-    if short.any():
-        yield (
-            f"{_counted(rows, short)} took less than the clock resolves, 1 us, and are not judged"
-        )
-    yield from _on_dtypes(rows, peaks)
-
-
-def _counted(rows: OperatorRows, chosen: NDArray[np.bool_]) -> str:
-    """How many operators are chosen, and their share: `26 operators (0.7% of the time)`."""
-    count = counted(int(chosen.sum()), "operator")
-    return f"{count} ({percent(_share(rows, chosen))} of the time)"
-
-
-def _on_dtypes(rows: OperatorRows, peaks: Peaks) -> Iterator[str]:
-    dtypes = rate_dtypes(rows.profile)
-    works = rows.profile.device.recorded & ~np.isnan(rows.profile.computation)
-    unknown = works & (dtypes.codes < 0)
-    if unknown.any() and peaks.dtype != "any":
-        yield (
-            f"the profile does not say what {counted(int(unknown.sum()), 'operator')} compute in; "
-            f"taken for {peaks.dtype}"
-        )
-    for code, dtype in enumerate(dtypes.vocabulary):
-        here = works & (dtypes.codes == code)
-        if here.any() and np.isnan(peaks.rate(dtype)):
-            yield (
-                f"{peaks.name} has no known rate for {dtype}: "
-                f"{counted(int(here.sum()), 'operator')} are not judged"
-            )

@@ -9,6 +9,7 @@ from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
+from profile_analyze.analysis.peaks import Peaks
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
 from profile_analyze.query.aggregates import (
@@ -33,7 +34,6 @@ from profile_analyze.query.patterns import compile_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import EndKey, Side
 
 
@@ -92,9 +92,9 @@ class Query:
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A passes no comparison.
     by
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
-        `input_dtype`, `device`, `parameters`, `param.NAME` (one of them), and `name~REGEX`, the
-        part of the name that the pattern finds. A row is then a group, in order of first
-        appearance; what has no value is a group of its own.
+        `input_dtype`, `device`, `parameters`, `bound` (with peaks), `param.NAME` (a parameter),
+        and `name~REGEX`, the part of the name that the pattern finds. A row is then a group, in
+        order of first appearance; what has no value is a group of its own.
     aggregates
         How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`, `median`,
         `std`, `count`, or a percentile such as `p90`. The first but `count` is that of every
@@ -184,6 +184,8 @@ class Query:
             value = getattr(self, field)
             if not isinstance(value, str | None):
                 raise QueryError(f"{field}: {value!r} is not a text")
+        if self.peaks is not None and not isinstance(self.peaks, Peaks):
+            raise QueryError(f"peaks: {self.peaks!r} are none; parse_peaks gives them")
         for field in ("min_time_s", "max_time_s"):
             value = getattr(self, field)
             if isinstance(value, str):

@@ -77,7 +77,8 @@ def rates(query: Query) -> tuple[str, ...]:
 
 def judged_of(query: Query) -> tuple[str, ...]:
     """What is shown of how far a row is from its roof; nothing without peaks."""
-    return ("bound", "efficiency", "lost", "gain") if query.peaks else ()
+    judged = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
+    return tuple(name for name in judged if name not in query.by)
 
 
 def columns_of_groups(query: Query) -> tuple[str, ...]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.machine import columns, columns_in, names_of, numbers, summary_values
+from profile_analyze.report.machine import (
+    columns,
+    columns_in,
+    flat_summary_values,
+    names_of,
+    numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +38,7 @@ class CsvRenderer:
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. With several tables, the first column says which it is."""
         if not report.results and report.summary is not None:
-            totals = summary_values(report.summary)
+            totals = flat_summary_values(report.summary)
             yield _lines([totals.keys(), numbers(list(totals.values()), missing="")])
         several = len(report.results) > 1
         for place, result in enumerate(report.results):

@@ -35,7 +35,11 @@ _GIVE_WAY: Final = (
     "memory",
     "computation",
     "bandwidth",
+    "gain",
     "FLOPS",
+    "bound",
+    "lost (s)",
+    "efficiency",
 )
 
 
@@ -82,7 +86,7 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
     else:
         headers = [cells.header for cells in columns]
         further = [heading_in(result, name) for name in reversed(result.query.times[1:])]
-        order = [headers.index(header) for header in (*_GIVE_WAY, *further)]
+        order = [headers.index(one) for one in (*_GIVE_WAY, *further) if one in headers]
     kept, missing = _kept(columns, order, display.width)
     if missing > 0:  # even without those that give way; further lines of a text are longer
         narrower = _INFO_WIDTH - missing - len(_CONTINUATION.strip("\n"))

@@ -10,6 +10,7 @@ from profile_analyze.report.machine import (
     columns,
     columns_in,
     dumped,
+    flat_summary_values,
     names_of,
     summary_values,
 )
@@ -67,7 +68,7 @@ class JsonLinesRenderer:
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. An object a row; of the totals where only they are asked for."""
         if not report.results and report.summary is not None:
-            yield dumped(summary_values(report.summary)) + "\n"
+            yield dumped(flat_summary_values(report.summary)) + "\n"
         for result in report.results:
             names = columns_in(report, result)
             keys = ["side", *names_of(result, names)]
@@ -78,13 +79,17 @@ class JsonLinesRenderer:
 
 def _summary(summary: Summary) -> dict[str, Any]:
     judgement = summary.judgement
-    return summary_values(summary) | {"roofline": judgement and _roofline(judgement)}
+    verdict = None if judgement is None else _roofline(judgement)
+    return summary_values(summary) | {"roofline": verdict}
 
 
 def _roofline(judgement: Judgement) -> dict[str, Any]:
     return {
         "peaks": _peaks(judgement.peaks),
-        "ridge_flo_per_byte": judgement.peaks.ridge,
+        "rates": [
+            {"dtype": as_utf8(dtype), "flops": rate, "share": share}
+            for dtype, rate, share in judgement.rates
+        ],
         "covered": judgement.covered,
         "without_footprint": [
             {"type": name, "share": share} for name, share in judgement.without_footprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
@@ -80,15 +81,19 @@ def _judgement_lines(judgement: Judgement) -> list[tuple[str, str]]:
     from profile_analyze.analysis.peaks import ANY_DTYPE
 
     peaks = judgement.peaks
-    rate = " ".join(scaled(peaks.rate(None), "FLO/s"))
-    of = "" if peaks.dtype == ANY_DTYPE else f" {peaks.dtype}"
+    lines = [("peaks", f"{visible(peaks.name, 'utf-8')}, {decimal_rate(peaks.bandwidth)}")]
+    for dtype, rate, share in judgement.rates:
+        of = "" if dtype == ANY_DTYPE else f" {dtype}"
+        ridge = f"{three_digits(rate / peaks.bandwidth)} FLO/byte"
+        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {percent(share)} of the time"
+        lines.append((f"roof{of}", text))
+    lost = judgement.lost_s
     return [
-        ("peaks", f"{visible(peaks.name, 'utf-8')}: {rate}{of}, {decimal_rate(peaks.bandwidth)}"),
-        ("ridge point", f"{three_digits(peaks.ridge)} FLO/byte"),
+        *lines,
         ("covered by footprints", percent(judgement.covered)),
         ("judged", percent(judgement.judged)),
         ("efficiency of that", percent(judgement.efficiency)),
-        ("lost", f"{seconds(judgement.lost_s)} s"),
+        ("lost", seconds(lost) if isnan(lost) else f"{seconds(lost)} s"),
     ]
 
 

@@ -58,6 +58,19 @@ def summary_values(summary: Summary) -> dict[str, float | None]:
     return {name: _plain(value) for name, value in values.items()}
 
 
+def flat_summary_values(summary: Summary) -> dict[str, float | None]:
+    """The same for forms without nesting, with the numbers of the verdict, if there is one."""
+    judgement = summary.judgement
+    if judgement is None:
+        return summary_values(summary)
+    return summary_values(summary) | {
+        "covered": _plain(judgement.covered),
+        "judged": _plain(judgement.judged),
+        "efficiency": _plain(judgement.efficiency),
+        "lost_s": _plain(judgement.lost_s),
+    }
+
+
 def _plain(value: Any) -> float | None:
     return None if value is None or value != value else float(value)  # noqa: PLR0124  # NaN
 

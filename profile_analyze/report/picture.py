@@ -43,7 +43,12 @@ def picture(result: Result, summary: Summary, kind: str) -> bytes:
     stream = io.BytesIO()
     # Names are text and stay so: nothing in them is a formula, nor markup. What the font lacks is
     # a box in a picture of points, and the viewer's own in SVG.
-    with mpl.rc_context({"text.parse_math": False, "svg.fonttype": "none"}), catch_warnings():
+    with (
+        mpl.rc_context(
+            {"text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "profile_analyze"}
+        ),
+        catch_warnings(),
+    ):
         simplefilter("ignore")
         figure = Figure(figsize=(11, 7), layout="constrained")
         if result.query.peaks is None:
@@ -135,7 +140,10 @@ def _draw_roofs(axes: Axes, result: Result, x: Any, y: Any) -> None:
         )
     axes.set_axisbelow(True)
     axes.grid(visible=True, which="major", color="0.9")
-    # plain texts: those of matplotlib are formulae, which names must not be taken for
+    # Minor ticks have no text, and the others plain ones: those of matplotlib are formulae, which
+    # names must not be taken for.
+    axes.xaxis.set_minor_formatter(lambda *_: "")
+    axes.yaxis.set_minor_formatter(lambda *_: "")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.set_major_formatter(
         lambda value, _: (

@@ -1,0 +1,91 @@
+"""What a person should know before trusting efficiencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.analysis.roofline import below_the_clock, rate_dtypes
+from profile_analyze.model.numbers import total
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.rows import OperatorRows
+
+_TYPES: Final = 3
+_WORTH_TELLING: Final = 0.005
+"""What share of the time that is not judged is explained."""
+
+
+def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
+    """The share of the profile's time that the chosen operators take; NaN if that is 0."""
+    known = total(np.where(chosen, rows["time"], 0.0))
+    return known / rows.total_s if rows.total_s > 0 else np.nan
+
+
+def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
+    """The types with most time among the chosen operators, and their shares."""
+    types = rows.profile.type
+    shares = [
+        (word, share_of(rows, chosen & (types.codes == code)))
+        for code, word in enumerate(types.vocabulary)
+        if (chosen & (types.codes == code)).any()
+    ]
+    yield from sorted((one for one in shares if one[1] > 0), key=lambda one: -one[1])[:_TYPES]
+
+
+def roof_notes(rows: OperatorRows) -> Iterator[str]:
+    """The notes on the judgement of `rows`, all operators of a profile."""
+    if rows.side == "host":
+        yield "host times have no roof: bound, efficiency, lost and gain are of the device"
+    if rows.side == "host" or rows.end_key == "kern":
+        return
+    over = rows["efficiency"] > 1
+    if over.any():
+        yield (
+            f"faster than their roof: {_counted(rows, over)}; the peaks, the dtype or the "
+            "footprint are not theirs, or the data stayed in caches; it counts against what is lost"
+        )
+    short = below_the_clock(rows) & ~np.isnan(rows["time"])
+    if short.any():
+        yield (
+            f"not judged, because the clock resolves no time below 1 us: {_counted(rows, short)}"
+        )
+    yield from _on_formulae(rows)
+    yield from _on_dtypes(rows)
+
+
+def _on_formulae(rows: OperatorRows) -> Iterator[str]:
+    without = np.isnan(rows.profile.computation) & (rows["time"] > 0) & np.isnan(rows["least_time"])
+    if share_of(rows, without) > _WORTH_TELLING:
+        types = ", ".join(
+            f"{name} {percent(share)}" for name, share in largest_types(rows, without)
+        )
+        yield f"not judged, for want of a formula: {_counted(rows, without)}: {types}"
+
+
+def _on_dtypes(rows: OperatorRows) -> Iterator[str]:
+    peaks, dtypes = rows.peaks, rate_dtypes(rows.profile)
+    assert peaks is not None, "there is nothing to judge by"
+    works = rows.profile.device.recorded & ~np.isnan(rows.profile.computation)
+    unknown = works & (dtypes.codes < 0)
+    if unknown.any() and peaks.dtype != "any":
+        yield f"of a dtype that the profile does not say, taken for {peaks.dtype}: " + counted(
+            int(unknown.sum()), "operator"
+        )
+    for code, dtype in enumerate(dtypes.vocabulary):
+        here = works & (dtypes.codes == code)
+        if here.any() and np.isnan(peaks.rate(dtype)):
+            count = counted(int(here.sum()), "operator")
+            yield f"not judged, because {peaks.name} has no known rate for {dtype}: {count}"
+
+
+def _counted(rows: OperatorRows, chosen: NDArray[np.bool_]) -> str:
+    """How many operators are chosen, and their share: `26 operators (0.7% of the time)`."""
+    count = counted(int(chosen.sum()), "operator")
+    return f"{count} ({percent(share_of(rows, chosen))} of the time)"
