@@ -204,7 +204,8 @@ def _roofline(
         and bool(time)
         and not (on_cpu and time < 0.999999e-6)
     )
-    compute = operator.computation / rate if judged and operator.computation and not mover else None
+    has_both = operator.computation and operator.memory is not None
+    compute = operator.computation / rate if judged and has_both and not mover else None  # type: ignore[operator]
     has_roof = judged and (mover or compute is not None)
     memory = None
     if has_roof and operator.memory is not None:

@@ -142,11 +142,11 @@ def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
         raise OutputError("failed")
 
     with pytest.raises(OutputError, match="failed"):
-        output.write_file(str(file), pieces(), force=False)
+        output.write_file(str(file), output.encoded(pieces()), force=False)
     assert list(tmp_path.iterdir()) == []
     file.write_text("precious")
     with pytest.raises(OutputError, match="failed"):
-        output.write_file(str(file), pieces(), force=True)
+        output.write_file(str(file), output.encoded(pieces()), force=True)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -159,7 +159,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
         yield "late"
 
     with pytest.raises(OutputError, match="is there already"):
-        output.write_file(str(file), pieces(), force=False)
+        output.write_file(str(file), output.encoded(pieces()), force=False)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -171,7 +171,7 @@ def test_without_links_a_file_still_appears_whole(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_links)
-    output.write_file(str(tmp_path / "a"), ["text"], force=False)
+    output.write_file(str(tmp_path / "a"), [b"text"], force=False)
     assert (tmp_path / "a").read_text() == "text"
     assert len(list(tmp_path.iterdir())) == 1
 

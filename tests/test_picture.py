@@ -81,7 +81,7 @@ def test_the_ten_largest_are_named_without_overlap() -> None:
 def test_what_has_no_dot_is_told() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "36.6% of the roof over 100.0% of the time; operators without a footprint take 0.0% of it",
+        "all operators: 36.6% of the roof over 100.0% of the time; operators without a footprint take 0.0% of it",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
 
@@ -134,6 +134,20 @@ def test_names_are_no_markup(tmp_path: Path) -> None:
     run_command(str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg"))
     texts = ET.fromstring((tmp_path / "a.svg").read_text()).itertext()
     assert r"<b>$x^2$&--></b>\x1b" in {text.strip() for text in texts}
+
+
+def test_a_picture_has_a_file_of_its_own(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.svg")
+    outcome = run_command(RESNET, "--plot", file, "-o", file, "--format", "csv", "--force")
+    assert outcome.code == 1
+    assert outcome.err.endswith("a.svg: is to be the picture and the answer; name two files\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_longest_are_drawn_whatever_the_order(tmp_path: Path) -> None:
+    for place, order in enumerate(["time", "+time"]):
+        run_command(RESNET, "--order-by", order, "--plot", str(tmp_path / f"{place}.svg"))
+    assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()
 
 
 def test_another_suffix() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 import profile_analyze as pa
 from profile_analyze.analysis import measure
-from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
+from profile_analyze.analysis.peaks import find_device
 from profile_analyze.cli import peaks as command
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.readers.base import Content
@@ -102,9 +103,9 @@ def test_the_judgement_by_hand() -> None:
     assert (judgement.covered, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
-        pa.Winner("Convolution", 3, 0.65, 0.5, 7.0, 10 / 7),
-        pa.Winner("Elemwise", 2, 0.2, 0.5, 9.0, 10 / 9),
-        pa.Winner("Copy", 1, 0.1, 0.5, 9.5, 10 / 9.5),
+        pa.Winner("Convolution", 3, 2, 0.65, 0.5, 7.0, 10 / 7),
+        pa.Winner("Elemwise", 2, 1, 0.2, 0.5, 9.0, 10 / 9),
+        pa.Winner("Copy", 1, 1, 0.1, 0.5, 9.5, 10 / 9.5),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
@@ -206,6 +207,7 @@ def test_columns_need_peaks() -> None:
         ("A100-80gb-sxm", "A100 80GB SXM", "fp32", 19.5e12, 2039e9),
         ("a100 80GB pcie", "A100 80GB PCIe", "fp32", 19.5e12, 1935e9),
         ("a100sxm480gb", "A100 80GB SXM", "fp32", 19.5e12, 2039e9),
+        ("A100-SXM4-40GB", "A100 40GB", "fp32", 19.5e12, 1555e9),
         ("h100-sxm:fp16", "H100 SXM", "fp16", 989e12, 3350e9),
         ("H100SXM:FP8", "H100 SXM", "fp8", 1979e12, 3350e9),
         ("h200", "H200 SXM", "fp32", 67e12, 4800e9),
@@ -230,8 +232,13 @@ def test_ways_to_name_peaks(
     ("spec", "message"),
     [
         ("a100", "'a100' may be A100 40GB, A100 80GB SXM, A100 80GB PCIe; write which"),
-        ("v100", "'v100' may be V100 SXM2, V100 PCIe, V100S; write which"),
+        ("v100", "'v100' may be V100 SXM2, V100 PCIe; write which"),
         ("rtx 4091", "there is no device 'rtx 4091'; near: RTX 4090, "),
+        ("a100-sxm4", "'a100-sxm4' may be A100 40GB, A100 80GB SXM; write which"),
+        ("mi300", "there is no device 'mi300'; near: MI300X, "),
+        ("l40:fp16", "there is no device 'l40'; near: "),
+        ("t", "there is no device 't'; "),
+        ("1e308:1e-308", "'1e308:1e-308': a rate must be more than 0, and one of a device"),
         ("xyz", "there is no device 'xyz'; --peaks list shows all, and 19.5T:1555G is FLO/s and"),
         ("", "there is no device ''; --peaks list"),
         ("l40s", "L40S has no known rate for fp32; it has fp16, bf16: write which, as L40S:fp16"),
@@ -247,8 +254,8 @@ def test_ways_to_name_peaks(
             "1T:",
             "'1T:': '' is not a number with the unit B/s, such as 10GiB/s; write FLO/s and byte",
         ),
-        ("0:1G", "'0:1G': a rate must be more than 0"),
-        ("1T:-1", "'1T:-1': a rate must be more than 0"),
+        ("0:1G", "'0:1G': a rate must be more than 0, a"),
+        ("1T:-1", "'1T:-1': a rate must be more than 0, a"),
     ],
 )
 def test_wrong_peaks(spec: str, message: str) -> None:
@@ -292,7 +299,7 @@ bandwidth = 1e9
 
 @pytest.mark.parametrize(
     ("rest", "name", "rate"),
-    [(":my-card", "my-card", 10e12), (":card:fp16", "my-card", 40e12), (":oth", "other", 1e12)],
+    [(":my-card", "my-card", 10e12), (":card:fp16", "my-card", 40e12), (":Other", "other", 1e12)],
 )
 def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
     file = tmp_path / "peaks.toml"
@@ -320,7 +327,7 @@ def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
         ("[x]\nfp32 = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nbandwidth = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nfp32 = 'fast'\nbandwidth = 1\n", ": x.fp32: 'fast' is not a number with the unit F"),
-        ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be more than 0"),
+        ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be more than 0, a"),
         ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: a list of texts is "),
         ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: a text is wanted, not 5"),
         ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: a text is wanted, not 5"),
@@ -373,10 +380,10 @@ def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert command.resolve("here:1", lambda _: None) == first
     assert command.resolve("here", lambda _: None).rate(None) == 2e12
     assert command.resolve("here!:1", lambda _: None).rate(None) == 3e12
-    assert command.resolve("here", lambda _: None).rate(None) == 4e12
-    assert len(calls) == 4
+    assert command.resolve("here", lambda _: None).rate(None) == 2e12
+    assert len(calls) == 3
     (tmp_path / "profile_analyze" / "peaks-here.json").write_text("[broken")
-    assert command.resolve("here:1", lambda _: None).rate(None) == 5e12
+    assert command.resolve("here:1", lambda _: None).rate(None) == 4e12
     with pytest.raises(pa.PeaksError, match="here:4: there are here"):
         command.resolve("here:4", lambda _: None)
 
@@ -461,6 +468,36 @@ def test_totals_without_nesting_have_the_verdict() -> None:
 def test_a_key_is_no_second_column() -> None:
     call = (RESNET, "--peaks", "1T:1G", "--aggregate-by", "bound", "--format", "csv")
     assert run_command(*call).out.splitlines()[0].count("bound") == 1
+
+
+def test_names_in_any_script_are_told_apart() -> None:
+    one, other = (Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("显卡甲", "显卡乙"))
+    assert find_device("显卡乙", [one, other]) is other
+    twins = [Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("my-card", "my card")]
+    assert find_device("my card", twins) is twins[1]
+    with pytest.raises(pa.PeaksError, match="'mycard' may be my-card, my card; write which"):
+        find_device("mycard", twins)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "[" * 100_000,
+        "[5]",
+        '{"%s": {"1": [1, 1e999, 1e10, 0.1, 0.1]}}',
+        '{"%s": {"1": [true, 1, 1, 0, 0]}}',
+    ],
+)
+def test_a_broken_cache_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    monkeypatch.setattr(command, "_measure", lambda *_: [1, 5e12, 1e10, 0.0, 0.0])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    command.resolve("here:1", lambda _: None)
+    file = tmp_path / "profile_analyze" / "peaks-here.json"
+    machine = next(iter(json.loads(file.read_text())))
+    file.write_text(kept.replace("%s", machine))
+    assert command.resolve("here:1", lambda _: None).rate(None) == 5e12
 
 
 def test_what_is_no_peaks() -> None:

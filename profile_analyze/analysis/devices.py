@@ -77,7 +77,13 @@ DEVICES: Final = (
         1555.0,
         "confirmed",
         "PyTorch Lightning's, PyTorch's and nsys-ai's tables; FP16 derived as 311.9",
-        aliases=("A100 40GB SXM", "A100 40GB PCIe"),
+        aliases=(
+            "A100 40GB SXM",
+            "A100 40GB PCIe",
+            "A100 SXM4 40GB",
+            "A100 SXM 40GB",
+            "A100 PCIe 40GB",
+        ),
     ),
     Device(
         "A100 80GB SXM",
@@ -85,7 +91,7 @@ DEVICES: Final = (
         2039.0,
         "confirmed",
         "PyTorch Lightning's, PyTorch's and nsys-ai's tables",
-        aliases=("A100 SXM4 80GB",),
+        aliases=("A100 SXM4 80GB", "A100 SXM 80GB"),
     ),
     Device(
         "A100 80GB PCIe",
@@ -101,7 +107,6 @@ DEVICES: Final = (
         600.0,
         "confirmed",
         _LIGHTNING,
-        aliases=("A10G",),
     ),
     Device(
         "L4",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.devices import Device
 
+_LEAST_RATE: Final = 1e-30
+_LARGEST_RATE: Final = 1e30
+"""What lies outside is no rate of a device, and would make ratios that are no numbers."""
 DEFAULT_DTYPE: Final = "fp32"
 ANY_DTYPE: Final = "any"
 """Stands for every dtype where only one rate is known, as of two rates that somebody typed."""
@@ -71,14 +74,14 @@ def _typed(spec: str, flops: str, bandwidth: str) -> Peaks:
             f"{spec!r}: {error}; write FLO/s and bytes per second, as 19.5T:1555G, or a device and "
             f"one of {', '.join(DTYPES)}, as h100-sxm:fp16"
         ) from None
-    return _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    return checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
 
 
-def _checked(peaks: Peaks) -> Peaks:
+def checked(peaks: Peaks) -> Peaks:
     """`peaks`, whose rates are all positive. Raises `PeaksError`."""
     for rate in (peaks.bandwidth, *(flops for _, flops in peaks.flops)):
-        if not 0 < rate < float("inf"):
-            raise PeaksError(f"{peaks.name!r}: a rate must be more than 0")
+        if not _LEAST_RATE < rate < _LARGEST_RATE:
+            raise PeaksError(f"{peaks.name!r}: a rate must be more than 0, and one of a device")
     return peaks
 
 
@@ -103,31 +106,40 @@ def device_peaks(device: Device) -> Peaks:
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
     parts = (device.source, device.confidence, device.remark)
     source = "; ".join(part for part in parts if part)
-    return _checked(Peaks(device.name, flops, device.bandwidth_gb_s * 1e9, source))
+    return checked(Peaks(device.name, flops, device.bandwidth_gb_s * 1e9, source))
 
 
 def find_device(name: str, devices: Iterable[Device]) -> Device:
-    """The one device that `name` means: its name, an alias, or a beginning of only one's.
+    """The one device that `name` means: its name, an alias, or the first words of only one's.
 
     Case and punctuation do not matter. Raises `PeaksError`, which lists the near ones.
     """
-    wanted = _plain(name)
-    by_name = {_plain(one): device for device in devices for one in (device.name, *device.aliases)}
-    if wanted in by_name:
-        return by_name[wanted]
-    meant = {
-        id(device): device for one, device in by_name.items() if wanted and one.startswith(wanted)
-    }
+    named = [(one, device) for device in devices for one in (device.name, *device.aliases)]
+    for same in (str.strip, _plain):
+        meant = {id(device): device for one, device in named if same(one) == same(name)}
+        if meant:
+            break
+    else:
+        words = _words(name)
+        begins = [
+            (one, device) for one, device in named if words and _words(one)[: len(words)] == words
+        ]
+        meant = {id(device): device for _, device in begins}
     if len(meant) == 1:
         return next(iter(meant.values()))
     if meant:
         names = ", ".join(device.name for device in meant.values())
         raise PeaksError(f"{name!r} may be {names}; write which")
-    raise PeaksError(f"there is no device {name!r}; {_near(wanted, by_name)}")
+    by_name = {_plain(one): device for one, device in named}
+    raise PeaksError(f"there is no device {name!r}; {_near(_plain(name), by_name)}")
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+", name.casefold())
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return "".join(_words(name))
 
 
 def _near(wanted: str, by_name: Mapping[str, Device]) -> str:
@@ -199,7 +211,7 @@ def _decoded(file: str, text: str) -> dict[str, Any]:
         import tomli as tomllib
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # some numbers raise others than its own
         raise PeaksError(f"{file}: is not valid TOML: {error}") from None
 
 
@@ -209,6 +221,6 @@ def _quantity(where: str, value: object, unit: str) -> float:
         rate = parse_quantity(str(value), unit)
     except QuantityError as error:
         raise PeaksError(f"{where}: {error}") from None
-    if rate <= 0:
-        raise PeaksError(f"{where}: a rate must be more than 0")
+    if not _LEAST_RATE < rate < _LARGEST_RATE:
+        raise PeaksError(f"{where}: a rate must be more than 0, and one of a device")
     return rate

@@ -101,7 +101,8 @@ def _rates(rows: Rows) -> Floats:
     return np.array([*rates, peaks.rate(None)])[dtypes.codes]  # the last is that of N/A
 
 
-def _moves_only(rows: Rows) -> NDArray[np.bool_]:
+def moves_only(rows: Rows) -> NDArray[np.bool_]:
+    """Shape (operators,): whether the operator is of one of `MOVERS`."""
     types = rows.profile.type
     return types.where(word in MOVERS for word in types.vocabulary)
 
@@ -112,7 +113,8 @@ def _compute_time(rows: Rows) -> Values:
     from profile_analyze.model.numbers import ratio
 
     time = ratio(rows["computation"], _rates(rows))
-    return np.where(is_judged(rows) & ~_moves_only(rows), time, np.nan)
+    has_roof = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows["memory"])
+    return np.where(has_roof, time, np.nan)
 
 
 def _memory_time(rows: Rows) -> Values:
@@ -120,7 +122,7 @@ def _memory_time(rows: Rows) -> Values:
 
     from profile_analyze.model.numbers import ratio
 
-    has_roof = ~np.isnan(rows["compute_time"]) | (is_judged(rows) & _moves_only(rows))
+    has_roof = ~np.isnan(rows["compute_time"]) | (is_judged(rows) & moves_only(rows))
     return np.where(has_roof, ratio(rows["memory"], _peaks(rows).bandwidth), np.nan)
 
 
@@ -128,14 +130,17 @@ def _least_time(rows: Rows) -> Values:
     import numpy as np
 
     memory: Floats = rows["memory_time"]
-    return np.where(_moves_only(rows), memory, np.maximum(rows["compute_time"], memory))
+    return np.where(moves_only(rows), memory, np.maximum(rows["compute_time"], memory))
 
 
 def _attainable(rows: Rows) -> Values:
     import numpy as np
 
-    reachable: Floats = rows["intensity"] * _peaks(rows).bandwidth
-    return np.where(_moves_only(rows), reachable, np.minimum(_rates(rows), reachable))
+    from profile_analyze.model.numbers import finite
+
+    with np.errstate(all="ignore"):
+        reachable: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
+    return np.where(moves_only(rows), reachable, np.minimum(_rates(rows), reachable))
 
 
 def _efficiency(rows: Rows) -> Values:

@@ -19,13 +19,14 @@ from profile_analyze.cli.arguments import (
 from profile_analyze.cli.output import (
     STANDARD_OUTPUT,
     check_destination,
-    write_bytes,
+    encoded,
     write_file,
     write_standard_output,
 )
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import (
     InputError,
+    OutputError,
     ProfileAnalyzeError,
     UnknownColumnError,
 )
@@ -87,15 +88,20 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
     if arguments.plot is not None:
         kind_of_picture(arguments.plot)
         check_destination(arguments.plot, arguments.file, force=arguments.force)
+        if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
+            raise OutputError(
+                f"{arguments.plot}: is to be the picture and the answer; name two files"
+            )
     renderer = find_renderer(form_of(arguments))
     report = _report_on(arguments, queries, columns, renderer, profile)
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
     if arguments.plot is not None:
-        content = _picture(queries["device"], report, kind_of_picture(arguments.plot))
-        write_bytes(arguments.plot, content, force=arguments.force)
+        side: Side = "host" if arguments.print_only == "host" else "device"
+        content = _picture(queries[side], report, kind_of_picture(arguments.plot))
+        write_file(arguments.plot, [content], force=arguments.force)
     pieces = renderer.pieces(report, _display(arguments, to_file=to_file))
     if to_file:
-        write_file(arguments.output, pieces, force=arguments.force)
+        write_file(arguments.output, encoded(pieces), force=arguments.force)
     else:
         write_standard_output(pieces, for_programs=renderer.for_programs)
     return report.notes
@@ -166,7 +172,10 @@ def _picture(query: Query, report: Report, kind: str) -> bytes:
     from profile_analyze.report.picture import picture
 
     assert report.profile is not None
-    everything = Query(**{one.name: getattr(query, one.name) for one in fields(query)} | {"top": 0})
+    asked = {one.name: getattr(query, one.name) for one in fields(query)}
+    # without peaks the longest are drawn, in whatever order the table is
+    everything = Query(**asked | {"top": 0} | ({} if query.peaks else {"order": DEFAULT_ORDER}))
+    os.environ["MPLBACKEND"] = "agg"  # drawing needs no window, and takes no wrong name of one
     summary = report.summary or summarise(report.profile, judged_by=query)
     return picture(run(everything, report.profile), summary, kind)
 

@@ -39,8 +39,8 @@ def check_destination(file: str, source: str, *, force: bool) -> None:
         raise OutputError(f"{file}: is there already; --force replaces it")
 
 
-def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
-    """Write to the file `file`, in UTF-8; it is replaced only with `force`.
+def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
+    """Write to the file `file`; it is replaced only with `force`.
 
     What is no regular file, such as /dev/stdout or a named pipe, is written to as it is. Raises
     `OutputError`.
@@ -48,17 +48,9 @@ def write_file(file: str, pieces: Iterable[str], *, force: bool) -> None:
     try:
         if file.startswith("/dev/") or _is_special(file):
             with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
-                stream.writelines(_encoded(pieces))
+                stream.writelines(pieces)
         else:
-            _write_whole(os.path.realpath(file), _encoded(pieces), force=force)
-    except OSError as error:
-        raise _output_error(file, error) from None
-
-
-def write_bytes(file: str, content: bytes, *, force: bool) -> None:
-    """The same with finished bytes."""
-    try:
-        _write_whole(os.path.realpath(file), [content], force=force)
+            _write_whole(os.path.realpath(file), pieces, force=force)
     except OSError as error:
         raise _output_error(file, error) from None
 
@@ -115,8 +107,7 @@ def write_standard_output(pieces: Iterable[str], *, for_programs: bool) -> None:
     try:
         if for_programs:
             sys.stdout.flush()
-            for encoded in _encoded(pieces):
-                sys.stdout.buffer.write(encoded)
+            sys.stdout.buffer.writelines(encoded(pieces))
         else:
             for piece in pieces:
                 for start in range(0, len(piece), _WRITTEN_AT_ONCE):  # each is encoded on its way
@@ -129,7 +120,8 @@ def write_standard_output(pieces: Iterable[str], *, for_programs: bool) -> None:
         raise _output_error("standard output", error) from None
 
 
-def _encoded(pieces: Iterable[str]) -> Iterable[bytes]:
+def encoded(pieces: Iterable[str]) -> Iterable[bytes]:
+    """Text as files hold it: UTF-8, with escapes for halves of characters."""
     return (piece.encode("utf-8", "backslashreplace") for piece in pieces)
 
 

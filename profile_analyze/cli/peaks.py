@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES
 from profile_analyze.analysis.peaks import Peaks, parse_peaks, peaks_of, read_devices
-from profile_analyze.errors import PeaksError
+from profile_analyze.cli.output import write_file
+from profile_analyze.errors import OutputError, PeaksError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,9 @@ HERE: Final = "here"
 _SUFFIX: Final = ".toml"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
 _CHILD: Final = (
-    "import json, sys\n"
+    "import sys\n"
+    "sys.path[0] = sys.argv[2]\n"  # not the current folder, which may have a json.py
+    "import json\n"
     "from profile_analyze.analysis.measure import measure\n"
     "say = lambda text: print(text, file=sys.stderr, flush=True)\n"
     "print(json.dumps(measure(int(sys.argv[1]), say)))\n"
@@ -69,8 +72,8 @@ def _of_this_machine(threads: str, *, afresh: bool, say: Callable[[str], None]) 
         raise PeaksError(f"here:{threads}: there are here (all cores) and here:1 (one thread)")
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
     key = threads or "all"
-    kept = {} if afresh else _kept(machine)
-    if key not in kept:
+    kept = _kept(machine)
+    if afresh or key not in kept:
         kept[key] = _measure(1 if threads else os.cpu_count() or 1, say)
         _keep(machine, kept)
     count, flops, bandwidth, flops_spread, bandwidth_spread = kept[key]
@@ -89,7 +92,7 @@ def _measure(threads: int, say: Callable[[str], None]) -> list[float]:
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
     with subprocess.Popen(
-        [sys.executable, "-c", _CHILD, str(threads)],
+        [sys.executable, "-c", _CHILD, str(threads), str(Path(__file__).parents[2])],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -115,34 +118,41 @@ def _cache_file() -> Path | None:
     return None
 
 
-def _kept(machine: str) -> dict[str, Any]:
-    """What was measured on this machine before; nothing if that cannot be read."""
+def _all_kept() -> dict[str, dict[str, Any]]:
+    """What was measured before, by machine; nothing if that cannot be read."""
     file = _cache_file()
-    with suppress(OSError, ValueError, AttributeError):
+    with suppress(OSError, ValueError, RecursionError, AttributeError):
         if file is not None:
-            found = json.loads(file.read_text(encoding="utf-8")).get(machine, {})
-            return {key: value for key, value in found.items() if _is_measured(value)}
+            found = json.loads(file.read_text(encoding="utf-8"))
+            return {machine: dict(rates) for machine, rates in found.items()}
     return {}
 
 
+def _kept(machine: str) -> dict[str, Any]:
+    """What was measured on this machine before."""
+    found = _all_kept().get(machine, {})
+    return {key: value for key, value in found.items() if _is_measured(value)}
+
+
 def _is_measured(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 5
-        and all(isinstance(one, (int, float)) and one >= 0 for one in value)
-        and value[1] > 0 < value[2]
-    )
+    """Whether `value` is a `Measured` as it is kept: threads, two rates, two spreads."""
+    if not isinstance(value, list) or len(value) != 5:
+        return False
+    if not all(type(one) in (int, float) and 0 <= one < 1e30 for one in value):
+        return False
+    threads, flops, bandwidth, *spreads = value
+    return type(threads) is int and threads > 0 < min(flops, bandwidth) and max(spreads) <= 1
 
 
 def _keep(machine: str, rates: dict[str, Any]) -> None:
     """Keep what was measured, if there is a place for it; the answer does not depend on that."""
     file = _cache_file()
-    with suppress(OSError):
-        if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            beside = file.with_suffix(f".{os.getpid()}")
-            beside.write_text(json.dumps({machine: rates}), encoding="utf-8")
-            beside.replace(file)
+    if file is None:
+        return
+    everything = _all_kept() | {machine: rates}
+    with suppress(OSError, OutputError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(str(file), [json.dumps(everything).encode()], force=True)
 
 
 def device_list() -> str:

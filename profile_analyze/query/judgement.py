@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import rate_dtypes
 from profile_analyze.model.coded import MISSING_CODE
-from profile_analyze.model.numbers import total
+from profile_analyze.model.numbers import ratio, total
 from profile_analyze.query.question import Query
 from profile_analyze.query.roof_notes import largest_types, roof_notes, share_of
 from profile_analyze.query.rows import OperatorRows
@@ -35,6 +35,8 @@ class Winner(NamedTuple):
     """Its keys."""
     operators: int
     """How many operators it stands for."""
+    judged: int
+    """How many of them have a least possible time."""
     share: float
     efficiency: float
     total_s: float
@@ -69,13 +71,14 @@ def judge(query: Query, profile: Profile) -> Judgement:
     judged = ~np.isnan(rows["least_time"])
     footprint = ~np.isnan(profile.memory)
     judged_s = total(times[judged])
+    least_s = total(rows["least_time"][judged])
     return Judgement(
         peaks=query.peaks,
         rates=tuple(_rates(rows, query.peaks, judged)),
         covered=share_of(rows, footprint),
         without_footprint=tuple(largest_types(rows, ~footprint)),
         judged=share_of(rows, judged),
-        efficiency=total(rows["least_time"][judged]) / judged_s,
+        efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
         lost_s=total(rows["lost"]),
         winners=tuple(_winners(query, profile)),
         notes=tuple(roof_notes(rows)),
@@ -107,6 +110,7 @@ def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
         yield Winner(
             label=", ".join(result.texts(key)[place] for key in by),
             operators=int(result["count"][place]),
+            judged=int(result["least_time.count"][place]),
             share=float(result["share"][place]),
             efficiency=float(result["efficiency"][place]),
             total_s=result.total_s - lost_s,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.roofline import below_the_clock, rate_dtypes
+from profile_analyze.analysis.roofline import below_the_clock, is_judged, moves_only, rate_dtypes
 from profile_analyze.model.numbers import total
 from profile_analyze.units import counted, percent
 
@@ -31,12 +31,11 @@ def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
     """The types with most time among the chosen operators, and their shares."""
     types = rows.profile.type
-    shares = [
-        (word, share_of(rows, chosen & (types.codes == code)))
-        for code, word in enumerate(types.vocabulary)
-        if (chosen & (types.codes == code)).any()
-    ]
-    yield from sorted((one for one in shares if one[1] > 0), key=lambda one: -one[1])[:_TYPES]
+    times = np.where(chosen & ~np.isnan(rows["time"]), rows["time"], 0.0)
+    sums = np.bincount(types.codes, times, minlength=len(types.vocabulary))
+    for code in np.argsort(-sums, kind="stable")[:_TYPES]:
+        if sums[code] > 0:
+            yield types.vocabulary[code], float(sums[code] / rows.total_s)
 
 
 def roof_notes(rows: OperatorRows) -> Iterator[str]:
@@ -72,7 +71,7 @@ def _on_formulae(rows: OperatorRows) -> Iterator[str]:
 def _on_dtypes(rows: OperatorRows) -> Iterator[str]:
     peaks, dtypes = rows.peaks, rate_dtypes(rows.profile)
     assert peaks is not None, "there is nothing to judge by"
-    works = rows.profile.device.recorded & ~np.isnan(rows.profile.computation)
+    works = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows.profile.computation)
     unknown = works & (dtypes.codes < 0)
     if unknown.any() and peaks.dtype != "any":
         yield f"of a dtype that the profile does not say, taken for {peaks.dtype}: " + counted(

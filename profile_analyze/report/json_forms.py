@@ -101,6 +101,7 @@ def _roofline(judgement: Judgement) -> dict[str, Any]:
             {
                 "label": winner.label,
                 "operators": winner.operators,
+                "judged": winner.judged,
                 "share": winner.share,
                 "efficiency": winner.efficiency,
                 "total_time_s": winner.total_s,
@@ -155,7 +156,7 @@ def _query(query: Query) -> dict[str, Any]:
         for name, value in values.items()
         if name != "peaks"
     }
-    return plain | {"peaks": query.peaks and as_utf8(query.peaks.name)}
+    return plain | {"peaks": query.peaks and _peaks(query.peaks)}
 
 
 def _values(result: Result, name: str) -> list[Any]:

@@ -19,7 +19,7 @@ from profile_analyze.units import (
 )
 
 if TYPE_CHECKING:
-    from profile_analyze.query.judgement import Judgement
+    from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
 
@@ -107,12 +107,17 @@ def judgement_sentences(summary: Summary) -> list[str]:
     if without:
         lines.append(f"most time without a footprint: {visible(without, 'utf-8')}")
     return lines + [
-        f"{winner.operators} {visible(winner.label, 'utf-8')}, {percent(winner.share)} of the "
-        f"time, run at {percent(winner.efficiency)} of the roof: at the roof the model takes "
+        f"{winner.operators} {visible(winner.label, 'utf-8')}{_of_which(winner)}, "
+        f"{percent(winner.share)} of the time, run at "
+        f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
         f"{seconds(winner.total_s)} s instead of {seconds(summary.device_time_s)} s, "
         f"{winner.gain:.2f} times as fast"
         for winner in judgement.winners
     ]
+
+
+def _of_which(winner: Winner) -> str:
+    return "" if winner.judged == winner.operators else f" ({winner.judged} of them judged)"
 
 
 def _total_and_mean(total_s: float, mean_s: float) -> str:

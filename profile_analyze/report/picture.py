@@ -25,10 +25,20 @@ if TYPE_CHECKING:
 
 _NAMED: Final = 10
 _RANKED: Final = 30
+_RASTERIZED: Final = 2000  # dots from which on they are drawn as points: files would be huge
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 28
 _TYPES: Final = 9  # that have a colour and a place in the legend; the rest is grey
+
+
+# Names are text and stay so: nothing in them is a formula, nor markup. The same answer gives the
+# same file.
+_SETTINGS: Final[dict[Any, Any]] = {
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "profile_analyze",
+}
 
 
 def picture(result: Result, summary: Summary, kind: str) -> bytes:
@@ -41,15 +51,10 @@ def picture(result: Result, summary: Summary, kind: str) -> bytes:
             "--plot needs the package matplotlib: pip install 'profile_analyze[plot]'"
         ) from None
     stream = io.BytesIO()
-    # Names are text and stay so: nothing in them is a formula, nor markup. What the font lacks is
-    # a box in a picture of points, and the viewer's own in SVG.
-    with (
-        mpl.rc_context(
-            {"text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "profile_analyze"}
-        ),
-        catch_warnings(),
-    ):
-        simplefilter("ignore")
+    with mpl.rc_context(), catch_warnings():
+        simplefilter("ignore")  # about what the font lacks: a box in PNG and PDF
+        mpl.rcdefaults()  # whatever a configuration file says
+        mpl.rcParams.update(_SETTINGS)
         figure = Figure(figsize=(11, 7), layout="constrained")
         if result.query.peaks is None:
             draw_times(figure, result)
@@ -75,7 +80,7 @@ def draw_roofline(figure: Figure, result: Result, summary: Summary) -> None:
         shown = np.flatnonzero((flops > 0) & (intensity > 0))
     x, y, times = intensity[shown], flops[shown], result["time"][shown]
     _draw_roofs(axes, result, x, y)
-    longest = times.max() if len(times) else 1.0
+    longest = max(times.tolist(), default=0.0) or 1.0
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
     _draw_dots(axes, result, shown, x, y, sizes)
     axes.set_xlabel("intensity (FLO/byte)")
@@ -101,8 +106,9 @@ def _title(result: Result, summary: Summary, shown: NDArray[np.int64]) -> str:
     ]
     if judgement is not None:
         lines.append(
-            f"{percent(judgement.efficiency)} of the roof over {percent(judgement.judged)} of the "
-            f"time; operators without a footprint take {percent(1 - judgement.covered)} of it"
+            f"all operators: {percent(judgement.efficiency)} of the roof over "
+            f"{percent(judgement.judged)} of the time; operators without a footprint take "
+            f"{percent(1 - judgement.covered)} of it"
         )
     if rest:
         lines.append(f"{rest} of {len(result)} rows have no FLOPS or no intensity, and so no dot")
@@ -175,7 +181,8 @@ def _draw_dots(
         color = "0.6" if kind is None else palette(place)
         axes.scatter(
             x[here], y[here], s=sizes[here], color=color, alpha=0.65, edgecolors="white",
-            linewidths=0.6, label=shortened(label, _NAME_WIDTH, "\N{HORIZONTAL ELLIPSIS}"),
+            linewidths=0.6, rasterized=len(x) > _RASTERIZED,
+            label=shortened(label, _NAME_WIDTH, "\N{HORIZONTAL ELLIPSIS}"),
         )  # fmt: skip
 
 
@@ -230,12 +237,12 @@ def draw_times(figure: Figure, result: Result) -> None:
     count = min(len(result), _RANKED)
     times, shares = result["time"][:count], result["cumulative_share"][:count]
     places = np.arange(count)
-    axes.barh(places, np.nan_to_num(times), color="tab:blue", alpha=0.75)
+    axes.barh(places, times, color="tab:blue", alpha=0.75)
     axes.set_yticks(places, _names(result)[:count], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel(f"{time_title(result)} (s)")
     curve = axes.twiny()
-    curve.plot(np.nan_to_num(shares) * 100, places, color="tab:red", marker=".", linewidth=1)
+    curve.plot(shares * 100, places, color="tab:red", marker=".", linewidth=1)
     curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
     curve.set_xlim(0, 105)
     rest = len(result) - count
