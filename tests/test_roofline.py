@@ -388,6 +388,24 @@ def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monke
         command.resolve("here:4", lambda _: None)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.json"], "none.json: no such file"),
+        ([RESNET, "--where", "tme > 1"], "argument --where: 'tme > 1', at character 1"),
+        ([RESNET, "--plot", "a.gif"], "argument --plot: 'a.gif' has none of the suffixes"),
+    ],
+)
+def test_nothing_is_measured_for_a_call_that_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr(command, "_measure", lambda *_: pytest.fail("measured"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
+    outcome = run_command(*arguments, "--peaks", "here!")
+    assert outcome.code in (1, 2)
+    assert outcome.err.startswith(f"profile_analyze: error: {message}")
+
+
 def test_a_child_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     small = command._CHILD.replace(

@@ -70,28 +70,10 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
     # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _check_files(arguments)
     # The question is checked before the file is read, and NumPy is imported only then.
-    peaks = _peaks(arguments.peaks)
-    try:
-        queries, profile = queries_of(arguments, peaks), None
-        doubts: tuple[str, ...] = ()
-    except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(arguments)
-        if profile is None:
-            raise
-        arguments.order_by = DEFAULT_ORDER
-        queries, doubts = queries_of(arguments, peaks), (str(error),)
+    queries, profile, doubts = _questions(arguments)
     columns = columns_of(arguments, queries["device"])
-    to_file = arguments.output not in (None, STANDARD_OUTPUT)
-    if to_file:
-        check_destination(arguments.output, arguments.file, force=arguments.force)
-    if arguments.plot is not None:
-        kind_of_picture(arguments.plot)
-        check_destination(arguments.plot, arguments.file, force=arguments.force)
-        if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
-            raise OutputError(
-                f"{arguments.plot}: is to be the picture and the answer; name two files"
-            )
     renderer = find_renderer(form_of(arguments))
     report = _report_on(arguments, queries, columns, renderer, profile)
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
@@ -99,25 +81,62 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
         side: Side = "host" if arguments.print_only == "host" else "device"
         content = _picture(queries[side], report, kind_of_picture(arguments.plot))
         write_file(arguments.plot, [content], force=arguments.force)
-    pieces = renderer.pieces(report, _display(arguments, to_file=to_file))
-    if to_file:
+    pieces = renderer.pieces(report, _display(arguments))
+    if _goes_to_a_file(arguments):
         write_file(arguments.output, encoded(pieces), force=arguments.force)
     else:
         write_standard_output(pieces, for_programs=renderer.for_programs)
     return report.notes
 
 
-def _peaks(spec: str | None) -> Peaks | None:
-    """The peaks that `spec` names. What takes a while is told on a terminal, line by line."""
-    if spec is None:
+def _goes_to_a_file(arguments: argparse.Namespace) -> bool:
+    return arguments.output not in (None, STANDARD_OUTPUT)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Raise `OutputError` if what is to be written cannot be, as far as can be told beforehand."""
+    to_file = _goes_to_a_file(arguments)
+    if to_file:
+        check_destination(arguments.output, arguments.file, force=arguments.force)
+    if arguments.plot is None:
+        return
+    kind_of_picture(arguments.plot)
+    check_destination(arguments.plot, arguments.file, force=arguments.force)
+    if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
+        raise OutputError(f"{arguments.plot}: is to be the picture and the answer; name two files")
+
+
+def _questions(
+    arguments: argparse.Namespace,
+) -> tuple[dict[Side, Query], Profile | None, tuple[str, ...]]:
+    """What is asked about each side; the profile, if it had to be read for that, and a note."""
+    peaks = _peaks(arguments)
+    try:
+        return queries_of(arguments, peaks), None, ()
+    except UnknownColumnError as error:
+        profile = _with_nothing_to_sort(arguments)
+        if profile is None:
+            raise
+        arguments.order_by = DEFAULT_ORDER
+        return queries_of(arguments, peaks), profile, (str(error),)
+
+
+def _peaks(arguments: argparse.Namespace) -> Peaks | None:
+    """The peaks that are named. What takes a while is told on a terminal, line by line."""
+    if arguments.peaks is None:
         return None
-    from profile_analyze.cli.peaks import resolve
+    from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
+
+    if is_measured_here(arguments.peaks):  # in seconds: what else is wrong is told before
+        queries_of(arguments, PLACEHOLDER)
+        if arguments.file != "-" and not os.path.exists(arguments.file):  # noqa: PTH110
+            raise InputError(arguments.file, "no such file")
 
     def say(text: str) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             _report("measuring", [text])
 
-    return resolve(spec, say)
+    return resolve(arguments.peaks, say)
 
 
 def _report_on(
@@ -209,10 +228,10 @@ def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
     return None if profile.device.recorded.any() or profile.host.recorded.any() else profile
 
 
-def _display(arguments: argparse.Namespace, *, to_file: bool) -> Display:
+def _display(arguments: argparse.Namespace) -> Display:
     """What the answer is written for."""
     always = arguments.color == "always"
-    if to_file or sys.stdout is None:
+    if _goes_to_a_file(arguments) or sys.stdout is None:
         return Display(color=always)
     on_terminal = sys.stdout.isatty()
     return Display(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES
-from profile_analyze.analysis.peaks import Peaks, parse_peaks, peaks_of, read_devices
+from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of, read_devices
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import OutputError, PeaksError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LIST: Final = "list"
 HERE: Final = "here"
+PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
+"""Stands for peaks that are not measured yet, where only it matters that there are some."""
 _SUFFIX: Final = ".toml"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
 _CHILD: Final = (
@@ -33,13 +35,18 @@ _CHILD: Final = (
 )
 
 
+def is_measured_here(spec: str) -> bool:
+    """Whether `spec` names this machine."""
+    return spec.partition(":")[0] in (HERE, f"{HERE}!")
+
+
 def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
     """The peaks that `spec` names. `say` is told what takes a while.
 
     Raises `PeaksError`.
     """
     name, _, rest = spec.partition(":")
-    if name.rstrip("!") == HERE:
+    if is_measured_here(spec):
         return _of_this_machine(rest, afresh=name.endswith("!"), say=say)
     file, suffix, rest = spec.partition(_SUFFIX)
     if suffix and rest[:1] in ("", ":"):
