@@ -146,7 +146,7 @@ def seconds(value: float) -> str:
 
 def decimal_rate(value: float) -> str:
     """Bytes per second as makers of hardware write them: `1555 GB/s`, of 1e9 bytes."""
-    return f"{value / 1e9:.4g} GB/s"
+    return f"{float(f'{value / 1e9:.4g}'):g} GB/s"  # four digits, and no power of ten
 
 
 def three_digits(value: float) -> str:

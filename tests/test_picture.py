@@ -150,6 +150,13 @@ def test_the_longest_are_drawn_whatever_the_order(tmp_path: Path) -> None:
     assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()
 
 
+def test_roofs_are_of_the_device_whatever_is_printed(tmp_path: Path) -> None:
+    for place, only in enumerate(["device", "host"]):
+        file = str(tmp_path / f"{place}.svg")
+        run_command(RESNET, "--peaks", "1T:1G", "--print-only", only, "--plot", file)
+    assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()
+
+
 def test_another_suffix() -> None:
     outcome = run_command("none", "--plot", "a.gif")
     assert outcome.code == 2

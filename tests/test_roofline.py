@@ -225,7 +225,7 @@ def test_ways_to_name_peaks(
     assert (peaks.name, peaks.dtype) == (name, dtype)
     assert peaks.rate(None) == pytest.approx(rate)
     assert peaks.bandwidth == pytest.approx(bandwidth)
-    assert peaks.ridge == pytest.approx(rate / bandwidth)
+    assert peaks.ridge() == pytest.approx(rate / bandwidth)
 
 
 @pytest.mark.parametrize(

@@ -105,3 +105,51 @@ def test_counts_agree_with_what_they_count() -> None:
     assert units.counted(1, "operator") == "1 operator"
     assert units.counted(0, "operator") == "0 operators"
     assert units.counted(2, "entry", "entries") == "2 entries"
+
+
+def test_rates_of_hardware_are_decimal() -> None:
+    assert units.decimal_rate(1555e9) == "1555 GB/s"
+    assert units.decimal_rate(20e12) == "20000 GB/s"
+    assert units.decimal_rate(30.371234e9) == "30.37 GB/s"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("10MiB", "byte", 10 * 1024**2),
+        ("10 MB", "byte", 10e6),
+        ("1kB", "byte", 1000.0),
+        ("1.5e3", "byte", 1500.0),
+        ("2GFLOPS", "FLO/s", 2e9),
+        ("2 GFLO/s", "FLO/s", 2e9),
+        ("2G", "FLO/s", 2e9),
+        ("7K", "FLO", 7000.0),
+        ("1.4TiB/s", "byte/s", 1.4 * 1024**4),
+        ("4.5 FLO/byte", "FLO/byte", 4.5),
+        ("7%", "1", 0.07),
+        (".05", "1", 0.05),
+        ("-3", "", -3.0),
+        ("1ms", "s", 0.001),
+    ],
+)
+def test_quantities_are_read(text: str, unit: str, value: float) -> None:
+    assert units.parse_quantity(text, unit) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        *(
+            ("10Mi", "FLO"),
+            ("5%%", "1"),
+            ("5 % %", "1"),
+            ("1e999", "byte"),
+            ("nan", "1"),
+            ("inf", ""),
+        ),
+        *(("5K", "1"), ("3s", ""), ("", "byte"), ("MiB", "byte"), ("1KKB", "byte"), ("1 2", "")),
+    ],
+)
+def test_what_is_no_quantity(text: str, unit: str) -> None:
+    with pytest.raises(QuantityError, match="is not a number"):
+        units.parse_quantity(text, unit)

@@ -6,14 +6,12 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from profile_analyze.analysis.devices import Device
 
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
@@ -41,10 +39,9 @@ class Peaks(NamedTuple):
         rates = dict(self.flops)
         return rates.get(dtype or self.dtype, rates.get(ANY_DTYPE, float("nan")))
 
-    @property
-    def ridge(self) -> float:
-        """FLO/byte from which on the rate, and no longer the bandwidth, is the limit."""
-        return self.rate(None) / self.bandwidth
+    def ridge(self, dtype: str | None = None) -> float:
+        """FLO/byte from which on the rate in `dtype`, and no longer the bandwidth, is the limit."""
+        return self.rate(dtype) / self.bandwidth
 
 
 def parse_peaks(spec: str) -> Peaks:
@@ -153,8 +150,6 @@ def _near(wanted: str, by_name: Mapping[str, Device]) -> str:
 
 def read_devices(file: str, text: str) -> list[Device]:
     """The devices in the TOML text of `file`: see `docs/roofline.md`. Raises `PeaksError`."""
-    from profile_analyze.analysis.devices import Device
-
     tables = _decoded(file, text)
     if not tables:
         raise PeaksError(f"{file}: no device is in it; a device is a table such as [my-card]")

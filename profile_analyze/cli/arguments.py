@@ -259,7 +259,7 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
         "--format does (.csv, .json, .jsonl, .md); - is standard output",
     )
     group.add_argument(
-        "--force", action="store_true", help="let --output replace a file that is there"
+        "--force", action="store_true", help="let --output and --plot replace a file that is there"
     )
     group.add_argument(
         "--plot",
@@ -328,7 +328,7 @@ class _Completion(argparse.Action):
         import shtab
 
         for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
-            if action.dest in ("file", "output"):
+            if action.dest in ("file", "output", "plot"):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         _end_with(parser, shtab.complete(parser, values) + "\n")
 

@@ -78,7 +78,10 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
     report = _report_on(arguments, queries, columns, renderer, profile)
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
     if arguments.plot is not None:
-        side: Side = "host" if arguments.print_only == "host" else "device"
+        of_host = (
+            arguments.print_only == "host" and arguments.peaks is None
+        )  # roofs are the device's
+        side: Side = "host" if of_host else "device"
         content = _picture(queries[side], report, kind_of_picture(arguments.plot))
         write_file(arguments.plot, [content], force=arguments.force)
     pieces = renderer.pieces(report, _display(arguments))

@@ -9,7 +9,6 @@ from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
-from profile_analyze.analysis.peaks import Peaks
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
 from profile_analyze.query.aggregates import (
@@ -34,6 +33,7 @@ from profile_analyze.query.patterns import compile_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import EndKey, Side
 
 
@@ -184,8 +184,11 @@ class Query:
             value = getattr(self, field)
             if not isinstance(value, str | None):
                 raise QueryError(f"{field}: {value!r} is not a text")
-        if self.peaks is not None and not isinstance(self.peaks, Peaks):
-            raise QueryError(f"peaks: {self.peaks!r} are none; parse_peaks gives them")
+        if self.peaks is not None:
+            from profile_analyze.analysis.peaks import Peaks
+
+            if not isinstance(self.peaks, Peaks):
+                raise QueryError(f"peaks: {self.peaks!r} are none; parse_peaks gives them")
         for field in ("min_time_s", "max_time_s"):
             value = getattr(self, field)
             if isinstance(value, str):

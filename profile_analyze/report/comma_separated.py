@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.machine import (
-    columns,
+    ProgramRenderer,
     columns_in,
     flat_summary_values,
     names_of,
@@ -16,7 +16,6 @@ from profile_analyze.report.machine import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.report.base import Display, Report
 
@@ -25,15 +24,10 @@ _FORMULA: Final = ("=", "+", "-", "@")
 _EMPTY: Final = '""'
 
 
-class CsvRenderer:
+class CsvRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "csv"
-    for_programs = True
-
-    def columns(self, query: Query) -> tuple[str, ...]:
-        """See `Renderer.columns`."""
-        return columns(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. With several tables, the first column says which it is."""

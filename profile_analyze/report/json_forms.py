@@ -6,8 +6,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.report.machine import (
+    ProgramRenderer,
     as_utf8,
-    columns,
     columns_in,
     dumped,
     flat_summary_values,
@@ -30,15 +30,10 @@ VERSION: Final = 1
 """Of the document's shape: what reads one version may not understand another."""
 
 
-class JsonRenderer:
+class JsonRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "json"
-    for_programs = True
-
-    def columns(self, query: Query) -> tuple[str, ...]:
-        """See `Renderer.columns`."""
-        return columns(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. Parts that were not asked for are null."""
@@ -55,15 +50,10 @@ class JsonRenderer:
         yield "\n"
 
 
-class JsonLinesRenderer:
+class JsonLinesRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "jsonl"
-    for_programs = True
-
-    def columns(self, query: Query) -> tuple[str, ...]:
-        """See `Renderer.columns`."""
-        return columns(query)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
         """See `Renderer.pieces`. An object a row; of the totals where only they are asked for."""

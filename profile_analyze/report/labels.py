@@ -84,7 +84,7 @@ def _judgement_lines(judgement: Judgement) -> list[tuple[str, str]]:
     lines = [("peaks", f"{visible(peaks.name, 'utf-8')}, {decimal_rate(peaks.bandwidth)}")]
     for dtype, rate, share in judgement.rates:
         of = "" if dtype == ANY_DTYPE else f" {dtype}"
-        ridge = f"{three_digits(rate / peaks.bandwidth)} FLO/byte"
+        ridge = f"{three_digits(peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {percent(share)} of the time"
         lines.append((f"roof{of}", text))
     lost = judgement.lost_s

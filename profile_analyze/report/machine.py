@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Report
 
 
+class ProgramRenderer:
+    """What the renderers of forms for programs have in common; see `Renderer`."""
+
+    for_programs = True
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return columns(query)
+
+
 def columns(query: Query) -> tuple[str, ...]:
     """The columns that a form for programs has by itself."""
     if query.keys is None:

@@ -118,7 +118,7 @@ def _title(result: Result, summary: Summary, shown: NDArray[np.int64]) -> str:
 def _draw_roofs(axes: Axes, result: Result, x: Any, y: Any) -> None:
     peaks = result.query.peaks
     assert peaks is not None
-    ridges = [rate / peaks.bandwidth for _, rate in peaks.flops]
+    ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     left = min([*x.tolist(), *ridges]) / 4
     right = max([*x.tolist(), *ridges]) * 8
     lowest = min([*y.tolist(), left * peaks.bandwidth])
@@ -178,6 +178,7 @@ def _draw_dots(
     for place, kind in enumerate([*ranked[:_TYPES], None] if len(ranked) > _TYPES else ranked):
         here = ~np.isin(kinds.astype(str), ranked[:_TYPES]) if kind is None else kinds == kind
         label = f"{len(ranked) - _TYPES} more types" if kind is None else visible(kind, "utf-8")
+        label = f" {label}" if label.startswith("_") else label  # which a legend leaves out
         color = "0.6" if kind is None else palette(place)
         axes.scatter(
             x[here], y[here], s=sizes[here], color=color, alpha=0.65, edgecolors="white",
