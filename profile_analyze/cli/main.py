@@ -31,6 +31,7 @@ from profile_analyze.errors import (
     UnknownColumnError,
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.readers.content import ReadAhead
 from profile_analyze.report.base import Display, Report
 from profile_analyze.report.forms import find_renderer, kind_of_picture
 
@@ -74,8 +75,9 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
     # The question is checked before the file is read, and NumPy is imported only then.
     queries, profile, doubts = _questions(arguments)
     columns = columns_of(arguments, queries["device"])
+    source = ReadAhead(arguments.file) if profile is None else profile  # while others are imported
     renderer = find_renderer(form_of(arguments))
-    report = _report_on(arguments, queries, columns, renderer, profile)
+    report = _report_on(arguments, queries, columns, renderer, source)
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
     if arguments.plot is not None:
         of_host = (
@@ -147,18 +149,20 @@ def _report_on(
     queries: dict[Side, Query],
     columns: tuple[str, ...],
     renderer: Renderer,
-    profile: Profile | None,
+    source: Profile | ReadAhead,
 ) -> Report:
-    """The answer to what is asked, of a `profile` that was read, or else of the file."""
-    sides = sides_of(arguments)
-    if profile is None:
-        shown = columns or renderer.columns(queries["device"]) if sides else ()
-        shown = (*shown, *(["efficiency"] if queries["device"].peaks else []))  # of the summary
-        profile = _read(arguments.file, queries["device"], shown)
+    """The answer to what is asked, of a profile that was read, or of the file that is being."""
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
 
+    sides = sides_of(arguments)
     device = queries["device"]
+    if isinstance(source, ReadAhead):
+        shown = columns or renderer.columns(device) if sides else ()
+        shown = (*shown, *(["efficiency"] if device.peaks else []))  # of the summary
+        profile = _profile_in(source, device, shown)
+    else:
+        profile = source
     summary = summarise(profile, device if arguments.copy_time else None, judged_by=device)
     results = tuple(run(queries[side], profile) for side in sides)
     for result in results:  # what fails must fail before anything is printed
@@ -202,15 +206,12 @@ def _picture(query: Query, report: Report, kind: str) -> bytes:
     return picture(run(everything, report.profile), summary, kind)
 
 
-def _read(file: str, query: Query, shown: Iterable[str]) -> Profile:
+def _profile_in(file: ReadAhead, query: Query, shown: Iterable[str]) -> Profile:
     """The profile in `file` with what is needed to answer `query` and to show these columns."""
     from profile_analyze.query.catalog import details_of
-    from profile_analyze.readers.content import ReadAhead
-
-    upcoming = ReadAhead(file)  # while NumPy and others are imported
     from profile_analyze.readers.loading import profile_in
 
-    return profile_in(upcoming.content(), query.details | details_of(shown))
+    return profile_in(file.content(), query.details | details_of(shown))
 
 
 def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:

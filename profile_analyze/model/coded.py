@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -40,8 +39,10 @@ class Coded(Generic[T]):
     @classmethod
     def of(cls, values: Sequence[T | None]) -> Coded[T]:
         """The coded form of `values`; None is N/A."""
-        places: defaultdict[T | None, int] = defaultdict()
-        places.default_factory = places.__len__  # a new value gets the next code
+        distinct = dict.fromkeys(values)
+        if len(distinct) == len(values) and None not in distinct:  # such as names
+            return cls(np.arange(len(values)), tuple(values))  # type: ignore[arg-type]
+        places = dict(zip(distinct, range(len(distinct)), strict=True))
         codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
         missing = places.pop(None, None)
         if missing is not None:
