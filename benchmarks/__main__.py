@@ -15,12 +15,14 @@ from benchmarks.cases import (
     AT_155_MB,
     DATA,
     FLOOR,
+    JSON_LOAD,
     ORIGINAL,
     OURS,
     ROOT,
     SIZES,
     Case,
     compressed,
+    many,
     sizes,
     starts,
 )
@@ -75,6 +77,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     yield from sizes(chosen, original)
     if "155 MB" in chosen:
         yield from compressed()
+    yield from many()
 
 
 def check_accepted(original: Path) -> None:
@@ -124,6 +127,7 @@ _BARS = (
     ("155 MB", "by type", FLOOR, "seconds", 2.2),
     ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
     ("154 KB", "default table", FLOOR, "seconds", 1.3),
+    ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
     ("no file", "--help", "import argparse", "seconds", 2.5),
     ("no file", "--version", "import argparse", "seconds", 2.5),
     ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
 SMALL = ROOT / "tests" / "fixtures" / "profiles" / "resnet18.json"
+RUNS = ROOT / "tests" / "fixtures" / "runs" / "base"
 SIZES = {"15 MB": 9_400, "155 MB": 94_000, "1.5 GB": 940_000}
 
 OURS = "profile_analyze"
 ORIGINAL = "original"
 FLOOR = "floor"
 AT_155_MB = "at 155 MB"
+JSON_LOAD = "json.load"
 
 QUERIES = {
     "default table": [],
@@ -48,13 +50,17 @@ ORIGINAL_QUERIES = {
 
 _READ = "import sys; data = open(sys.argv[1], 'rb').read(); "
 LIBRARIES = {
-    "json.load": "import json, sys; json.load(open(sys.argv[1]))",
+    JSON_LOAD: "import json, sys; json.load(open(sys.argv[1]))",
     "orjson.loads": _READ + "import orjson; orjson.loads(data)",
     "orjson.loads, collector off": _READ + "import gc, orjson; gc.disable(); orjson.loads(data)",
     "load()": "import sys; from profile_analyze import load; load(sys.argv[1], details=())",
     "load() and run()": "import sys; from profile_analyze import Query, load, run; "
     "run(Query(by='type'), load(sys.argv[1], details=())).rows",
 }
+_JSON_OF_FOLDER = (
+    "import json, pathlib, sys; "
+    "[json.load(path.open()) and None for path in pathlib.Path(sys.argv[1]).iterdir()]"
+)
 _IMPORTS = "import numpy, tabulate, msgspec"
 _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
 
@@ -126,6 +132,28 @@ def compressed() -> Iterator[Case]:
     for name, file in packed.items():
         commands = {OURS: ours(str(file), *query), "not compressed": ours(str(path), *query)}
         yield Case("155 MB", f"by type, {name}", commands)
+
+
+def many() -> Iterator[Case]:
+    """A thousand runs of one model, and a hundred, for what memory grows by."""
+    for count in (100, 1000):
+        folder = DATA / f"{count}-files"
+        _write_runs(folder, count)
+        commands = {
+            OURS: ours(str(folder), "--aggregate-by", "type"),
+            JSON_LOAD: python(_JSON_OF_FOLDER, str(folder)),
+        }
+        yield Case(f"{count:,} x 154 KB", "by type", commands)
+
+
+def _write_runs(folder: Path, count: int) -> None:
+    """Real runs of one model, over and over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = [gzip.decompress(path.read_bytes()) for path in sorted(RUNS.glob("*.json.gz"))]
+    for place in range(count):
+        path = folder / f"{place:04}.json"
+        if not path.exists():
+            path.write_bytes(runs[place % len(runs)])
 
 
 def _original(interpreter: Path, file: str, arguments: list[str]) -> list[str]:

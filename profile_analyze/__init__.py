@@ -32,19 +32,33 @@ if TYPE_CHECKING:
     )
     from profile_analyze.model.coded import Coded
     from profile_analyze.model.columns import COLUMNS, Column
+    from profile_analyze.model.comparison import Comparison, compare
     from profile_analyze.model.profile import LaneTimes, Profile, Timings
+    from profile_analyze.model.runs import join_runs
+    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
     from profile_analyze.readers.loading import load
+    from profile_analyze.readers.many import load_runs
     from profile_analyze.report.base import Display, Report
     from profile_analyze.report.forms import FORMS, render
     from profile_analyze.units import parse_time
     from profile_analyze.version import VERSION as __version__
 
 _HOME = {
+    "load_runs": "readers.many",
+    "judge_conditions": "query.gate",
+    "join_runs": "model.runs",
+    "compare": "model.comparison",
+    "FailVerdict": "query.gate",
+    "FailCondition": "query.gate",
+    "Contribution": "query.change",
+    "Comparison": "model.comparison",
+    "Change": "query.change",
     "COLUMNS": "model.columns",
     "Coded": "model.coded",
     "Column": "model.columns",
@@ -82,10 +96,15 @@ _HOME = {
 __all__ = [
     "COLUMNS",
     "FORMS",
+    "Change",
     "Coded",
     "Column",
+    "Comparison",
+    "Contribution",
     "CopyTime",
     "Display",
+    "FailCondition",
+    "FailVerdict",
     "InputError",
     "Judgement",
     "LaneTimes",
@@ -107,7 +126,11 @@ __all__ = [
     "UnknownFormatError",
     "Winner",
     "__version__",
+    "compare",
+    "join_runs",
+    "judge_conditions",
     "load",
+    "load_runs",
     "parse_peaks",
     "parse_time",
     "render",

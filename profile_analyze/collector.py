@@ -20,11 +20,3 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def leave_all_to_the_system() -> None:
-    """Spare the collections at the interpreter's end: what is left is freed with the process.
-
-    They walk over all that was ever imported, which takes a tenth of a short call.
-    """
-    gc.freeze()

@@ -38,6 +38,10 @@ class InputError(ProfileAnalyzeError):
         self.file = file
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
+        """How it goes from one process to another."""
+        return type(self), (self.file, self.reason)
+
 
 class UnknownFormatError(InputError):
     """The input is not a profile of a format that is read here."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from profile_analyze import Query
 
 Number = float | None
+SIDES = ("device", "host")
+IN_EACH_RUN = "in each run"
 
 
 @dataclass
@@ -28,8 +30,9 @@ class Operator:
     name: str
     type: str
     recorded: dict[str, bool]
-    time: dict[str, Number]
-    wait: dict[str, Number]
+    time: dict[str, list[Number]]
+    wait: dict[str, list[Number]]
+    started: float
     computation: Number
     memory: Number
     in_shapes: Any
@@ -53,8 +56,9 @@ def read(document: dict[str, Any]) -> list[Operator]:
                 name=entry["name"],
                 type=entry["type"],
                 recorded={side: bool(lanes[side]) for side in lanes},
-                time={side: _time(lanes[side] or {}) for side in lanes},
-                wait={side: _wait(lanes[side] or {}) for side in lanes},
+                time={side: [_time(lanes[side] or {})] for side in lanes},
+                wait={side: [_wait(lanes[side] or {})] for side in lanes},
+                started=_started(lanes["device"] or {}),
                 computation=footprint.get("computation") or None,
                 memory=footprint.get("memory"),
                 in_shapes=_tuples(footprint.get("in_shapes")),
@@ -73,6 +77,73 @@ def read(document: dict[str, Any]) -> list[Operator]:
 def read_file(path: str) -> list[Operator]:
     """The operators in a file, in which strings may hold raw control characters."""
     return read(json.loads(Path(path).read_text(encoding="utf-8"), strict=False))
+
+
+def join_runs(runs: list[list[Operator]]) -> list[Operator]:
+    """The operators of several runs of one graph, each with its times in all of them."""
+    joined: dict[Any, Operator] = {}
+    for place, operators in enumerate(runs):
+        keys = _identities(operators)
+        for one, key in zip(operators, keys, strict=True):
+            if key not in joined:
+                joined[key] = replace(
+                    one,
+                    recorded=dict.fromkeys(SIDES, False),
+                    time={side: [None] * len(runs) for side in SIDES},
+                    wait={side: [None] * len(runs) for side in SIDES},
+                    lanes=[],
+                )
+            known = joined[key]
+            known.computation = known.computation if known.computation else one.computation
+            known.memory = one.memory if known.memory is None else known.memory
+            known.lanes = list(dict.fromkeys([*known.lanes, *one.lanes]))
+            for side in SIDES:
+                known.recorded[side] |= one.recorded[side]
+                known.time[side][place] = one.time[side][0]
+                known.wait[side][place] = one.wait[side][0]
+    return list(joined.values())
+
+
+def _identities(operators: list[Operator]) -> list[Any]:
+    """Name, type, shapes, and which of those that have the same it is in order of execution."""
+    seen: dict[Any, int] = {}
+    found = {}
+    for one in sorted(operators, key=lambda one: (one.started, one.id)):
+        key = (one.name, one.type, one.in_shapes, one.out_shapes)
+        seen[key] = seen.get(key, 0) + 1
+        found[one.id] = (*key, seen[key])
+    return [found[one.id] for one in operators]
+
+
+def _started(lanes: dict[str, Any]) -> float:
+    starts = [_number(lane.get("start")) for lane in lanes.values()]
+    return min((start for start in starts if start is not None), default=math.inf)
+
+
+def _over_runs(values: list[Number], statistic: str) -> Number:
+    known = [value for value in values if value is not None]
+    if statistic == "mean":
+        return sum(known) / len(known) if known else None
+    return _aggregated(statistic, values)
+
+
+def _spread(values: list[Number]) -> Number:
+    if sum(value is not None for value in values) < 2:
+        return None
+    high, low = _aggregated("p75", values), _aggregated("p25", values)
+    assert high is not None
+    assert low is not None
+    return _divided((high - low) / 2, _aggregated("median", values))
+
+
+def _varying(values: list[Number]) -> dict[str, Any]:
+    """What the columns on runs say of the times in each."""
+    return {
+        "runs": sum(value is not None for value in values),
+        "spread": _spread(values),
+        "time_min": _aggregated("min", values),
+        "time_max": _aggregated("max", values),
+    }
 
 
 def _number(value: Any) -> Number:
@@ -122,32 +193,36 @@ def _tuples(value: Any) -> Any:
 
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
     """The rows that answer `query`, with every column that they have."""
-    times = [time for operator in operators if (time := _asked(operator, query)) is not None]
-    total = sum(times) if times else None
-    chosen = [row for one in operators if (row := _row(one, query, total)) and _passes(one, query)]
+    runs = len(operators[0].time["device"]) if operators else 1
+    totals = [
+        _aggregated("sum", [_asked(one, query)[run] for one in operators]) for run in range(runs)
+    ]
+    chosen = [row for one in operators if (row := _row(one, query, totals)) and _passes(one, query)]
     chosen = [row for row in chosen if all(_holds(text, row) for text in query.where)]
     rows = chosen
     if query.aggregates:
-        rows = [_group(members, query, total) for members in _grouped(chosen, query)]
+        rows = [_group(members, query, totals) for members in _grouped(chosen, query)]
         rows = [row for row in rows if all(_holds(text, row) for text in query.having)]
     for text in reversed(query.order):
         column = text.lstrip("+").replace("opr_id", "id")
         rows = _sorted(rows, column, ascending=text.startswith("+"))
     rows = rows[: query.top] if query.top else rows
-    running = 0.0
+    running = [0.0] * runs
     for row in rows:
-        running += row["time"] or 0.0
-        row["cumulative_time"] = running
-        row["cumulative_share"] = _divided(running, total)
-    return rows
+        times = row[IN_EACH_RUN]["time"]
+        running = [sum_ + (time or 0.0) for sum_, time in zip(running, times, strict=True)]
+        shares = list(map(_divided, running, totals))
+        row["cumulative_time"] = _over_runs(list(running), query.run_statistic)
+        row["cumulative_share"] = _over_runs(shares, query.run_statistic)
+    return [{name: row[name] for name in row if name != IN_EACH_RUN} for row in rows]
 
 
-def _asked(operator: Operator, query: Query) -> Number:
+def _asked(operator: Operator, query: Query) -> list[Number]:
     return (operator.time if query.end_key == "end" else operator.wait)[query.side]
 
 
 def _passes(operator: Operator, query: Query) -> bool:
-    time = _asked(operator, query)
+    time = _over_runs(_asked(operator, query), query.run_statistic)
     lowest, highest = query.min_time_s, query.max_time_s
     return (
         operator.recorded[query.side]
@@ -159,8 +234,17 @@ def _passes(operator: Operator, query: Query) -> bool:
     )
 
 
-def _row(operator: Operator, query: Query, total: Number) -> dict[str, Any]:
-    time = _asked(operator, query)
+def _row(operator: Operator, query: Query, totals: list[Number]) -> dict[str, Any]:
+    in_each_run = {
+        "time": _asked(operator, query),
+        "device_time": operator.time["device"],
+        "host_time": operator.time["host"],
+        "wait": operator.wait["device"],
+    }
+    collapsed = {
+        name: _over_runs(values, query.run_statistic) for name, values in in_each_run.items()
+    }
+    time = collapsed["time"]
     run_time = time if query.end_key == "end" else None
     known = list(dict.fromkeys(dtype for dtype in operator.dtypes if dtype))
     parameters = operator.parameters
@@ -169,10 +253,10 @@ def _row(operator: Operator, query: Query, total: Number) -> dict[str, Any]:
         "name": operator.name,
         "type": operator.type,
         "time": time,
-        "share": _divided(time, total),
-        "device_time": operator.time["device"],
-        "host_time": operator.time["host"],
-        "wait": operator.wait["device"],
+        "share": _share(in_each_run["time"], totals, query),
+        **collapsed,
+        **_varying(in_each_run["time"]),
+        IN_EACH_RUN: in_each_run,
         "computation": operator.computation,
         "flops": _divided(operator.computation, run_time),
         "memory": operator.memory,
@@ -186,7 +270,7 @@ def _row(operator: Operator, query: Query, total: Number) -> dict[str, Any]:
         "parameters": None if parameters is None else tuple(parameters.items()),
     }
     if query.peaks is not None:
-        row |= _roofline(operator, query, row, total)
+        row |= _roofline(operator, query, row, _over_runs(totals, query.run_statistic))
     return row | {key: _made(key, row) for key in query.by if key not in row}
 
 
@@ -214,7 +298,11 @@ def _roofline(
     if not mover and compute is None:
         least = None
     reachable = None if row["intensity"] is None else row["intensity"] * query.peaks.bandwidth
-    lost = None if least is None else time - least
+    in_each_run = [
+        None if least is None or one is None else one - least for one in row[IN_EACH_RUN]["time"]
+    ]
+    lost = _over_runs(in_each_run, query.run_statistic)
+    row[IN_EACH_RUN]["lost"] = in_each_run
     return {
         "bound": _bound(compute, memory, least),
         "attainable": reachable if mover or reachable is None else min(rate, reachable),
@@ -231,6 +319,10 @@ def _bound(compute: Number, memory: Number, least: Number) -> str | None:
     if least is None:
         return None
     return "compute" if (compute or 0) >= (memory or 0) else "memory"
+
+
+def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
+    return _over_runs(list(map(_divided, times, totals)), query.run_statistic)
 
 
 def _gain(total: Number, lost: Number) -> Number:
@@ -289,45 +381,81 @@ def _grouped(chosen: list[dict[str, Any]], query: Query) -> list[list[dict[str, 
     return list(members.values())
 
 
-def _group(rows: list[dict[str, Any]], query: Query, total: Number) -> dict[str, Any]:
+def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> dict[str, Any]:
     aggregate = query.aggregate
     group: dict[str, Any] = {key: rows[0][key] for key in query.by}
     group["count"] = len(rows)
-    for column in ("time", "device_time", "host_time", "wait", "computation", "memory"):
+    for column in ("time", "device_time", "host_time", "wait"):
+        group[column] = _timed(aggregate, rows, column, query)
+    group |= _varying(_in_each_run(aggregate, rows, "time"))
+    for column in ("computation", "memory"):
         group[column] = _aggregated(aggregate, [row[column] for row in rows])
     for other in query.aggregates:
         if other != aggregate:
-            group[f"time.{other}"] = _aggregated(other, [row["time"] for row in rows])
-    group["share"] = _divided(group["time"], total)
-    group["flops"] = _group_ratio(aggregate, rows, "computation", "time", "flops")
-    group["bandwidth"] = _group_ratio(aggregate, rows, "memory", "time", "bandwidth")
+            group[f"time.{other}"] = _timed(other, rows, "time", query)
+    group[IN_EACH_RUN] = {"time": _in_each_run(aggregate, rows, "time")}
+    group["share"] = _share(group[IN_EACH_RUN]["time"], totals, query)
+    group["flops"] = _group_ratio(query, rows, "computation", "time", "flops")
+    group["bandwidth"] = _group_ratio(query, rows, "memory", "time", "bandwidth")
     if query.peaks is not None:
-        for column in ("compute_time", "memory_time", "least_time", "lost"):
+        for column in ("compute_time", "memory_time", "least_time"):
             group[column] = _aggregated(aggregate, [row[column] for row in rows])
+        group["lost"] = _timed(aggregate, rows, "lost", query)
         sums = {
             column: _aggregated("sum", [row[column] for row in rows])
-            for column in ("compute_time", "memory_time", "least_time", "lost")
+            for column in ("compute_time", "memory_time", "least_time")
         }
         group.setdefault(
             "bound", _bound(sums["compute_time"], sums["memory_time"], sums["least_time"])
         )
-        group["gain"] = _gain(total, sums["lost"])
+        total = _over_runs(totals, query.run_statistic)
+        group["gain"] = _gain(total, _timed("sum", rows, "lost", query))
         ratios = (("attainable", "computation", "least_time"), ("efficiency", "least_time", "time"))
         for own, above, below in ratios:
-            group[own] = _group_ratio(aggregate, rows, above, below, own)
-    group["intensity"] = _group_ratio(aggregate, rows, "computation", "memory", "intensity")
+            group[own] = _group_ratio(query, rows, above, below, own)
+    group["intensity"] = _group_ratio(query, rows, "computation", "memory", "intensity")
     return group
 
 
+def _in_each_run(aggregate: str, rows: list[dict[str, Any]], column: str) -> list[Number]:
+    """A group's value in each run."""
+    by_run = zip(*(row[IN_EACH_RUN][column] for row in rows), strict=True)
+    return [_aggregated(aggregate, list(values)) for values in by_run]
+
+
+def _timed(aggregate: str, rows: list[dict[str, Any]], column: str, query: Query) -> Number:
+    """A group's value of a column that each run has a value of."""
+    if aggregate == "count":
+        return _aggregated("count", [row[column] for row in rows])
+    return _over_runs(_in_each_run(aggregate, rows, column), query.run_statistic)
+
+
 def _group_ratio(
-    aggregate: str, rows: list[dict[str, Any]], above: str, below: str, own: str
+    query: Query, rows: list[dict[str, Any]], above: str, below: str, own: str
 ) -> Number:
+    aggregate = query.aggregate
     if aggregate not in ("sum", "mean"):
         return _aggregated(aggregate, [row[own] for row in rows])
     if all(row[own] is None for row in rows):
         return None
-    both = [row for row in rows if row[above] is not None and row[below] is not None]
-    return _divided(sum(row[above] for row in both), sum(row[below] for row in both))
+    runs = len(rows[0][IN_EACH_RUN]["time"])
+    sums: dict[str, list[Number]] = {above: [], below: []}
+    for run in range(runs):
+        worked = [
+            {name: _in_run(row, name, run) for name in (above, below)}
+            for row in rows
+            if None not in (_in_run(row, above, run), _in_run(row, below, run))
+        ]
+        for name, found in sums.items():
+            found.append(_aggregated("sum", [one[name] for one in worked]))
+    numerator, denominator = (_over_runs(found, query.run_statistic) for found in sums.values())
+    return _divided(numerator, denominator)
+
+
+def _in_run(row: dict[str, Any], column: str, run: int) -> Number:
+    """What is the same in each run, or the value in one."""
+    found: Number = row[IN_EACH_RUN][column][run] if column in row[IN_EACH_RUN] else row[column]
+    return found
 
 
 def _deviation(known: list[float]) -> Number:

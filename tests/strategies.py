@@ -90,6 +90,33 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     return {"profiler": profiler, "graph_exec": {"operator": operators, "var": variables}}
 
 
+@st.composite
+def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Documents of several runs of one graph, with other ids and times, and some operators less."""
+    first = draw(documents())
+    sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
+    found = [first]
+    operators = first["graph_exec"]["operator"]
+    for _ in range(draw(st.sampled_from([2, 1, 3, 0]))):
+        ids = [str(id_) for id_ in draw(st.permutations(range(20)))[: len(operators)]]
+        new_ids = dict(zip(operators, ids, strict=True))
+        kept = [id_ for id_ in operators if draw(_mostly)]
+        profiler: dict[str, Any] = {
+            side: {new_ids[id_]: draw(sides) for id_ in kept if draw(_mostly)}
+            for side in ("device", "host")
+        }
+        footprints_ = first["profiler"].get("opr_footprint", {})
+        profiler["opr_footprint"] = {
+            new_ids[id_]: footprints_[id_] for id_ in kept if id_ in footprints_
+        }
+        graph = {
+            "operator": {new_ids[id_]: operators[id_] | {"id": new_ids[id_]} for id_ in kept},
+            "var": first["graph_exec"]["var"],
+        }
+        found.append({"profiler": profiler, "graph_exec": graph})
+    return found
+
+
 # hypothesis prefers what comes first
 _mostly = st.sampled_from([True] * 7 + [False])
 
@@ -197,4 +224,5 @@ def queries(draw: st.DrawFn) -> Query:
         order=tuple(draw(st.lists(orders, min_size=1, max_size=2))),
         top=rarely(st.integers(1, 4), 0),
         peaks=peaks,
+        run_statistic=draw(st.sampled_from(["median", "mean", "min", "max"])),
     )

@@ -18,6 +18,7 @@ from profile_analyze.query.catalog import (
 )
 
 TEXTS = ("name", "type")
+TIMES = ("time", "runs", "spread", "time_min", "time_max")
 AMOUNTS = (
     "device_time",
     "host_time",
@@ -64,7 +65,7 @@ def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail
         ("time.p101", "near: "),
         ("time.p", "near: "),
         ("time.", "near: "),
-        ("xyz", "the columns are id, name, type, count, time, share, "),
+        ("xyz", "the columns are id, name, type, count, time, runs, "),
     ],
 )
 def test_what_is_no_column(text: str, advice: str) -> None:
@@ -85,19 +86,19 @@ def test_a_wrong_pattern_in_a_column() -> None:
 def test_what_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "in_shapes", "in_layouts", "out_shapes"),
-        *("input_dtype", "device", "parameters", "bound"),
+        *("input_dtype", "device", "parameters", "file", "run", "bound", "match"),
     )
     assert orderable_names(RowKind(None)) == (
-        *("id", *TEXTS, "time", "share", *AMOUNTS, "input_dtype", "device"),
+        *("id", *TEXTS, *TIMES, "share", *AMOUNTS, "input_dtype", "device"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
-        *("param.mode", "type", "count", "time", "share", *AMOUNTS),
+        *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS),
     )
 
 
 def test_groups_have_their_keys_first() -> None:
     assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
-        *("type", "name~x", "count", "time", "time.p90", "share"),
+        *("type", "name~x", "count", "time", "time.p90", *TIMES[1:], "share"),
         *("cumulative_time", "cumulative_share", *AMOUNTS),
     )
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AMOUNTS = "device_time, host_time, wait, computation, flops, memory, bandwidth, intensity"
-OPERATOR_COLUMNS = f"id, name, type, time, share, {AMOUNTS}, input_dtype, device"
-GROUP_COLUMNS = f"type, count, time, share, {AMOUNTS}"
+TIMES = "time, runs, spread, time_min, time_max"
+OPERATOR_COLUMNS = f"id, name, type, {TIMES}, share, {AMOUNTS}, input_dtype, device, file, run"
+GROUP_COLUMNS = f"type, count, {TIMES}, share, {AMOUNTS}"
 TWO_DEVICES = (
     "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
     '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'

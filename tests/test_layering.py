@@ -38,7 +38,7 @@ ARROWS = {
         "query",
         "report",
     },
-    "__main__": {"cli", "collector"},
+    "__main__": {"cli"},
     "__init__": {"errors", "version", "units", "model", "readers", "analysis", "query", "report"},
 }
 

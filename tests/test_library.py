@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from importlib import metadata
 from math import inf, nan
 
@@ -18,8 +18,8 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, bound, param.NAME, "
-    "name~REGEX"
+    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, file, run, "
+    "bound, match, param.NAME, name~REGEX"
 )
 HOST_TIMES = (1e-6, 1e-6)
 
@@ -54,7 +54,8 @@ def test_load_and_ask() -> None:
     assert profile.device.time_s.shape == (4, 1)
     result = pa.run(pa.Query(order="+memory", top=2), profile)
     assert result.columns == (
-        *("id", "name", "type", "time", "share", "cumulative_time", "cumulative_share"),
+        *("id", "name", "type", "time", "runs", "spread", "time_min", "time_max"),
+        *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
         *("intensity", "in_shapes", "in_layouts", "out_shapes", "input_dtype", "device"),
         "parameters",
@@ -65,6 +66,10 @@ def test_load_and_ask() -> None:
             "name": "data",
             "type": "InputCallback",
             "time": pytest.approx(1e-6),
+            "runs": 1,
+            "spread": None,
+            "time_min": pytest.approx(1e-6),
+            "time_max": pytest.approx(1e-6),
             "share": pytest.approx(0.2),
             "cumulative_time": pytest.approx(1e-6),
             "cumulative_share": pytest.approx(0.2),
@@ -88,6 +93,10 @@ def test_load_and_ask() -> None:
             "name": "const<1>[2]",
             "type": "ImmutableTensor",
             "time": pytest.approx(1e-6),
+            "runs": 1,
+            "spread": None,
+            "time_min": pytest.approx(1e-6),
+            "time_max": pytest.approx(1e-6),
             "share": pytest.approx(0.2),
             "cumulative_time": pytest.approx(2e-6),
             "cumulative_share": pytest.approx(0.4),
@@ -118,7 +127,8 @@ def test_load_and_ask() -> None:
 def test_groups() -> None:
     result = pa.run(pa.Query(by="type", aggregates="max,count"), pa.load(TINY))
     assert result.columns == (
-        *("type", "count", "time", "time.count", "share", "cumulative_time", "cumulative_share"),
+        *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
+        *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
         "intensity",
     )
@@ -167,7 +177,26 @@ def test_questions_are_plain_frozen_values() -> None:
         ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
         ({"top": 2.5}, "top: 2.5 is not a number of rows"),
         ({"types": [5]}, "types: [5] is neither a text nor several"),
-        ({"order": None}, "order: None is neither a text nor several"),
+        ({"order": 5}, "order: 5 is neither a text nor several"),
+        (
+            {"run_statistic": "mode"},
+            "run_statistic: 'mode' is not one of median, mean, min, max",
+        ),
+        ({"threshold": -0.1}, "threshold: -0.1 is not a fraction such as 0.03"),
+        ({"threshold": nan}, "threshold: nan is not a fraction such as 0.03"),
+        ({"threshold": "3%"}, "threshold: '3%' is not a fraction such as 0.03"),
+        (
+            {"by": "file", "compared": True},
+            "file: a comparison is of all runs of both sides, which cannot be kept apart",
+        ),
+        (
+            {"runs_apart": True, "compared": True},
+            "runs_apart: a comparison is of all runs of both sides, which cannot be kept apart",
+        ),
+        (
+            {"order": "difference"},
+            "difference needs a profile to compare with: --compare (see --help)",
+        ),
         ({"name": 5}, "name: 5 is not a text"),
         ({"min_time_s": "1ms"}, "min_time_s: a number of seconds; parse_time reads '1ms'"),
         ({"max_time_s": []}, "max_time_s: [] is not a number of seconds"),
@@ -185,15 +214,6 @@ def test_senseless_questions_are_refused(fields: dict[str, object], message: str
 def test_numbers_of_numpy_are_numbers() -> None:
     query = pa.Query(top=np.int64(3), min_time_s=np.float64(0.5), by=iter(()))  # type: ignore[arg-type]
     assert (query.top, query.min_time_s, query.aggregates) == (3, 0.5, ())
-
-
-def test_several_runs_are_not_answered_from_one() -> None:
-    profile = pa.load(TINY)
-    lanes = profile.device.lanes
-    device = pa.Timings.of_lanes(lanes, operators=len(profile), runs=2)
-    two_runs = replace(profile, device=device)
-    with pytest.raises(ValueError, match="a profile of one run is needed, this has 2"):
-        pa.run(pa.Query(), two_runs)
 
 
 def test_infinite_bounds_bound_nothing() -> None:

@@ -130,7 +130,7 @@ def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
     profile.write_bytes(Path(TINY).read_bytes())
     outcome = run_command(str(profile), "-o", str(tmp_path / "." / "run.json"), "--force")
     assert outcome.code == 1
-    assert outcome.err.endswith("run.json: is the profile itself; write to another file\n")
+    assert outcome.err.endswith("run.json: is a profile that is read; write to another file\n")
     assert profile.read_bytes() == Path(TINY).read_bytes()
 
 

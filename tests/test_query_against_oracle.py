@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from profile_analyze import Profile, Query, load, run
-from profile_analyze.model.profile import DETAILS
-from profile_analyze.readers.base import Content
-from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze import Query, join_runs, load, run
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES
-from tests.strategies import documents, queries
+from tests.small import profile_of_document
+from tests.strategies import documents, queries, runs_of_one
 
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
-
-
-def profile_of(document: dict[str, Any]) -> Profile:
-    content = Content("generated.json", json.dumps(document).encode())
-    return MegEngineReader().read(content, DETAILS)
 
 
 def test_answers_like_the_oracle() -> None:
@@ -36,7 +28,7 @@ def test_answers_like_the_oracle() -> None:
     )
     def compare(document: dict[str, Any], query: Query) -> None:
         rows = oracle.answer(oracle.read(document), query)
-        assert run(query, profile_of(document)).rows == rows
+        assert run(query, profile_of_document(document)).rows == rows
         sizes.append(len(rows))
 
     compare()
@@ -44,10 +36,24 @@ def test_answers_like_the_oracle() -> None:
     assert sum(size >= 2 for size in sizes) > len(sizes) / 5
 
 
+def test_answers_about_several_runs_like_the_oracle() -> None:
+    sizes: list[int] = []
+
+    @settings(max_examples=400)
+    @given(runs=runs_of_one(), query=queries())
+    def compare(runs: list[dict[str, Any]], query: Query) -> None:
+        rows = oracle.answer(oracle.join_runs(list(map(oracle.read, runs))), query)
+        assert run(query, join_runs(map(profile_of_document, runs))).rows == rows
+        sizes.append(len(rows))
+
+    compare()
+    assert sum(size >= 2 for size in sizes) > len(sizes) / 5
+
+
 @settings(max_examples=200)
 @given(document=documents())
 def test_shares_of_all_operators_add_up_to_one(document: dict[str, Any]) -> None:
-    result = run(Query(), profile_of(document))
+    result = run(Query(), profile_of_document(document))
     known = [row["share"] for row in result.rows if row["share"] is not None]
     assert not known or sum(known) == pytest.approx(1.0)
 
@@ -56,7 +62,7 @@ def test_shares_of_all_operators_add_up_to_one(document: dict[str, Any]) -> None
 @given(document=documents(), query=queries())
 def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) -> None:
     operators = oracle.read(document)
-    result = run(query, profile_of(document))
+    result = run(query, profile_of_document(document))
     everything = Query(**{**vars(query), "top": 0})
     ungrouped = {"by": (), "aggregates": (), "having": (), "order": ("time",)}
     plain = Query(**{**vars(everything), **ungrouped})

@@ -129,7 +129,7 @@ id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per
 1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
 """,
     "json": """\
-{"version":1,"profile":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"roofline":null},"device":{"query":{"side":"device","end_key":"end","types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]},"host":null,"notes":[]}
+{"version":1,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"runs":1,"spread":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"roofline":null,"comparison":null},"device":{"query":{"side":"device","end_key":"end","types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"run_statistic":"median","runs_apart":false,"compared":false,"threshold":0.03,"peaks":null},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]},"host":null,"gate":[],"notes":[]}
 """,
     "jsonl": """\
 {"side":"device","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
@@ -138,7 +138,7 @@ id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per
 }
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("form", EXPECTED)
 def test_each_form_whole(form: str) -> None:
     two = profile([("conv", 300, 6000), ("relu", 100, None)])
     assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
@@ -163,7 +163,7 @@ def test_strides_are_shown_where_there_are_some() -> None:
 
 
 def test_the_forms_are_those_that_are_tested() -> None:
-    assert set(pa.FORMS) == set(EXPECTED)
+    assert set(pa.FORMS) == {*EXPECTED, "github", "junit"}  # the latter two in test_gate.py
 
 
 @pytest.mark.parametrize("form", pa.FORMS)
@@ -243,7 +243,7 @@ def test_copies_and_their_waits() -> None:
 @pytest.mark.parametrize("form", pa.FORMS)
 def test_nothing_to_show(form: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), form)
-    assert text.endswith("\n") or (form, text) == ("jsonl", "")
+    assert text.endswith("\n") or (text == "" and form in ("jsonl", "github"))
     assert "nan" not in text
 
 

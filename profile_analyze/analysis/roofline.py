@@ -152,7 +152,7 @@ def _efficiency(rows: Rows) -> Values:
 def _lost(rows: Rows) -> Values:
     from profile_analyze.model.numbers import difference
 
-    return difference(rows["time"], rows["least_time"])
+    return difference(rows.per_run("time"), rows["least_time"][:, None])
 
 
 def _gain(rows: Rows) -> Values:
@@ -234,7 +234,9 @@ COLUMNS: Final = (
         _efficiency,
         RatioOfSums("least_time", "time"),
     ),
-    _column("lost", "s", "time - least_time: what could be won at most", _lost, AGGREGATED),
+    _column(
+        "lost", "s", "time - least_time: what could be won at most", _lost, AGGREGATED, timed=True
+    ),
     _column(
         "gain",
         "",

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.output import write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
+from profile_analyze.model.columns import RUN_STATISTICS, RowKind
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.report.base import ALL_COLUMNS
-from profile_analyze.report.forms import FORMS, OPERATORS, TABLE, WIKI, WITHOUT_SUMMARY, form_for
-from profile_analyze.units import parse_time
+from profile_analyze.report.forms import (
+    FORMS,
+    GITHUB,
+    JUNIT,
+    OPERATORS,
+    TABLE,
+    VERDICTS_ONLY,
+    WIKI,
+    WITHOUT_SUMMARY,
+    form_for,
+)
+from profile_analyze.units import parse_quantity, parse_time
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
@@ -20,6 +31,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Side
+    from profile_analyze.query.gate import FailCondition
     from profile_analyze.query.question import Query
 
 PROGRAM: Final = "profile_analyze"
@@ -43,10 +55,14 @@ examples:
       operators with conv in their name that take a millisecond or more
   gzip -dc run.json.gz | profile-analyze - --wiki --show-host > page.txt
       tables for a wiki page, of device and host times, from standard input
+  profile-analyze new*.json --compare old*.json --aggregate-by type
+      what became slower or faster, and whether that is more than noise
+  profile-analyze new*.json --compare old*.json --fail-if 'total > +5%'
+      the same for a pipeline, which ends with 3 if all takes over 5 % longer
 
 Times are in seconds; a suffix says otherwise: 1ms, 20us, 0.5s. All columns: --columns help.
 Exit status: 0 answered; 1 the input cannot be read, or the output not written;
-2 asked wrongly."""
+2 asked wrongly; 3 a condition of --fail-if is met; 4 one could not be judged."""
 
 
 # The names under which the options that the original does not have are kept.
@@ -63,6 +79,14 @@ _LATER_OPTIONS: Final = frozenset(
         "color",
         "print_completion",
         "version",
+        "run_stat",
+        "skip_bad",
+        "correct_drift",
+        "compare",
+        "match",
+        "threshold",
+        "fail_if",
+        "fail_uncertain",
     )
 )
 
@@ -89,17 +113,21 @@ def parser() -> argparse.ArgumentParser:
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="%(prog)s [options] FILE",
+        usage="%(prog)s [options] FILE [FILE ...]",
     )
     result.add_argument(
-        "file",
+        "files",
+        nargs="*",
         metavar="FILE",
-        help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input",
+        help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
+        "are runs of one model; a folder stands for the profiles in it, @FILE for the names in it",
     )
     result.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     _add_rows(result.add_argument_group("rows: which operators"))
     _add_groups(result.add_argument_group("groups: one row for several operators"))
     _add_order(result.add_argument_group("order: which come first, and how many"))
+    _add_runs(result.add_argument_group("runs: several files of one model"))
+    _add_comparison(result.add_argument_group("comparison: with what was before"))
     _add_view(result.add_argument_group("view: what is shown"))
     _add_form(result.add_argument_group("form: how it is written"))
     return result
@@ -175,9 +203,9 @@ def _add_groups(group: argparse._ArgumentGroup) -> None:
 def _add_order(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--order-by",
-        default=DEFAULT_ORDER,
         metavar="[+]COLUMN[,...]",
-        help="largest first, with + smallest first; N/A comes last (default: time). Operators "
+        help="largest first, with + smallest first; N/A comes last (default: time, or the size of "
+        "the difference to the base). Operators "
         f"have {', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
         f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
     )
@@ -195,6 +223,67 @@ def _add_order(group: argparse._ArgumentGroup) -> None:
         default="end",
         help="end: times last until the operator ends; kern: until its first kernel starts, "
         "which is its wait time (default: end)",
+    )
+
+
+def _add_runs(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--run-stat",
+        choices=RUN_STATISTICS,
+        default=RUN_STATISTICS[0],
+        help="which of the times of several runs is shown (default: median)",
+    )
+    group.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="leave out files that cannot be read, and count them in a note",
+    )
+    group.add_argument(
+        "--correct-drift",
+        action="store_true",
+        help="divide the times of each run by how slow the whole run was, as on a busy machine; "
+        "this hides a change of everything at once",
+    )
+
+
+def _add_comparison(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--compare",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="a profile to compare with, or several runs of it: the base; rows get base, "
+        "difference, ratio and verdict, the largest difference first",
+    )
+    group.add_argument(
+        "--match",
+        choices=("auto", "name", "structure"),
+        default="auto",
+        help="which operators are the same: those of one name and type, or of one type, shapes and "
+        "parameters in the order of execution; auto: by name, then by structure (default: auto)",
+    )
+    group.add_argument(
+        "--threshold",
+        type=_fraction,
+        metavar="SHARE",
+        help="the least change that is called one (default: 3%%)",
+    )
+    group.add_argument(
+        "--fail-if",
+        action="append",
+        default=[],
+        metavar="'[CONDITION:] METRIC > LIMIT'",
+        help="end with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
+        "'type=ConvolutionForward: time > +3%%' (than the base), 'time > 0.120s'; METRIC is total "
+        "(of all operators), time (of those that are asked for), device_time, host_time or wait; "
+        "may be repeated",
+    )
+    group.add_argument(
+        "--fail-uncertain",
+        choices=("yes", "no"),
+        help="whether to end with 4 if a condition cannot be judged, for want of runs or of "
+        "operators (default: yes)",
     )
 
 
@@ -243,7 +332,7 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
         "--format",
         choices=[form for form in FORMS if form != OPERATORS],
         help="table: boxes (the default); plain: a line a row; markdown; wiki; for programs, with "
-        "raw numbers in base units: csv, json, jsonl",
+        "raw numbers in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
     )
     group.add_argument(
         "--confluence",
@@ -256,7 +345,7 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
         "--output",
         metavar="FILE",
         help="write to this file, whole or not at all; its suffix chooses the format unless "
-        "--format does (.csv, .json, .jsonl, .md); - is standard output",
+        "--format does (.csv, .json, .jsonl, .md, .xml); - is standard output",
     )
     group.add_argument(
         "--force", action="store_true", help="let --output and --plot replace a file that is there"
@@ -328,7 +417,7 @@ class _Completion(argparse.Action):
         import shtab
 
         for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
-            if action.dest in ("file", "output", "plot"):
+            if action.dest in ("files", "compare", "output", "plot"):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         _end_with(parser, shtab.complete(parser, values) + "\n")
 
@@ -343,6 +432,16 @@ def _time(text: str) -> float:
         return parse_time(text)
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _fraction(text: str) -> float:
+    try:
+        found = parse_quantity(text, "1")
+    except QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 <= found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not from 0% to 100%; write 3% or 0.03")
+    return found
 
 
 def _count(text: str) -> int:
@@ -360,9 +459,39 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
     Raises `QueryError`; exits after `--help` and `--version`.
     """
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_intermixed_args(argv)
+    _check_files(arguments)
     _check_form(arguments)
+    _check_comparison(arguments)
     return arguments
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    if arguments.files:
+        return
+    if arguments.compare:
+        raise QueryError("--compare took all files that are named; name the profile before it")
+    raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
+
+
+def _check_comparison(arguments: argparse.Namespace) -> None:
+    for option, given in (
+        ("--match", arguments.match != "auto"),
+        ("--threshold", arguments.threshold is not None),
+    ):
+        if given and not arguments.compare:
+            raise QueryError(f"{option} is of a comparison: --compare names what to compare with")
+    if arguments.fail_uncertain is not None and not arguments.fail_if:
+        raise QueryError("--fail-uncertain is of conditions: --fail-if states them")
+    form = form_of(arguments)
+    if form in VERDICTS_ONLY and (arguments.columns or arguments.copy_time):
+        option = "--columns" if arguments.columns else "--copy-time"
+        raise QueryError(f"{form} has no tables and no totals, so that {option} means nothing")
+    if form == JUNIT and not arguments.fail_if:
+        raise QueryError(f"--format {JUNIT} has a test case for each --fail-if, and there is none")
+    tells_change = arguments.compare and arguments.print_only in (None, "summary")
+    if form == GITHUB and not (arguments.fail_if or tells_change):
+        raise QueryError(f"--format {GITHUB} annotates what --fail-if and --compare find; add one")
 
 
 def _check_form(arguments: argparse.Namespace) -> None:
@@ -405,6 +534,7 @@ _OPTION_OF: Final = {
     "aggregates": "--aggregate",
     "where": "--where",
     "having": "--having",
+    "run_statistic": "--run-stat",
 }
 
 
@@ -426,7 +556,12 @@ def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side,
         "top": arguments.top,
         "end_key": arguments.top_end_key,
         "peaks": peaks,
+        "run_statistic": arguments.run_stat,
+        "runs_apart": _tells_runs_apart(arguments.columns),
+        "compared": bool(arguments.compare),
     }
+    if arguments.threshold is not None:
+        fields["threshold"] = arguments.threshold
     try:
         return {"device": Query(side="device", **fields), "host": Query(side="host", **fields)}
     except QueryError as error:
@@ -434,6 +569,35 @@ def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side,
         if field not in _OPTION_OF:
             raise
         raise QueryError(f"argument {_OPTION_OF[field]}: {message}") from None
+
+
+def _tells_runs_apart(columns: str | None) -> bool:
+    """Whether columns that are to be shown are of single runs; that they exist is checked later."""
+    from profile_analyze.query.catalog import find_column, split_names
+
+    with suppress(QueryError):
+        return any(find_column(name).needs_runs_apart for name in split_names(columns or "id"))
+    return False
+
+
+def conditions_of(arguments: argparse.Namespace, query: Query) -> tuple[FailCondition, ...]:
+    """Under which conditions a pipeline is to fail. Raises `QueryError`."""
+    if not arguments.fail_if:
+        return ()
+    from profile_analyze.query.gate import FailCondition
+
+    texts = dict.fromkeys(arguments.fail_if)
+    try:
+        conditions = tuple(FailCondition.parse(text, query) for text in texts)
+    except QueryError as error:
+        raise QueryError(f"argument --{error}") from None
+    for condition in conditions if arguments.correct_drift else ():
+        if not (condition.subject and condition.relative):
+            raise QueryError(
+                f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
+                "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
+            )
+    return conditions
 
 
 def _none_as_nothing(text: str | None) -> str | tuple[str, ...]:

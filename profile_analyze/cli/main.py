@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.arguments import (
     PROGRAM,
     columns_of,
+    conditions_of,
     form_of,
     parse,
     queries_of,
     sides_of,
 )
+from profile_analyze.cli.inputs import Reading, inputs_of
 from profile_analyze.cli.output import (
     STANDARD_OUTPUT,
     check_destination,
@@ -31,20 +33,30 @@ from profile_analyze.errors import (
     UnknownColumnError,
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
-from profile_analyze.readers.content import ReadAhead
 from profile_analyze.report.base import Display, Report
-from profile_analyze.report.forms import find_renderer, kind_of_picture
+from profile_analyze.report.forms import (
+    VERDICTS_ONLY,
+    WITHOUT_SUMMARY,
+    find_renderer,
+    kind_of_picture,
+)
+from profile_analyze.report.labels import gate_sentence
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.cli.inputs import Inputs
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile, Side
+    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.report.base import Renderer
 
+EXIT_MET = 3
+EXIT_UNJUDGED = 4
 EXIT_INTERRUPTED = 130
 
 
@@ -53,8 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(argv)
         with collector_paused():  # the process lives for one answer
-            notes = _answer(arguments)
-        _report("note", notes)
+            report = _answer(arguments)
+        _report("note", report.notes)
+        return _exit_code(report.gate, fail_uncertain=arguments.fail_uncertain != "no")
     except ProfileAnalyzeError as error:
         _report(f"{PROGRAM}: error", [str(error)])
         return error.exit_code
@@ -63,21 +76,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    return 0
 
 
-def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Print or write the answer; the notes about it."""
+def _exit_code(verdicts: Sequence[FailVerdict], *, fail_uncertain: bool) -> int:
+    """What a pipeline is told."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if "met" in outcomes:
+        return EXIT_MET
+    return EXIT_UNJUDGED if "unjudged" in outcomes and fail_uncertain else 0
+
+
+def _answer(arguments: argparse.Namespace) -> Report:
+    """Print or write the answer, which is given back."""
     # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _check_files(arguments)
+    inputs = inputs_of(arguments)
+    _check_files(arguments, inputs)
     # The question is checked before the file is read, and NumPy is imported only then.
-    queries, profile, doubts = _questions(arguments)
+    queries, known, doubts = _questions(arguments, inputs)
     columns = columns_of(arguments, queries["device"])
-    source = ReadAhead(arguments.file) if profile is None else profile  # while others are imported
+    conditions = conditions_of(arguments, queries[_asked_side(arguments)])
+    reading = Reading(inputs, arguments) if known is None else known  # while others are imported
     renderer = find_renderer(form_of(arguments))
+    details = _details(arguments, queries["device"], columns or renderer.columns(queries["device"]))
+    source = reading.source(details) if isinstance(reading, Reading) else reading
     report = _report_on(arguments, queries, columns, renderer, source)
+    if conditions:
+        from profile_analyze.query.gate import judge_conditions
+
+        gate = judge_conditions(conditions, queries[_asked_side(arguments)], source)
+        told = map(gate_sentence, gate) if renderer.name in WITHOUT_SUMMARY else ()
+        report = report._replace(gate=gate, notes=(*report.notes, *told))
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
     if arguments.plot is not None:
         of_host = (
@@ -91,42 +121,48 @@ def _answer(arguments: argparse.Namespace) -> tuple[str, ...]:
         write_file(arguments.output, encoded(pieces), force=arguments.force)
     else:
         write_standard_output(pieces, for_programs=renderer.for_programs)
-    return report.notes
+    return report
 
 
 def _goes_to_a_file(arguments: argparse.Namespace) -> bool:
     return arguments.output not in (None, STANDARD_OUTPUT)
 
 
-def _check_files(arguments: argparse.Namespace) -> None:
+def _asked_side(arguments: argparse.Namespace) -> Side:
+    """Whose times are asked for."""
+    return "host" if arguments.print_only == "host" else "device"
+
+
+def _check_files(arguments: argparse.Namespace, inputs: Inputs) -> None:
     """Raise `OutputError` if what is to be written cannot be, as far as can be told beforehand."""
     to_file = _goes_to_a_file(arguments)
+    read = [*inputs.all, *inputs.lists]
     if to_file:
-        check_destination(arguments.output, arguments.file, force=arguments.force)
+        check_destination(arguments.output, read, force=arguments.force)
     if arguments.plot is None:
         return
     kind_of_picture(arguments.plot)
-    check_destination(arguments.plot, arguments.file, force=arguments.force)
+    check_destination(arguments.plot, read, force=arguments.force)
     if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
         raise OutputError(f"{arguments.plot}: is to be the picture and the answer; name two files")
 
 
 def _questions(
-    arguments: argparse.Namespace,
+    arguments: argparse.Namespace, inputs: Inputs
 ) -> tuple[dict[Side, Query], Profile | None, tuple[str, ...]]:
     """What is asked about each side; the profile, if it had to be read for that, and a note."""
-    peaks = _peaks(arguments)
+    peaks = _peaks(arguments, inputs)
     try:
         return queries_of(arguments, peaks), None, ()
     except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(arguments)
+        profile = _with_nothing_to_sort(inputs)
         if profile is None:
             raise
         arguments.order_by = DEFAULT_ORDER
         return queries_of(arguments, peaks), profile, (str(error),)
 
 
-def _peaks(arguments: argparse.Namespace) -> Peaks | None:
+def _peaks(arguments: argparse.Namespace, inputs: Inputs) -> Peaks | None:
     """The peaks that are named. What takes a while is told on a terminal, line by line."""
     if arguments.peaks is None:
         return None
@@ -134,8 +170,9 @@ def _peaks(arguments: argparse.Namespace) -> Peaks | None:
 
     if is_measured_here(arguments.peaks):  # in seconds: what else is wrong is told before
         queries_of(arguments, PLACEHOLDER)
-        if arguments.file != "-" and not os.path.exists(arguments.file):  # noqa: PTH110
-            raise InputError(arguments.file, "no such file")
+        for file in inputs.all:
+            if file != "-" and not os.path.exists(file):  # noqa: PTH110
+                raise InputError(file, "no such file")
 
     def say(text: str) -> None:
         if sys.stderr is not None and sys.stderr.isatty():
@@ -144,38 +181,43 @@ def _peaks(arguments: argparse.Namespace) -> Peaks | None:
     return resolve(arguments.peaks, say)
 
 
+def _details(arguments: argparse.Namespace, query: Query, shown: Iterable[str]) -> frozenset[str]:
+    """What of `model.profile.DETAILS` is needed to answer `query` and to show these columns."""
+    from profile_analyze.query.catalog import details_of
+
+    of_tables = shown if sides_of(arguments) else ()
+    of_summary = ["efficiency"] if query.peaks else []
+    return query.details | details_of((*of_tables, *of_summary))
+
+
 def _report_on(
     arguments: argparse.Namespace,
     queries: dict[Side, Query],
     columns: tuple[str, ...],
     renderer: Renderer,
-    source: Profile | ReadAhead,
+    source: Profile | Comparison,
 ) -> Report:
-    """The answer to what is asked, of a profile that was read, or of the file that is being."""
+    """The answer to what is asked of what was read."""
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
 
-    sides = sides_of(arguments)
     device = queries["device"]
-    if isinstance(source, ReadAhead):
-        shown = columns or renderer.columns(device) if sides else ()
-        shown = (*shown, *(["efficiency"] if device.peaks else []))  # of the summary
-        profile = _profile_in(source, device, shown)
-    else:
-        profile = source
-    summary = summarise(profile, device if arguments.copy_time else None, judged_by=device)
-    results = tuple(run(queries[side], profile) for side in sides)
+    summary = summarise(source, device if arguments.copy_time else None, judged_by=device)
+    results = tuple(run(queries[side], source) for side in sides_of(arguments))
     for result in results:  # what fails must fail before anything is printed
         for name in columns or renderer.columns(result.query):
             _ = result.shown[result.column(name).name]
-    notes = [profile.notes, summary.notes, *(result.notes for result in results)]
-    if renderer.for_programs:  # nobody sees there that it ends too soon
+    asked = source if isinstance(source, Profile) else source.profile
+    taken_together = () if results and device.runs_apart else asked.notes_on_runs
+    notes = [asked.notes, taken_together, summary.notes, *(result.notes for result in results)]
+    if renderer.for_programs and renderer.name not in VERDICTS_ONLY:  # which end too soon unseen
         notes += [_on_the_rest(result) for result in results]
     return Report(
         summary=summary if arguments.print_only in (None, "summary") else None,
         results=results,
         columns=columns,
-        profile=profile,
+        source=source,
         notes=tuple(note for part in notes for note in part),
     )
 
@@ -190,31 +232,19 @@ def _on_the_rest(result: Result) -> tuple[str, ...]:
 
 def _picture(query: Query, report: Report, kind: str) -> bytes:
     """The picture of all rows of the answer, not of the first alone."""
-    from dataclasses import fields
-
-    from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
     from profile_analyze.report.picture import picture
 
-    assert report.profile is not None
-    asked = {one.name: getattr(query, one.name) for one in fields(query)}
+    assert report.source is not None
     # without peaks the longest are drawn, in whatever order the table is
-    everything = Query(**asked | {"top": 0} | ({} if query.peaks else {"order": DEFAULT_ORDER}))
+    everything = query.changed(top=0, order=query.order if query.peaks else DEFAULT_ORDER)
     os.environ["MPLBACKEND"] = "agg"  # drawing needs no window, and takes no wrong name of one
-    summary = report.summary or summarise(report.profile, judged_by=query)
-    return picture(run(everything, report.profile), summary, kind)
+    summary = report.summary or summarise(report.source, judged_by=query)
+    return picture(run(everything, report.source), summary, kind)
 
 
-def _profile_in(file: ReadAhead, query: Query, shown: Iterable[str]) -> Profile:
-    """The profile in `file` with what is needed to answer `query` and to show these columns."""
-    from profile_analyze.query.catalog import details_of
-    from profile_analyze.readers.loading import profile_in
-
-    return profile_in(file.content(), query.details | details_of(shown))
-
-
-def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
+def _with_nothing_to_sort(inputs: Inputs) -> Profile | None:
     """The profile in the file if no operator in it has a time, so that nothing is to be sorted.
 
     The original looks at the column only when there are rows to sort, and answers such a profile
@@ -223,10 +253,13 @@ def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
     """
     from profile_analyze.readers.loading import load
 
-    if not os.path.isfile(arguments.file):  # noqa: PTH113  # `file` may be any text
+    if len(inputs.all) > 1:
+        return None
+    (file,) = inputs.files
+    if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
         return None
     try:
-        profile = load(arguments.file)
+        profile = load(file)
     except InputError:
         return None
     return None if profile.device.recorded.any() or profile.host.recorded.any() else profile

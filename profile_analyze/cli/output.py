@@ -18,25 +18,36 @@ STANDARD_OUTPUT: Final = "-"
 _WRITTEN_AT_ONCE: Final = 1 << 20
 
 
-def check_destination(file: str, source: str, *, force: bool) -> None:
-    """Raise `OutputError` if `file` cannot be written, as far as can be told beforehand."""
+def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
+    """Raise `OutputError` if `file` cannot be written, as far as can be told beforehand.
+
+    It must be none of `sources`, which are read.
+    """
     if not file:
         raise OutputError("'': is no name of a file to write to")
+    mode = _mode_of(file)
+    if mode is None:
+        return
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{file}: is a directory; name a file in it")
+    for source in sources:
+        if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
+            raise OutputError(f"{file}: is a profile that is read; write to another file")
+    if not force and stat.S_ISREG(mode) and not file.startswith("/dev/"):
+        raise OutputError(f"{file}: is there already; --force replaces it")
+
+
+def _mode_of(file: str) -> int | None:
+    """What kind of file `file` is; None for one that is to be made."""
     folder = os.path.dirname(file) or "."  # noqa: PTH120  # `file` may be any text
     try:
-        mode = os.stat(file).st_mode  # noqa: PTH116
+        return os.stat(file).st_mode  # noqa: PTH116
     except FileNotFoundError:
         if not os.path.isdir(folder):  # noqa: PTH112
             raise OutputError(f"{file}: there is no folder {folder}") from None
-        return
+        return None
     except (OSError, ValueError) as error:
         raise _output_error(file, error) from None
-    if stat.S_ISDIR(mode):
-        raise OutputError(f"{file}: is a directory; name a file in it")
-    if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
-        raise OutputError(f"{file}: is the profile itself; write to another file")
-    if not force and stat.S_ISREG(mode) and not file.startswith("/dev/"):
-        raise OutputError(f"{file}: is there already; --force replaces it")
 
 
 def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:

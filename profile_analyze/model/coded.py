@@ -50,6 +50,20 @@ class Coded(Generic[T]):
             codes[codes > missing] -= 1
         return cls(codes, tuple(places))  # type: ignore[arg-type]  # None was taken out
 
+    @classmethod
+    def concatenated(cls, parts: Sequence[Coded[T]]) -> Coded[T]:
+        """One column after the other, over the words that they use."""
+        places: dict[T, int] = {}
+        codes = []
+        for part in parts:
+            is_used = np.zeros(len(part.vocabulary) + 1, np.bool_)  # the last is for N/A
+            is_used[part.codes] = True
+            place_of = np.full(len(is_used), MISSING_CODE)
+            for code in np.flatnonzero(is_used[:-1]).tolist():
+                place_of[code] = places.setdefault(part.vocabulary[code], len(places))
+            codes.append(place_of[part.codes])
+        return cls(np.concatenate(codes) if codes else np.empty(0, np.int64), tuple(places))
+
     def __len__(self) -> int:
         return len(self.codes)
 

@@ -9,7 +9,7 @@ is made from these in `query/catalog.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.coded import Coded
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import EndKey, Profile, Side
 
 DEFAULT_ORDER: Final = "time"
+
+RUN_STATISTICS: Final = ("median", "mean", "min", "max")
+"""How the values of several runs become one; the first unless asked otherwise."""
+
+T = TypeVar("T")
 
 Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Coded[Any]"
 
@@ -45,15 +51,37 @@ class Rows(Protocol):
         """The peak rates that rows are compared with, None if none were given."""
 
     @property
+    def comparison(self) -> Comparison | None:
+        """What the profile is compared with, None if with nothing."""
+
+    @property
+    def threshold(self) -> float:
+        """Which change of a time counts as one, as a fraction of the base."""
+
+    @property
     def total_s(self) -> float:
         """Seconds of all operators of the profile: what a share of 1 is. NaN if unknown."""
+
+    @property
+    def totals_s(self) -> NDArray[np.float64]:
+        """Shape (runs,): the same in each run."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Shape (rows,): how many operators each row stands for."""
 
+    @property
+    def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Shape (rows,) each, of a comparison: whether the profile has it, whether the base has."""
+
     def __getitem__(self, column: str) -> Any:
         """The values of another column, shape (rows,)."""
+
+    def per_run(self, column: str) -> NDArray[np.float64]:
+        """The values of a column that is `timed` in each run, shape (rows, runs)."""
+
+    def once(self, work: Callable[[Any], T]) -> T:
+        """What `work` makes of these rows, worked out when it is first asked for."""
 
 
 Formula: TypeAlias = Callable[[Rows], Values]
@@ -105,10 +133,19 @@ class Column(NamedTuple):
     """A value that is no number, as text."""
     is_key: bool = False
     """Whether operators can be grouped by it: then what they share is the group's value."""
+    timed: bool = False
+    """Whether each run has values of its own. Formulas then give shape (rows, runs), of which the
+    statistic that is asked for makes one value a row."""
     detail: str = ""
     """What of `profile.DETAILS` it is made from."""
     needs_peaks: bool = False
     """Whether it compares with the peak rates of a device, so that those must be given."""
+    needs_base: bool = False
+    """Whether it compares with another profile, so that one must be given."""
+    needs_runs_apart: bool = False
+    """Whether it tells runs apart, so that there must be a row for each."""
+    signed: bool = False
+    """Whether people are shown the sign of what is above 0 too."""
     orderable: bool = True
     ranked: bool = False
     """Whether it depends on which rows are shown and in which order (a running sum)."""
@@ -125,6 +162,10 @@ class RowKind(NamedTuple):
     """None for operators; otherwise what groups are by, nothing perhaps."""
     has_peaks: bool = False
     """Whether there are peak rates to compare with."""
+    has_base: bool = False
+    """Whether there is another profile to compare with."""
+    runs_apart: bool = False
+    """Whether each run has rows of its own."""
 
     @property
     def noun(self) -> str:
@@ -135,35 +176,90 @@ class RowKind(NamedTuple):
         """Whether they have this column."""
         if column.needs_peaks and not self.has_peaks:
             return False
+        if column.needs_base and not self.has_base:
+            return False
+        if column.needs_runs_apart and not self.runs_apart:
+            return False
         if self.keys is None:
             return column.of_operators is not None
         return column.of_groups is not None or (column.is_key and column.name in self.keys)
 
 
 def _time(rows: Rows) -> Values:
-    return rows.profile.timings(rows.side).of_the_run_s(rows.end_key)
+    return rows.profile.timings(rows.side).chosen_s(rows.end_key)
 
 
 def _wait(rows: Rows) -> Values:
-    return rows.profile.device.of_the_run_s("kern")
+    return rows.profile.device.chosen_s("kern")
+
+
+def _of_the_runs(statistic: str) -> Formula:
+    def formula(rows: Rows) -> Values:
+        from profile_analyze.model.numbers import over_runs
+
+        return over_runs(rows.per_run("time"), statistic)
+
+    return formula
+
+
+def _runs(rows: Rows) -> Values:
+    import numpy as np
+
+    known: Values = (~np.isnan(rows.per_run("time"))).sum(axis=1)
+    return known
+
+
+def _spread(rows: Rows) -> Values:
+    from profile_analyze.model.numbers import spread_of_runs
+
+    return spread_of_runs(rows.per_run("time"))
+
+
+def _device(rows: Rows) -> Values:
+    """The base tells it of what only the base has."""
+    own = rows.profile.device.lanes_of_operators()
+    if rows.comparison is None:
+        return own
+    from profile_analyze.model.coded import Coded
+
+    others = rows.comparison.base_device.lanes_of_operators()
+    both = zip(own.values().tolist(), others.values().tolist(), strict=True)
+    return Coded.of([ours or theirs for ours, theirs in both])
+
+
+def _run(rows: Rows) -> Values:
+    from profile_analyze.model.coded import Coded
+
+    run_of = rows.profile.run_of
+    assert run_of is not None, "runs are not kept apart"
+    return Coded(run_of, tuple(range(1, len(rows.profile.files) + 1)))
+
+
+def _file(rows: Rows) -> Values:
+    from profile_analyze.model.coded import Coded
+
+    run_of = rows.profile.run_of
+    assert run_of is not None, "runs are not kept apart"
+    files: Coded[str] = Coded.of(rows.profile.files)
+    return files.take(run_of)
 
 
 def _share(rows: Rows) -> Values:
     from profile_analyze.model.numbers import ratio
 
-    return ratio(rows["time"], rows.total_s)
+    return ratio(rows.per_run("time"), rows.totals_s)
 
 
 def _cumulative_time(rows: Rows) -> Values:
     from profile_analyze.model.numbers import running_total
 
-    return running_total(rows["time"])
+    return running_total(rows.per_run("time"))
 
 
 def _cumulative_share(rows: Rows) -> Values:
     from profile_analyze.model.numbers import ratio
 
-    return ratio(rows["cumulative_time"], rows.total_s)
+    return ratio(rows.per_run("cumulative_time"), rows.totals_s)
 
 
 def _rate(work: str) -> Formula:
@@ -222,37 +318,76 @@ COLUMNS: Final = (
         kind="text",
         is_key=True,
     ),
-    Column("count", "1", "how many operators are in the group", None, lambda rows: rows.sizes),
+    Column(
+        "count",
+        "1",
+        "how many operators are in the group; in a comparison, of either side",
+        None,
+        lambda rows: rows.sizes,
+    ),
     Column(
         "time",
         "s",
         "end - start, the largest over the operator's comp nodes or threads "
-        "(kern - start where wait times are asked for)",
+        "(kern - start where wait times are asked for); of several runs the median, or what "
+        "--run-stat says, and of a group that of its times in each run",
         _time,
         AGGREGATED,
+        timed=True,
+    ),
+    Column(
+        "runs",
+        "1",
+        "in how many runs the time is known",
+        _runs,
+        _runs,
+    ),
+    Column(
+        "spread",
+        "1",
+        "how much the time varies from run to run: half the interquartile range over the median",
+        _spread,
+        _spread,
+    ),
+    Column(
+        "time_min",
+        "s",
+        "the time in the fastest run",
+        _of_the_runs("min"),
+        _of_the_runs("min"),
+    ),
+    Column(
+        "time_max",
+        "s",
+        "the time in the slowest run",
+        _of_the_runs("max"),
+        _of_the_runs("max"),
     ),
     Column(
         "share",
         "1",
-        "time over the total time of all operators of the profile",
+        "time over the total time of all operators of the profile, in each run",
         _share,
         _share,
+        timed=True,
     ),
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown",
+        "running sum of time over the rows shown, in each run",
         _cumulative_time,
         _cumulative_time,
+        timed=True,
         orderable=False,
         ranked=True,
     ),
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown",
+        "running sum of share over the rows shown, in each run",
         _cumulative_share,
         _cumulative_share,
+        timed=True,
         orderable=False,
         ranked=True,
     ),
@@ -260,15 +395,17 @@ COLUMNS: Final = (
         "device_time",
         "s",
         "end - start on the device, whichever time is asked for",
-        lambda rows: rows.profile.device.of_the_run_s("end"),
+        lambda rows: rows.profile.device.chosen_s("end"),
         AGGREGATED,
+        timed=True,
     ),
     Column(
         "host_time",
         "s",
         "end - start on the host, whichever time is asked for",
-        lambda rows: rows.profile.host.of_the_run_s("end"),
+        lambda rows: rows.profile.host.chosen_s("end"),
         AGGREGATED,
+        timed=True,
     ),
     Column(
         "wait",
@@ -276,6 +413,7 @@ COLUMNS: Final = (
         "kern - start on the device: how long the operator waited for its first kernel",
         _wait,
         AGGREGATED,
+        timed=True,
     ),
     Column(
         "computation",
@@ -362,7 +500,7 @@ COLUMNS: Final = (
         "device",
         "",
         "the comp nodes that the operator ran on",
-        lambda rows: rows.profile.device.lanes_of_operators(),
+        _device,
         None,
         kind="text",
         is_key=True,
@@ -378,5 +516,25 @@ COLUMNS: Final = (
         as_text=parameters_text,
         detail="parameters",
         orderable=False,
+    ),
+    Column(
+        "file",
+        "",
+        "the file that the run was read from",
+        _file,
+        None,
+        kind="text",
+        is_key=True,
+        needs_runs_apart=True,
+    ),
+    Column(
+        "run",
+        "",
+        "the number of the run, from 1 on in the order in which the files are named",
+        _run,
+        None,
+        kind="mixed",
+        is_key=True,
+        needs_runs_apart=True,
     ),
 )

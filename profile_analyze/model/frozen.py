@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 
 def freeze_arrays(value: Any) -> None:
     """Forbid writing to the arrays that the data class `value` holds, for whoever gets them."""
-    for field in fields(value):
-        inner = getattr(value, field.name)
+    for name in value.__dataclass_fields__:
+        inner = getattr(value, name)
         if isinstance(inner, np.ndarray):
             inner.flags.writeable = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_SHARES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -39,10 +41,55 @@ def total(values: NDArray[np.float64]) -> float:
     return sum_ if np.isfinite(sum_) else np.nan
 
 
-def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of `values` up to each place, in which NaN counts for nothing."""
+def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shape (runs,): `total` of each column of `values`, shape (rows, runs)."""
+    if values.shape[1] == 1:  # in the order of addition that gives the original's last digits
+        return np.array([total(values[:, 0])])
+    known = ~np.isnan(values)
     with np.errstate(all="ignore"):
-        return finite(np.nancumsum(values))
+        sums = np.where(known, values, 0.0).sum(axis=0)
+    return finite(np.where(known.any(axis=0), sums, np.nan))
+
+
+def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:
+    """Shape (rows,): one of `columns.RUN_STATISTICS` of the known `values`, shape (rows, runs)."""
+    if values.shape[1] == 1:
+        return values[:, 0]
+    if statistic in _SHARES:
+        return quantile_of_runs(values, _SHARES[statistic])
+    known = ~np.isnan(values)
+    return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
+
+
+def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Shape (rows,): the value below which a share of a row's runs lies, N/A left out.
+
+    Interpolated linearly between neighbours, as `Percentile` of `query.aggregates` does.
+    """
+    ascending = np.sort(values, axis=1)  # NaN comes last
+    last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)
+    place = last * share
+    below = np.floor(place).astype(np.int64)
+    weight = place - below
+    row = np.arange(len(values))
+    low, high = ascending[row, below], ascending[row, np.minimum(below + 1, last)]
+    return finite(low + (high - low) * weight)
+
+
+def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shape (rows,): half the interquartile range over the median; N/A with fewer than two runs.
+
+    Of `values`, shape (rows, runs).
+    """
+    half = (quantile_of_runs(values, 0.75) - quantile_of_runs(values, 0.25)) / 2
+    several = (~np.isnan(values)).sum(axis=1) > 1
+    return np.where(several, ratio(half, quantile_of_runs(values, 0.5)), np.nan)
+
+
+def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of `values`, shape (rows, runs), down to each row; NaN counts for nothing."""
+    with np.errstate(all="ignore"):
+        return finite(np.nancumsum(values, axis=0))
 
 
 def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

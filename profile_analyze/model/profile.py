@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -10,11 +10,11 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.frozen import freeze_arrays
-from profile_analyze.model.numbers import difference, total
+from profile_analyze.model.numbers import difference, over_runs, spread_of_runs, totals
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,10 +58,37 @@ class LaneTimes:
         return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.vocabulary})"
 
     def total_by_lane(self) -> Mapping[str, float]:
-        """Seconds of `end - start` summed over each lane's intervals; NaN if none is known."""
+        """Seconds of `end - start` summed over each lane's intervals; NaN if none is known.
+
+        Of several runs the median.
+        """
         times = difference(self.end_s, self.start_s)
-        lanes = enumerate(self.lane.vocabulary)
-        return {lane: total(times[self.lane.codes == code]) for code, lane in lanes}
+        known = ~np.isnan(times)
+        runs = int(self.run.max(initial=0)) + 1
+        places = (self.lane.codes * runs + self.run)[known]
+        size = len(self.lane.vocabulary) * runs
+        sums = np.bincount(places, times[known], minlength=size).astype(np.float64)
+        sums[np.bincount(places, minlength=size) == 0] = np.nan
+        medians = over_runs(sums.reshape(len(self.lane.vocabulary), runs), "median")
+        return dict(zip(self.lane.vocabulary, medians.tolist(), strict=True))
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[LaneTimes]) -> LaneTimes:
+        """The intervals of all `parts`, one after the other."""
+        return cls(
+            lane=Coded.concatenated([part.lane for part in parts]),
+            **{
+                name: np.concatenate([getattr(part, name) for part in parts])
+                for name in ("operator", "run", "start_s", "kern_s", "end_s")
+            },
+        )
+
+    def placed(self, row_of: NDArray[np.int64], first_run: int = 0) -> LaneTimes:
+        """The same intervals, where the operators have other rows and the runs other numbers.
+
+        `row_of` has the new row of each operator.
+        """
+        return replace(self, operator=row_of[self.operator], run=self.run + first_run)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,7 +110,7 @@ class Timings:
 
     def __repr__(self) -> str:
         of = f"{self.recorded.sum()} of {counted(len(self.recorded), 'operator')}"
-        return f"Timings({of}, {counted(self.time_s.shape[1], 'run')})"
+        return f"Timings({of}, {counted(self.runs, 'run')})"
 
     @classmethod
     def of_lanes(cls, lanes: LaneTimes, *, operators: int, runs: int = 1) -> Timings:
@@ -111,15 +138,18 @@ class Timings:
         """Shape (operators, runs): the time up to the end, or up to the first kernel."""
         return self.time_s if end_key == "end" else self.wait_s
 
-    def of_the_run_s(self, end_key: EndKey) -> NDArray[np.float64]:
-        """Shape (operators,): the same of a profile with one run.
+    def totals_s(self, end_key: EndKey) -> NDArray[np.float64]:
+        """Shape (runs,): the times of all operators together; NaN if none has a time."""
+        return totals(self.chosen_s(end_key))
 
-        Raises `ValueError` for several runs, which no question can be asked of yet.
-        """
-        chosen = self.chosen_s(end_key)
-        if chosen.shape[1] != 1:
-            raise ValueError(f"a profile of one run is needed, this has {chosen.shape[1]}")
-        return chosen[:, 0]
+    def spread(self, end_key: EndKey) -> float:
+        """How much the total varies from run to run; see `numbers.spread_of_runs`."""
+        return float(spread_of_runs(self.totals_s(end_key)[np.newaxis])[0])
+
+    @property
+    def runs(self) -> int:
+        """How many runs they are of."""
+        return int(self.time_s.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -155,6 +185,12 @@ class Profile:
     """Names and values, in the order of the names, such as `("stride_h", 2)`."""
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
+    notes_on_runs: tuple[str, ...] = ()
+    """The same, where its runs are taken together."""
+    files: tuple[str, ...] = ()
+    """The file of each run, where there are several; see `run_files`."""
+    run_of: NDArray[np.int64] | None = None
+    """Shape (operators,): of which run each row is, where runs are kept apart (`by_run`)."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -176,6 +212,20 @@ class Profile:
         """The times of one side."""
         return self.device if side == "device" else self.host
 
-    def total_s(self, side: Side, end_key: EndKey = "end") -> float:
-        """Seconds of all operators of one side together; NaN if none has a time."""
-        return total(self.timings(side).of_the_run_s(end_key))
+    @property
+    def runs(self) -> int:
+        """How many runs it is of."""
+        return self.device.runs
+
+    @property
+    def run_files(self) -> tuple[str, ...]:
+        """The file that each run was read from."""
+        return self.files or (self.file,) * self.runs
+
+    def total_s(self, side: Side, end_key: EndKey = "end", run_statistic: str = "median") -> float:
+        """Seconds of all operators of one side together; NaN if none has a time.
+
+        Of several runs it is one of `columns.RUN_STATISTICS` of their totals.
+        """
+        totals = self.timings(side).totals_s(end_key)
+        return float(over_runs(totals[np.newaxis], run_statistic)[0])

@@ -73,6 +73,11 @@ def value_text(column: Column, value: Any) -> str:
     """One value of a column, with its unit unless the heading has that; N/A for None and NaN."""
     if value is None or value != value:  # noqa: PLR0124  # NaN
         return NOT_AVAILABLE
+    text = _known_value_text(column, value)
+    return f"+{text}" if column.signed and value > 0 else text
+
+
+def _known_value_text(column: Column, value: Any) -> str:
     if column.kind != "number":
         return column.as_text(value)
     if isinstance(value, int):

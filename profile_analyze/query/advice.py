@@ -34,6 +34,7 @@ def notes_on(
     """The notes on the answer to `query`, a sentence each."""
     profile = operators.profile
     return (
+        *_on_runs(query, profile),
         *_on_types(query, profile),
         *_on_dtypes(query, profile, selection),
         *on_unjudged(selection.unjudged, "operator"),
@@ -44,6 +45,11 @@ def notes_on(
         *(roof_notes(operators) if query.peaks else ()),
         *_on_the_order(query, rows, selection),
     )
+
+
+def _on_runs(query: Query, profile: Profile) -> Iterator[str]:
+    if query.runs_apart and len(profile.files) > 1:
+        yield f"runs are kept apart: shares are of the time of all {len(profile.files)} together"
 
 
 def _on_types(query: Query, profile: Profile) -> Iterator[str]:

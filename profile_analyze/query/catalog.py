@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis import roofline
+from profile_analyze.analysis import changes, roofline
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import (
     AGGREGATED,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from profile_analyze.model.coded import Coded
-    from profile_analyze.model.columns import Formula, Kind, Rows, Values
+    from profile_analyze.model.columns import Rows, Values
 
-CATALOG: Final = (*COLUMNS, *roofline.COLUMNS)
+CATALOG: Final = (*COLUMNS, *roofline.COLUMNS, *changes.COLUMNS)
 """The columns that have a name of their own."""
 
 _BY_NAME: Final = {name: column for column in CATALOG for name in (column.name, *column.aliases)}
@@ -82,7 +82,9 @@ def _parameter(text: str) -> Column:
         return parameters.mapped(lambda named: dict(named).get(wanted))
 
     meaning = f"the operator's parameter {wanted}"
-    return _key(text, meaning, of_operators, kind="mixed", detail="parameters")
+    return Column(
+        text, "", meaning, of_operators, None, kind="mixed", is_key=True, detail="parameters"
+    )
 
 
 def _part(column: Column, pattern: str) -> Column:
@@ -93,14 +95,17 @@ def _part(column: Column, pattern: str) -> Column:
         found = parts(pattern, map(column.as_text, values.vocabulary))
         return values.mapped(lambda _: next(found))
 
-    meaning = f"the part of {column.name} that {pattern} finds"
-    return _key(f"{column.name}~{pattern}", meaning, of_operators, detail=column.detail)
-
-
-def _key(
-    name: str, meaning: str, of_operators: Formula, *, kind: Kind = "text", detail: str
-) -> Column:
-    return Column(name, "", meaning, of_operators, None, kind=kind, is_key=True, detail=detail)
+    return column._replace(
+        name=f"{column.name}~{pattern}",
+        meaning=f"the part of {column.name} that {pattern} finds",
+        of_operators=of_operators,
+        of_groups=None,
+        kind="text",
+        as_text=str,
+        is_key=True,
+        orderable=True,
+        aliases=(),
+    )
 
 
 def _aggregate(column: Column, written: str) -> Column:
@@ -113,8 +118,10 @@ def _aggregate(column: Column, written: str) -> Column:
         what,
         None,
         AggregateOf(column.name, aggregate),
+        timed=column.timed and not counts,
         detail=column.detail,
         needs_peaks=column.needs_peaks,
+        needs_base=column.needs_base,
     )
 
 
@@ -150,16 +157,23 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
     """Raise `UnknownColumnError` unless rows of that kind have all `names`."""
     for name in names:
         column = find_column(name)
-        check_peaks(column, kind)
+        check_needs(column, kind)
         if not kind.has(column):
             have = ", ".join(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 
 
-def check_peaks(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if `column` needs peak rates and there are none."""
+def check_needs(column: Column, kind: RowKind) -> None:
+    """Raise `QueryError` if `column` needs what is not there: peak rates, a base, runs apart."""
     if column.needs_peaks and not kind.has_peaks:
         raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
+    if column.needs_base and not kind.has_base:
+        raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
+    if column.needs_runs_apart and not kind.runs_apart:
+        raise QueryError(
+            f"{column.name} tells runs apart, which are taken together here; group by it, or keep "
+            f"some by it, such as --where '{column.name} == ...'"
+        )
 
 
 # An escaped character, a set such as [^(,], or any other character.

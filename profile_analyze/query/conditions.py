@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
-from profile_analyze.query.catalog import check_peaks, find_column
+from profile_analyze.query.catalog import check_needs, find_column
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.units import parse_quantity
 
@@ -139,7 +139,7 @@ def _is(word: Any, column: Column, value: str) -> bool:
 
 
 def _check_column(column: Column, kind: RowKind) -> None:
-    check_peaks(column, kind)
+    check_needs(column, kind)
     if not kind.has(column):
         advice = "; groups have: --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")

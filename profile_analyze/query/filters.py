@@ -49,8 +49,10 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     Raises `QueryError` if it asks for what the profile was loaded without.
     """
     passed, undecided = of_kind(query, rows.profile)
-    recorded = rows.profile.timings(rows.side).recorded
+    recorded = rows.recorded
     within = _within_time(query, rows["time"])
+    if query.compared:
+        within |= _within_time(query, rows["base"])
     verdicts = [(condition, *condition.holds(rows)) for condition in query.conditions()]
     held, unjudged = holding(verdicts, passed & within & recorded)
     would_hold, _ = holding(verdicts, passed & within & ~recorded)

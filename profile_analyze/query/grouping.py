@@ -42,6 +42,11 @@ class Grouping(NamedTuple):
         """Each group's known values among `values` (shape: all operators)."""
         return Members.of(values[self.operators], self.sizes)
 
+    def members_in_each_run(self, values: NDArray[np.float64]) -> Members:
+        """The same of `values` of shape (operators, runs): first all groups in the first run."""
+        by_run = values[self.operators].T.ravel()
+        return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
+
     def label(self, column: Coded[Any]) -> Coded[Any]:
         """Shape (groups,): what the operators of each group share in `column`, one of the keys."""
         return column.take(self.operators[np.cumsum(self.sizes) - self.sizes])

@@ -66,7 +66,7 @@ class Judgement(NamedTuple):
 def judge(query: Query, profile: Profile) -> Judgement:
     """How `profile` stands against `query.peaks`; groups are formed as `query` does, or by type."""
     assert query.peaks is not None, "there is nothing to judge by"
-    rows = OperatorRows(profile, Query(peaks=query.peaks))
+    rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     times = rows["time"]
     judged = ~np.isnan(rows["least_time"])
     footprint = ~np.isnan(profile.memory)
@@ -101,14 +101,21 @@ def _rates(
 
 
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
-    by = query.by or ("type",)
+    by = query.keys_of_one or ("type",)
     worth = f"gain > {_LEAST_GAIN}"
-    groups = Query(by=by, having=worth, order="lost", top=_ROWS, peaks=query.peaks)
+    groups = Query(
+        by=by,
+        having=worth,
+        order="lost",
+        top=_ROWS,
+        peaks=query.peaks,
+        run_statistic=query.run_statistic,
+    )
     result = run(groups, profile)
     for place in range(len(result)):
         lost_s = float(result["lost"][place])
         yield Winner(
-            label=", ".join(result.texts(key)[place] for key in by),
+            label=result.labels[place],
             operators=int(result["count"][place]),
             judged=int(result["least_time.count"][place]),
             share=float(result["share"][place]),

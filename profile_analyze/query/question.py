@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from math import isnan
+from dataclasses import dataclass, fields
+from math import inf, isnan
 from numbers import Real
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
-from profile_analyze.model.columns import DEFAULT_ORDER, RowKind
+from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     COUNT,
@@ -19,7 +19,7 @@ from profile_analyze.query.aggregates import (
     find_aggregate,
 )
 from profile_analyze.query.catalog import (
-    check_peaks,
+    check_needs,
     columns_of,
     details_of,
     find_column,
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import EndKey, Side
+
+
+ORDER_OF_CHANGES: Final = "absolute_difference"
+DEFAULT_THRESHOLD: Final = 0.03
 
 
 class Order(NamedTuple):
@@ -63,7 +67,7 @@ class Order(NamedTuple):
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {what} can be by {choices}"
             ) from None
-        check_peaks(column, kind)
+        check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
             raise QueryError(f"{what} cannot be ordered by {name!r}; they can be by {choices}")
         return cls(column.name, text.startswith("+"))
@@ -86,14 +90,16 @@ class Query:
     input_dtype
         Keep operators with an input of this dtype, such as `Float32`.
     min_time_s, max_time_s
-        Keep operators that took at least, at most so many seconds (to half a nanosecond).
+        Keep operators that took at least, at most so many seconds (to half a nanosecond). In a
+        comparison, in the profile or in the base.
     where
         Keep operators for which this holds, or all of these: `COLUMN OPERATOR VALUE`, such as
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A passes no comparison.
     by
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
-        `input_dtype`, `device`, `parameters`, `bound` (with peaks), `param.NAME` (a parameter),
-        and `name~REGEX`, the part of the name that the pattern finds. A row is then a group, in
+        `input_dtype`, `device`, `parameters`, `bound` (with peaks), `file` and `run` (which keep
+        runs apart), `match` (of a comparison), `param.NAME` (a parameter), and `name~REGEX`, the
+        part of the name that the pattern finds. A row is then a group, in
         order of first appearance; what has no value is a group of its own.
     aggregates
         How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`, `median`,
@@ -109,6 +115,17 @@ class Query:
         Give only the first so many rows; 0: all.
     peaks
         The peak rates to compare with, from `parse_peaks`; there are more columns then.
+    run_statistic
+        What makes one time of those of several runs: `median`, `mean`, `min` or `max`. That of a
+        group is of its times in each run. A comparison is of medians.
+    runs_apart
+        Whether each run has rows of its own, as if it were another part of one; so it is too where
+        the question names `file` or `run`.
+    compared
+        Whether what is asked is a `Comparison`; there are more columns then, and the default order
+        is by the size of the difference.
+    threshold
+        The least change that the column `verdict` calls one, as a fraction of the base.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -132,6 +149,10 @@ class Query:
     order: tuple[str, ...]
     top: int
     peaks: Peaks | None
+    run_statistic: str
+    runs_apart: bool
+    compared: bool
+    threshold: float
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
@@ -147,11 +168,18 @@ class Query:
         by: str | Iterable[str] = (),
         aggregates: str | Iterable[str] = (),
         having: str | Iterable[str] = (),
-        order: str | Iterable[str] = DEFAULT_ORDER,
+        order: str | Iterable[str] | None = None,
         top: int = 0,
         peaks: Peaks | None = None,
+        run_statistic: str = RUN_STATISTICS[0],
+        runs_apart: bool = False,
+        compared: bool = False,
+        threshold: float = DEFAULT_THRESHOLD,
     ) -> None:
-        keys = tuple(_group_key(text, RowKind((), peaks is not None)) for text in _names("by", by))
+        kind = RowKind((), peaks is not None, compared, runs_apart=True)
+        keys = tuple(_group_key(text, kind) for text in _names("by", by))
+        if order is None:
+            order = ORDER_OF_CHANGES if compared else DEFAULT_ORDER
         values = {
             "side": side,
             "end_key": end_key,
@@ -167,6 +195,10 @@ class Query:
             "order": _names("order", order),
             "top": _count(top),
             "peaks": peaks,
+            "run_statistic": run_statistic,
+            "runs_apart": runs_apart,
+            "compared": compared,
+            "threshold": threshold,
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -178,6 +210,23 @@ class Query:
         self.conditions()
         self.group_conditions()
         self.parsed_order()
+        self._check_runs()
+
+    def _check_runs(self) -> None:
+        apart = [name for name in self.used if find_column(name).needs_runs_apart]
+        if apart:
+            object.__setattr__(self, "runs_apart", True)
+        if not self.compared:
+            return
+        if self.runs_apart:
+            what = apart[0] if apart else "runs_apart"
+            raise QueryError(
+                f"{what}: a comparison is of all runs of both sides, which cannot be kept apart"
+            )
+        if self.run_statistic != RUN_STATISTICS[0]:
+            raise QueryError(
+                f"run_statistic: {self.run_statistic}: a comparison is of medians, as its verdicts"
+            )
 
     def _check_kinds(self) -> None:
         for field in ("name", "input_dtype"):
@@ -195,11 +244,18 @@ class Query:
                 raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
             if not isinstance(value, Real | None):
                 raise QueryError(f"{field}: {value!r} is not a number of seconds")
+        self._check_threshold()
+
+    def _check_threshold(self) -> None:
+        threshold: Any = self.threshold
+        if not (isinstance(threshold, Real) and 0 <= float(threshold) < inf):
+            raise QueryError(f"threshold: {threshold!r} is not a fraction such as 0.03")
 
     def _check_choices(self) -> None:
         choices = [
             ("side", self.side, ("device", "host")),
             ("end_key", self.end_key, ("end", "kern")),
+            ("run_statistic", self.run_statistic, RUN_STATISTICS),
         ]
         for field, value, allowed in choices:
             if value not in allowed:
@@ -214,6 +270,14 @@ class Query:
             raise QueryError("a time to compare with cannot be NaN")
 
     @property
+    def keys_of_one(self) -> tuple[str, ...]:
+        """The keys of `by` that operators of any one profile have."""
+        columns = map(find_column, self.by)
+        return tuple(
+            column.name for column in columns if not (column.needs_base or column.needs_runs_apart)
+        )
+
+    @property
     def grouped(self) -> bool:
         """Whether the answer has groups for rows, not operators."""
         return bool(self.aggregates)
@@ -226,7 +290,7 @@ class Query:
     @property
     def kind(self) -> RowKind:
         """What the rows of the answer are."""
-        return RowKind(self.keys, self.peaks is not None)
+        return RowKind(self.keys, self.peaks is not None, self.compared, self.runs_apart)
 
     @property
     def aggregate(self) -> str:
@@ -259,19 +323,27 @@ class Query:
             *(condition.column for condition in conditions),
         )
 
+    def changed(self, **changes: Any) -> Query:
+        """The same question but for the fields in `changes`."""
+        return Query(**{one.name: getattr(self, one.name) for one in fields(self)} | changes)
+
     def conditions(self) -> tuple[Condition, ...]:
         """`where`, taken apart."""
-        return tuple(
-            _condition("where", text, RowKind(None, self.peaks is not None)) for text in self.where
-        )
+        kind = self._any_runs._replace(keys=None)
+        return tuple(_condition("where", text, kind) for text in self.where)
 
     def group_conditions(self) -> tuple[Condition, ...]:
         """`having`, taken apart."""
-        return tuple(_condition("having", text, self.kind) for text in self.having)
+        return tuple(_condition("having", text, self._any_runs) for text in self.having)
 
     def parsed_order(self) -> tuple[Order, ...]:
         """`order`, taken apart."""
-        return tuple(Order.parse(text, self.kind) for text in self.order)
+        return tuple(Order.parse(text, self._any_runs) for text in self.order)
+
+    @property
+    def _any_runs(self) -> RowKind:
+        """The kind of rows if runs are kept apart, as they are where the question names them."""
+        return self.kind._replace(runs_apart=not self.compared)
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -286,7 +358,7 @@ def _group_key(text: str, kind: RowKind) -> str:
     with suppress(UnknownColumnError):
         column = find_column(text)
         if column.is_key:
-            check_peaks(column, kind)
+            check_needs(column, kind)
             return column.name
     keys = ", ".join(group_keys())
     raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")

@@ -14,7 +14,7 @@ from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import check_columns, find_column
+from profile_analyze.query.catalog import PARAMETER, check_columns, find_column
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Result:
     """What a person should know before trusting the answer, a sentence each."""
     shown: ShownRows
     """The rows, by column, as the report builder wants them; see `__getitem__` for arrays."""
+
+    @property
+    def several_runs(self) -> bool:
+        """Whether times are of more than one run."""
+        comparison = self.shown.comparison
+        return max(self.shown.profile.runs, comparison.base_runs if comparison else 1) > 1
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -102,6 +108,17 @@ class Result:
         values = self[name].tolist()
         known = {value: value_text(column, value) for value in set(values)}
         return [known[value] for value in values]
+
+    def key_texts(self, key: str) -> list[str]:
+        """The values of a key; those of a parameter and the like, which say little alone, named."""
+        texts = self.texts(key)
+        name = key.removeprefix(PARAMETER)
+        return texts if name == key and key != "match" else [f"{name}={text}" for text in texts]
+
+    @property
+    def labels(self) -> list[str]:
+        """What tells each group from the others: its keys."""
+        return list(map(", ".join, zip(*map(self.key_texts, self.query.by), strict=True)))
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The columns as lists for a data frame: numbers, and texts for all else; None for N/A."""

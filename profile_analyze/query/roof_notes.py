@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.analysis.roofline import below_the_clock, is_judged, moves_only, rate_dtypes
-from profile_analyze.model.numbers import total
+from profile_analyze.model.numbers import ratio, totals
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
@@ -24,18 +24,21 @@ _WORTH_TELLING: Final = 0.005
 
 def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
     """The share of the profile's time that the chosen operators take; NaN if that is 0."""
-    known = total(np.where(chosen, rows["time"], 0.0))
-    return known / rows.total_s if rows.total_s > 0 else np.nan
+    chosen_s = np.where(chosen[:, np.newaxis], rows.per_run("time"), 0.0)
+    return rows.over_runs(
+        ratio(totals(chosen_s), np.where(rows.totals_s > 0, rows.totals_s, np.nan))
+    )
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
     """The types with most time among the chosen operators, and their shares."""
     types = rows.profile.type
-    times = np.where(chosen & ~np.isnan(rows["time"]), rows["time"], 0.0)
-    sums = np.bincount(types.codes, times, minlength=len(types.vocabulary))
-    for code in np.argsort(-sums, kind="stable")[:_TYPES]:
-        if sums[code] > 0:
-            yield types.vocabulary[code], float(sums[code] / rows.total_s)
+    shares = np.array(
+        [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.vocabulary))]
+    )
+    for code in np.argsort(-shares, kind="stable")[:_TYPES]:
+        if shares[code] > 0:
+            yield types.vocabulary[code], float(shares[code])
 
 
 def roof_notes(rows: OperatorRows) -> Iterator[str]:

@@ -6,17 +6,21 @@ Each is a view that works a column out when it is first asked for, by the regist
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.columns import AGGREGATED, AggregateOf, RatioOfSums
-from profile_analyze.model.numbers import ratio
+from profile_analyze.model.comparison import Comparison
+from profile_analyze.model.numbers import over_runs, ratio
 from profile_analyze.query.aggregates import COUNT, aggregated, find_aggregate
 from profile_analyze.query.catalog import find_column
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
@@ -26,44 +30,101 @@ if TYPE_CHECKING:
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
+    Sides: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+T = TypeVar("T")
+
+
+class Asked(NamedTuple):
+    """What all views of one question have in common: see `model.columns.Rows`."""
+
+    profile: Profile
+    comparison: Comparison | None
+    query: Query
+    totals_s: NDArray[np.float64]
+
 
 class _View(ABC):
     """Rows whose columns are worked out when they are first asked for."""
 
-    def __init__(
-        self, profile: Profile, side: Side, end_key: EndKey, peaks: Peaks | None, total_s: float
-    ) -> None:
-        self.profile = profile
-        self.side = side
-        self.end_key = end_key
-        self.peaks = peaks
-        self.total_s = total_s
+    def __init__(self, asked: Asked, sizes: NDArray[np.int64]) -> None:
+        self.asked = asked
+        self.profile = asked.profile
+        self.comparison = asked.comparison
+        self.side: Side = asked.query.side
+        self.end_key: EndKey = asked.query.end_key
+        self.peaks: Peaks | None = asked.query.peaks
+        self.threshold = asked.query.threshold
+        self.totals_s = asked.totals_s
+        self.total_s = self.over_runs(asked.totals_s)
+        self.sizes = sizes
         self._columns: dict[str, Values] = {}
+        self._per_run: dict[str, NDArray[np.float64]] = {}
+        self._once: dict[Any, Any] = {}
 
-    @property
-    def asked(self) -> tuple[Profile, Side, EndKey, Peaks | None, float]:
-        """What all views of one question have in common."""
-        return self.profile, self.side, self.end_key, self.peaks, self.total_s
+    def over_runs(self, values: NDArray[np.float64]) -> float:
+        """The statistic that is asked for, of `values` of shape (runs,)."""
+        return float(over_runs(values[np.newaxis], self.asked.query.run_statistic)[0])
 
     def __getitem__(self, column: str) -> Any:
         if column not in self._columns:
-            self._columns[column] = self._worked_out(find_column(column))
+            found = find_column(column)
+            self._columns[column] = (
+                over_runs(self.per_run(column), self.asked.query.run_statistic)
+                if found.timed
+                else self._worked_out(found)
+            )
         return self._columns[column]
 
+    def per_run(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.per_run`."""
+        if column not in self._per_run:
+            self._per_run[column] = self._worked_out(find_column(column))
+        return self._per_run[column]
+
+    def once(self, work: Callable[[Any], T]) -> T:
+        """See `Rows.once`."""
+        if work not in self._once:
+            self._once[work] = work(self)
+        return cast("T", self._once[work])
+
+    @property
     @abstractmethod
-    def _worked_out(self, column: Column) -> Values:
-        """The values of a column that these rows have."""
+    def on_sides(self) -> Sides:
+        """See `Rows.on_sides`."""
+
+    @abstractmethod
+    def _worked_out(self, column: Column) -> Any:
+        """The values of a column that these rows have; of one that is `timed`, in each run."""
 
 
 class OperatorRows(_View):
-    """All operators of a profile, seen with one side's times."""
+    """All operators of a profile or of a comparison, seen with one side's times."""
 
-    def __init__(self, profile: Profile, query: Query) -> None:
-        total_s = profile.total_s(query.side, query.end_key)
-        super().__init__(profile, query.side, query.end_key, query.peaks, total_s)
-        self.sizes = np.ones(len(profile), np.int64)
+    def __init__(self, source: Profile | Comparison, query: Query) -> None:
+        comparison = source if isinstance(source, Comparison) else None
+        profile = source.profile if isinstance(source, Comparison) else source
+        totals_s = profile.timings(query.side).totals_s(query.end_key)
+        super().__init__(
+            Asked(profile, comparison, query, totals_s), np.ones(len(profile), np.int64)
+        )
 
-    def _worked_out(self, column: Column) -> Values:
+    @property
+    def on_sides(self) -> Sides:
+        """See `Rows.on_sides`."""
+        assert self.comparison is not None, "there is no other side"
+        return self.comparison.on_sides()
+
+    @property
+    def recorded(self) -> NDArray[np.bool_]:
+        """Shape (operators,): whether there is an entry on the side that is asked about."""
+        recorded = self.profile.timings(self.side).recorded
+        if self.comparison is None:
+            return recorded
+        either: NDArray[np.bool_] = recorded | self.comparison.base(self.side).recorded
+        return either
+
+    def _worked_out(self, column: Column) -> Any:
         assert column.of_operators is not None, f"operators have no {column.name}"
         return column.of_operators(self)
 
@@ -72,14 +133,22 @@ class GroupRows(_View):
     """Groups of operators, each a row."""
 
     def __init__(self, operators: OperatorRows, grouping: Grouping, query: Query) -> None:
-        super().__init__(*operators.asked)
-        self.sizes = grouping.sizes
+        super().__init__(operators.asked, grouping.sizes)
         self._operators = operators
         self._grouping = grouping
         self._keys = query.by
         self._aggregate = query.aggregate
 
-    def _worked_out(self, column: Column) -> Values:
+    @property
+    def on_sides(self) -> Sides:
+        """See `Rows.on_sides`: whether one of the operators is."""
+        ours, theirs = (
+            self._over_operators("max", on_side.astype(np.float64)) > 0
+            for on_side in self._operators.on_sides
+        )
+        return ours, theirs
+
+    def _worked_out(self, column: Column) -> Any:
         if column.name in self._keys:
             return self._grouping.label(self._operators[column.name])
         if isinstance(column.of_groups, AggregateOf):
@@ -88,15 +157,23 @@ class GroupRows(_View):
             return np.asarray(values, np.int64) if aggregate == COUNT else values
         return self._aggregated(column, self._aggregate)
 
-    def _aggregated(self, column: Column, aggregate: str) -> Values:
+    def _aggregated(self, column: Column, aggregate: str) -> Any:
         """The value of `column` when its operators' values become one by `aggregate`."""
         rule = column.of_groups
         if rule == AGGREGATED:
+            if column.timed and aggregate != COUNT:
+                return self._in_each_run(aggregate, self._operators.per_run(column.name))
             return self._over_operators(aggregate, self._operators[column.name])
         if isinstance(rule, RatioOfSums):
             return self._ratio(column.name, rule, aggregate)
         assert callable(rule), f"groups have no {column.name}"
         return rule(self)
+
+    def _in_each_run(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Shape (groups, runs), of `values` of shape (operators, runs)."""
+        members = self._grouping.members_in_each_run(values)
+        found = aggregated(_known_aggregate(aggregate), members)
+        return found.reshape(values.shape[1], len(self.sizes)).T
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
@@ -106,14 +183,22 @@ class GroupRows(_View):
         own = self._operators[column]
         if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own)
-        numerator, denominator = self._operators[rule.numerator], self._operators[rule.denominator]
-        both = ~np.isnan(numerator + denominator)
-        sums = [
-            self._over_operators("sum", np.where(both, values, np.nan))
-            for values in (numerator, denominator)
-        ]
+        above, below = (self._values_in_each_run(name) for name in rule)
+        both = ~np.isnan(above + below)  # what is known in a run, and worked there
+        sums = (
+            self._in_each_run("sum", np.where(both, values, np.nan)) for values in (above, below)
+        )
+        statistic = self.asked.query.run_statistic
+        numerator, denominator = (over_runs(values, statistic) for values in sums)
         has_own = self._over_operators("max", np.where(np.isnan(own), np.nan, 1.0))
-        return ratio(sums[0], sums[1]) * has_own
+        return ratio(numerator, denominator) * has_own
+
+    def _values_in_each_run(self, column: str) -> NDArray[np.float64]:
+        """Shape (operators, runs), or (operators, 1) of what is the same in each run."""
+        if find_column(column).timed:
+            return self._operators.per_run(column)
+        values: NDArray[np.float64] = self._operators[column][:, np.newaxis]
+        return values
 
 
 def _known_aggregate(name: str) -> Aggregate:
@@ -126,14 +211,21 @@ class ShownRows(_View):
     """The rows that are left at the end, in their order."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(*rows.asked)
-        self.sizes = rows.sizes[chosen]
+        super().__init__(rows.asked, rows.sizes[chosen])
         self._rows = rows
         self._chosen = chosen
 
-    def _worked_out(self, column: Column) -> Values:
+    @property
+    def on_sides(self) -> Sides:
+        """See `Rows.on_sides`."""
+        ours, theirs = self._rows.on_sides
+        return ours[self._chosen], theirs[self._chosen]
+
+    def _worked_out(self, column: Column) -> Any:
         if column.ranked:
             assert column.of_operators is not None, f"{column.name} has no formula"
             return column.of_operators(self)
+        if column.timed:
+            return self._rows.per_run(column.name)[self._chosen]
         values = self._rows[column.name]
         return values.take(self._chosen) if isinstance(values, Coded) else values[self._chosen]

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.errors import QueryError
 from profile_analyze.model.coded import Coded
+from profile_analyze.model.comparison import Comparison
+from profile_analyze.model.profile import Profile
+from profile_analyze.model.runs import by_run
 from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
 from profile_analyze.query.filters import holding, select
 from profile_analyze.query.grouping import Grouping
@@ -17,17 +21,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Values
-    from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Order, Query
 
 
-def run(query: Query, profile: Profile) -> Result:
-    """The answer to `query` about `profile`.
+def run(query: Query, source: Profile | Comparison) -> Result:
+    """The answer to `query` about a profile or a comparison.
 
-    Raises `QueryError` if the profile cannot answer it.
+    Raises `QueryError` if that cannot answer it.
     """
-    operators = OperatorRows(profile, query)
+    if query.compared != isinstance(source, Comparison):
+        wanted = "a comparison, from compare()" if query.compared else "a profile"
+        raise QueryError(f"compared: the question is of {wanted}, not of {source!r}")
+    if query.runs_apart and isinstance(source, Profile):
+        source = by_run(source)
+    operators = OperatorRows(source, query)
+    profile = operators.profile
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
     candidates = selection.operators
@@ -50,6 +59,8 @@ def run(query: Query, profile: Profile) -> Result:
         available=len(candidates),
         notes=(
             *profile.notes,
+            *profile.notes_on_runs,
+            *(source.notes if isinstance(source, Comparison) else ()),
             *notes_on(query, operators, rows, selection),
             *on_unjudged(unjudged_groups, "group"),
             *on_groups(len(rows.sizes) if query.grouped else 0, len(candidates)),

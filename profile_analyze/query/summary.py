@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.numbers import total
+from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.numbers import over_runs, total
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.filters import of_kind
 from profile_analyze.units import seconds
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.change import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
 
@@ -33,7 +36,10 @@ class CopyTime(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Totals over all operators of a profile, whatever a query filters. NaN is N/A."""
+    """Totals over all operators of a profile, whatever a query filters. NaN is N/A.
+
+    Of several runs it is the statistic of their totals that the query asks for.
+    """
 
     device_time_s: float
     host_time_s: float
@@ -43,28 +49,49 @@ class Summary(NamedTuple):
     notes: tuple[str, ...]
     judgement: Judgement | None = None
     """How all that stands against the peaks of a device; None if none were given."""
+    runs: int = 1
+    spread: float = np.nan
+    """How much the device time varies from run to run: half the interquartile range over the
+    median; NaN with one run."""
+    change: Change | None = None
+    """How the device time differs from that of a base; None without one."""
 
 
 def summarise(
-    profile: Profile, copies_of: Query | None = None, judged_by: Query | None = None
+    source: Profile | Comparison, copies_of: Query | None = None, judged_by: Query | None = None
 ) -> Summary:
-    """The totals of `profile`.
+    """The totals of a profile, or of that of a comparison, and how they differ from its base.
 
     With the copy times of what passes `copies_of`, if given, and how all stands against the peaks
-    of `judged_by`, if that has some.
+    of `judged_by`, if that has some; its statistic makes one value of those of several runs.
     """
+    profile = source if isinstance(source, Profile) else source.profile
+    operators = len(source) if isinstance(source, Profile) else source.operators
+    statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
     copy = None if copies_of is None else _copy_time(profile, copies_of)
-    judgement = None
+    judgement, change = None, None
     if judged_by is not None and judged_by.peaks is not None:
         from profile_analyze.query.judgement import judge
 
         judgement = judge(judged_by, profile)
+    if not isinstance(source, Profile):
+        from profile_analyze.query.change import change_of
+        from profile_analyze.query.question import Query
+
+        change = change_of(judged_by or Query(compared=True), source)
     return Summary(
-        device_time_s=profile.total_s("device"),
-        host_time_s=profile.total_s("host"),
+        device_time_s=profile.total_s("device", run_statistic=statistic),
+        host_time_s=profile.total_s("host", run_statistic=statistic),
         copy=copy,
-        notes=(*_notes(profile, copy), *(judgement.notes if judgement else ())),
+        notes=(
+            *_notes(profile, operators, copy),
+            *(judgement.notes if judgement else ()),
+            *(change.notes if change else ()),
+        ),
         judgement=judgement,
+        runs=profile.runs,
+        spread=profile.device.spread("end"),
+        change=change,
     )
 
 
@@ -72,21 +99,24 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
     is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.vocabulary)
     passed, _ = of_kind(query, profile)
     chosen = profile.device.recorded & is_copy & passed
-    total_s, mean_s = _total_and_mean(profile.device.of_the_run_s("end")[chosen])
-    wait_total_s, wait_mean_s = _total_and_mean(profile.device.of_the_run_s("kern")[chosen])
+    total_s, mean_s = _total_and_mean(profile.device.time_s[chosen], query.run_statistic)
+    wait_total_s, wait_mean_s = _total_and_mean(profile.device.wait_s[chosen], query.run_statistic)
     return CopyTime(total_s, mean_s, wait_total_s, wait_mean_s)
 
 
-def _total_and_mean(times: NDArray[np.float64]) -> tuple[float, float]:
-    sum_s = total(times)
-    return sum_s, sum_s / max(int((~np.isnan(times)).sum()), 1)
+def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[float, float]:
+    """Of times of shape (operators, runs)."""
+    sums = np.array([[total(of_run) for of_run in times.T]])
+    means = sums / np.maximum((~np.isnan(times)).sum(axis=0), 1)
+    sum_s, mean_s = (over_runs(values, run_statistic)[0] for values in (sums, means))
+    return float(sum_s), float(mean_s)
 
 
-def _notes(profile: Profile, copy: CopyTime | None) -> Iterator[str]:
+def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[str]:
     recorded = int(profile.device.recorded.sum())
-    if 0 < recorded < len(profile) / 2:
+    if 0 < recorded < operators / 2:
         yield (
-            f"only {recorded} of {len(profile)} operators have a device time; totals and shares "
+            f"only {recorded} of {operators} operators have a device time; totals and shares "
             "are of those"
         )
     by_lane = profile.device.lanes.total_by_lane()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, compress, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
@@ -14,7 +14,6 @@ import numpy as np
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
 from profile_analyze.units import counted
 
@@ -109,6 +108,9 @@ class _MemoryPlan(msgspec.Struct, gc=False):
 
 T = TypeVar("T")
 
+_REMEMBERED: Final = 4096
+"""How many short texts are remembered with what they mean."""
+
 _OF_ONE_VALUE: Final = (msgspec.ValidationError, UnicodeDecodeError)
 """What a decoder raises about a value, the rest being sound."""
 
@@ -119,6 +121,8 @@ class _Part(Generic[T]):
     def __init__(self, path: str, kind: Any) -> None:
         self.path = path
         self._kind = kind
+        # the same shapes stand in the file again and again, and in the files of other runs
+        self.of_optional = lru_cache(maxsize=_REMEMBERED)(self._of_optional)
 
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[T]:
@@ -131,7 +135,7 @@ class _Part(Generic[T]):
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _BrokenPartError(self.path, error) from None
 
-    def of_optional(self, text: bytes) -> T | None:
+    def _of_optional(self, text: bytes) -> T | None:
         """The value in `text`, None if that is empty. Raises `_BrokenPartError`."""
         return self.of(text) if text else None
 
@@ -332,7 +336,12 @@ def _column(entries: Iterable[object], field: str) -> list[Any]:
 
 def _texts(entries: Iterable[object], field: str) -> Coded[bytes]:
     """A field of every entry that is not decoded, as the text it is; empty where it is missing."""
-    return Coded.of(list(map(bytes, map(attrgetter(field), entries))))
+    return Coded.of(_bytes(entries, field))
+
+
+def _bytes(entries: Iterable[object], field: str) -> list[bytes]:
+    """The same, one by one."""
+    return list(map(bytes, map(attrgetter(field), entries)))
 
 
 def _numbers(entries: Iterable[object], field: str) -> NDArray[np.float64]:
@@ -395,7 +404,7 @@ def _details(
     footprints: Sequence[_Footprint],
     operators: Iterable[_Operator],
     variables: Mapping[str, _Variable],
-) -> dict[str, Coded[Any]]:
+) -> dict[str, Any]:
     """What is asked for of `profile.DETAILS`, by name. Raises `_BrokenPartError`."""
     makers: dict[str, Callable[[], Coded[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(_IN_SHAPES.of_optional),
@@ -451,34 +460,27 @@ def _stale_footprints(
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
         computed = _inferred_shapes(outputs, variables)
-        stale = _stale_outputs(_texts(footprints, "out_shapes"), computed)
-        if stale.any():
-            in_shapes = _texts(footprints, "in_shapes")
-            stale |= _stale_inputs(in_shapes, _inputs(operators), variables)
+        recorded = _bytes(footprints, "out_shapes")
+        pairs = set(zip(recorded, computed, strict=True))
+        if not any(_has_changed(*pair) for pair in pairs):
+            return
+        stale = np.array([_has_changed(*pair) for pair in zip(recorded, computed, strict=True)])
+        stale |= _stale_inputs(_texts(footprints, "in_shapes"), _inputs(operators), variables)
     except AttributeError:  # null in place of an object
         yield "the shapes of the runs cannot be compared: static_infer_tags are null"
         return
-    if stale.any():
-        yield (
-            f"the shapes of {counted(int(stale.sum()), 'operator')} changed between runs: "
-            "computation, memory and shapes are of the first run, times of the last, and so FLOPS "
-            "and bandwidth are wrong there"
-        )
+    yield (
+        f"the shapes of {counted(int(stale.sum()), 'operator')} changed between runs: "
+        "computation, memory and shapes are of the first run, times of the last, and so FLOPS "
+        "and bandwidth are wrong there"
+    )
 
 
-def _stale_outputs(out_shapes: Coded[bytes], computed: Coded[bytes]) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the first output had another shape than in the footprint.
-
-    Shapes are compared once for each distinct pair of texts.
-    """
-    pair, first = numbered(out_shapes.codes * len(computed.vocabulary) + computed.codes)
-    stale = np.zeros(len(first), np.bool_)
-    for place, row in enumerate(first):
-        then = _OUT_SHAPES.of_optional(out_shapes.vocabulary[out_shapes.codes[row]])
-        now = _shape(computed.vocabulary[computed.codes[row]])
-        changed = then and now is not None and then[0] != now
-        stale[place] = bool(changed)
-    return stale[pair]
+@lru_cache(maxsize=_REMEMBERED)
+def _has_changed(recorded: bytes, computed: bytes) -> bool:
+    """Whether the first of the `recorded` shapes is another than the `computed` one."""
+    then, now = _OUT_SHAPES.of_optional(recorded), _shape(computed)
+    return bool(then and now is not None and then[0] != now)
 
 
 def _stale_inputs(
@@ -495,20 +497,20 @@ def _stale_inputs(
         if known and len(known) == len(ids)
         for id_, then in zip(ids, known, strict=True)
     ]
-    computed = _inferred_shapes([id_ for _, id_, _ in judged], variables).mapped(_shape).values()
+    computed = map(_shape, _inferred_shapes([id_ for _, id_, _ in judged], variables))
     stale = np.zeros(len(in_shapes), np.bool_)
     for (row, _, then), now in zip(judged, computed, strict=True):
         stale[row] |= now is not None and then != now
     return stale
 
 
-def _inferred_shapes(ids: Sequence[str], variables: Mapping[str, _Variable]) -> Coded[bytes]:
+def _inferred_shapes(ids: Sequence[str], variables: Mapping[str, _Variable]) -> list[bytes]:
     """The JSON of the shape of each variable in the last run, empty where it is not told.
 
     Raises `AttributeError` where null stands in place of an object.
     """
     found = map(variables.get, ids, repeat(_NO_VARIABLE))
-    return _texts(found, "static_infer_tags.SHAPE.inferred_result")
+    return _bytes(found, "static_infer_tags.SHAPE.inferred_result")
 
 
 def _shape(text: bytes) -> Shape | None:

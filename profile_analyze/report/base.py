@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -26,14 +28,21 @@ class Report(NamedTuple):
     columns: tuple[str, ...] = ()
     """What the tables show, in this order, `all` for all that they have; empty for what the form
     shows by itself."""
-    profile: Profile | None = None
+    source: Profile | Comparison | None = None
     """What was asked, for forms that describe it."""
     notes: tuple[str, ...] = ()
     """What a person should know, for forms that carry it."""
+    gate: tuple[FailVerdict, ...] = ()
+    """What became of the conditions under which a pipeline is to fail."""
 
     def shown_of(self, query: Query) -> tuple[str, ...]:
         """`columns` for the answer to `query`; empty for what the form shows by itself."""
         return query.columns if self.columns == (ALL_COLUMNS,) else self.columns
+
+    def names_of(self, result: Result, renderer: Renderer) -> tuple[str, ...]:
+        """What a table of `result` shows: what is asked for, or else the renderer's own columns."""
+        own = renderer.columns(result.query, several_runs=result.several_runs)
+        return self.shown_of(result.query) or own
 
 
 class Display(NamedTuple):
@@ -63,16 +72,33 @@ class Renderer(Protocol):
     for_programs: bool
     """Whether programs read it: then it is UTF-8 whatever the terminal's encoding."""
 
-    def columns(self, query: Query) -> tuple[str, ...]:
-        """The columns that it shows of an answer to `query` unless others are asked for."""
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
+        """The columns that it shows of an answer to `query` unless others are asked for.
+
+        `several_runs` says whether the answer is of more than one run.
+        """
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """The report as text that ends with a newline, in pieces: it may be long."""
 
 
-def rates(query: Query) -> tuple[str, ...]:
-    """What forms show of a row beside its time; more where there are peaks to compare with."""
-    return ("share", "computation", "flops", "memory", "bandwidth", *judged_of(query))
+def rates(query: Query, *, several_runs: bool) -> tuple[str, ...]:
+    """What forms show of a row beside its time.
+
+    More where there are peaks or a base to compare with, and where the time varies from run to run.
+    """
+    return (
+        *compared_of(query),
+        *varying(several_runs=several_runs),
+        *("share", "computation", "flops", "memory", "bandwidth"),
+        *judged_of(query),
+    )
+
+
+def compared_of(query: Query) -> tuple[str, ...]:
+    """What is shown of how far a row is from its base; nothing without one."""
+    compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
+    return tuple(name for name in compared if name not in query.by)
 
 
 def judged_of(query: Query) -> tuple[str, ...]:
@@ -81,9 +107,14 @@ def judged_of(query: Query) -> tuple[str, ...]:
     return tuple(name for name in judged if name not in query.by)
 
 
-def columns_of_groups(query: Query) -> tuple[str, ...]:
+def varying(*, several_runs: bool) -> tuple[str, ...]:
+    """What is shown of how a row's time varies from run to run; nothing where there is one run."""
+    return ("spread",) if several_runs else ()
+
+
+def columns_of_groups(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """What forms with a column for each show of groups."""
-    return (*query.by, "count", *query.times, *rates(query))
+    return (*query.by, "count", *query.times, *rates(query, several_runs=several_runs))
 
 
 def parts(
@@ -91,8 +122,9 @@ def parts(
     *,
     summary: Callable[[Summary], str],
     table: Callable[[Result], Iterable[str]],
+    gate: Callable[[tuple[FailVerdict, ...]], str],
 ) -> Iterator[str]:
-    """The pieces of a report whose parts are written by `summary` and `table`.
+    """The pieces of a report whose parts are written by `summary`, `table` and `gate`.
 
     An empty line stands between two parts, and a newline at the end.
     """
@@ -104,4 +136,6 @@ def parts(
         yield gap
         yield from table(result)
         gap = "\n\n"
+    if report.gate:
+        yield gap + gate(report.gate)
     yield "\n"

@@ -55,15 +55,13 @@ _MADE: Final = """\
 def column_list() -> str:
     """Every column with its unit, its meaning, and what it is of groups, in Markdown."""
     of_operators = [column for column in CATALOG if column.of_operators]
-    keys = [one for one in of_operators if one.is_key and not one.needs_peaks]
-    others = [one for one in of_operators if not one.is_key and not one.needs_peaks]
-    only_groups = [column for column in CATALOG if not column.of_operators]
-    judged = [column for column in of_operators if column.needs_peaks]
+    plain = [one for one in of_operators if not (one.needs_peaks or one.needs_base)]
     sections = {
-        "Texts, which groups can be formed by": keys,
-        "Numbers": others,
-        "With --peaks": judged,
-        "Of groups alone": only_groups,
+        "Texts, which groups can be formed by": [one for one in plain if one.is_key],
+        "Numbers": [one for one in plain if not one.is_key],
+        "With --peaks": [one for one in of_operators if one.needs_peaks],
+        "With --compare": [one for one in of_operators if one.needs_base],
+        "Of groups alone": [column for column in CATALOG if not column.of_operators],
     }
     return "\n".join(
         [

@@ -33,7 +33,11 @@ class CsvRenderer(ProgramRenderer):
         """See `Renderer.pieces`. With several tables, the first column says which it is."""
         if not report.results and report.summary is not None:
             totals = flat_summary_values(report.summary)
-            yield _lines([totals.keys(), numbers(list(totals.values()), missing="")])
+            texts = (
+                value if isinstance(value, str) else numbers([value], missing="")[0]
+                for value in totals.values()
+            )
+            yield _lines([totals.keys(), texts])
         several = len(report.results) > 1
         for place, result in enumerate(report.results):
             names = columns_in(report, result)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 TABLE: Final = "table"
 WIKI: Final = "wiki"
 OPERATORS: Final = "operators"
+GITHUB: Final = "github"
+JUNIT: Final = "junit"
+
+VERDICTS_ONLY: Final = (GITHUB, JUNIT)
+"""Forms with what became of conditions, and no tables."""
 
 WITHOUT_SUMMARY: Final = ("csv", "jsonl")
 """Forms with rows alone, unless only the summary is asked for."""
@@ -28,6 +33,8 @@ _HOMES: Final[Mapping[str, tuple[str, str]]] = {
     "csv": ("comma_separated", "CsvRenderer"),
     "json": ("json_forms", "JsonRenderer"),
     "jsonl": ("json_forms", "JsonLinesRenderer"),
+    GITHUB: ("github", "GithubRenderer"),
+    JUNIT: ("junit", "JunitRenderer"),
     OPERATORS: ("operator_list", "OperatorListRenderer"),
 }
 
@@ -42,6 +49,7 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".wiki": WIKI,
+    ".xml": JUNIT,
     ".txt": TABLE,
     ".log": TABLE,
     ".out": TABLE,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import columns_of_groups, judged_of, parts, rates
+from profile_analyze.report.base import columns_of_groups, judged_of, parts, rates, varying
 from profile_analyze.report.cells import Cells, cells_of, heading_in
 from profile_analyze.report.colors import bar, dim
 from profile_analyze.report.drawing import draw, draw_boxes
-from profile_analyze.report.labels import judgement_sentences, row_labels, summary_lines, time_title
+from profile_analyze.report.labels import (
+    gate_text,
+    row_labels,
+    summary_lines,
+    summary_sentences,
+    time_title,
+)
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text import wrapped
@@ -32,6 +38,7 @@ _GIVE_WAY: Final = (
     "in_shapes",
     "out_shapes",
     "cumulative",
+    "spread",
     "memory",
     "computation",
     "bandwidth",
@@ -49,12 +56,12 @@ class GridRenderer:
     name = "table"
     for_programs = False
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`: several stand in one box."""
         if query.keys is None:
             return (
                 "time",
-                *rates(query),
+                *rates(query, several_runs=several_runs),
                 "name",
                 "type",
                 "id",
@@ -62,12 +69,13 @@ class GridRenderer:
                 "in_layouts",
                 "out_shapes",
             )
-        return columns_of_groups(query)
+        return columns_of_groups(query, several_runs=several_runs)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
         return parts(
             report,
+            gate=gate_text,
             summary=summary_text,
             table=lambda result: _table(result, report.shown_of(result.query), display),
         )
@@ -76,7 +84,7 @@ class GridRenderer:
 def summary_text(summary: Summary) -> str:
     """The totals between two rules."""
     table = draw(summary_lines(summary), style="simple", numeric=(1,))
-    return "\n".join([table, *judgement_sentences(summary)])
+    return "\n".join([table, *summary_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:
@@ -147,6 +155,11 @@ def _original_columns(result: Result, display: Display, text_width: int) -> list
         time_title(result): _times(result, display),
         "cumulative": _cumulative(result),
         **{heading_in(result, name): result.texts(name) for name in result.query.times[1:]},
+        **_changes(result),
+        **{
+            heading_in(result, name): result.texts(name)
+            for name in varying(several_runs=result.several_runs)
+        },
         "operator info": [_info(label, text_width, display) for label in row_labels(result)],
         "computation": _quantities(result, "computation"),
         "FLOPS": _quantities(result, "flops"),
@@ -160,6 +173,23 @@ def _original_columns(result: Result, display: Display, text_width: int) -> list
         Cells(header, [_colored(text, display) for text in texts], is_number=False)
         for header, texts in columns.items()
     ]
+
+
+def _changes(result: Result) -> dict[str, list[str]]:
+    """How each row differs from the base, in two boxes; nothing without a base."""
+    if not result.query.compared:
+        return {}
+    base = zip(*(result.texts(name) for name in ("base", "difference", "change")), strict=True)
+    verdict = zip(result.texts("ratio"), _intervals(result), result.texts("verdict"), strict=True)
+    return {
+        "base time": list(map("\n".join, base)),
+        "ratio": list(map("\n".join, verdict)),
+    }
+
+
+def _intervals(result: Result) -> list[str]:
+    ends = zip(result.texts("ratio_low"), result.texts("ratio_high"), strict=True)
+    return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 
 def _times(result: Result, display: Display) -> list[str]:

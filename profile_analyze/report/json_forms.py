@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.model.profile import Profile
+from profile_analyze.report.labels import gate_reason
 from profile_analyze.report.machine import (
     ProgramRenderer,
     as_utf8,
+    change_values,
     columns_in,
     dumped,
     flat_summary_values,
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.change import Change
+    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
@@ -40,10 +45,12 @@ class JsonRenderer(ProgramRenderer):
         tables = {result.query.side: _table(report, result) for result in report.results}
         document = {
             "version": VERSION,
-            "profile": None if report.profile is None else _profile(report.profile),
+            "profile": _profile(report.source),
+            "base": _base(report.source),
             "summary": None if report.summary is None else _summary(report.summary),
             "device": tables.get("device"),
             "host": tables.get("host"),
+            "gate": list(map(_condition, report.gate)),
             "notes": [as_utf8(note) for note in report.notes],
         }
         yield dumped(document)
@@ -69,8 +76,45 @@ class JsonLinesRenderer(ProgramRenderer):
 
 def _summary(summary: Summary) -> dict[str, Any]:
     judgement = summary.judgement
-    verdict = None if judgement is None else _roofline(judgement)
-    return summary_values(summary) | {"roofline": verdict}
+    return summary_values(summary) | {
+        "roofline": None if judgement is None else _roofline(judgement),
+        "comparison": None if summary.change is None else _comparison(summary.change),
+    }
+
+
+def _comparison(change: Change) -> dict[str, Any]:
+    largest = [
+        {
+            "label": one.label,
+            "difference_s": one.difference_s,
+            "share": one.share,
+            "verdict": one.verdict,
+        }
+        for one in change.contributions
+    ]
+    return change_values(change) | {
+        "verdict": change.verdict,
+        "verdicts": dict(change.verdicts),
+        "largest_differences": largest,
+    }
+
+
+def _condition(verdict: FailVerdict) -> dict[str, Any]:
+    """What became of one condition under which a pipeline is to fail."""
+    relative = verdict.condition.relative
+    return {
+        "condition": as_utf8(verdict.condition.text),
+        "outcome": verdict.outcome,
+        "reason": gate_reason(verdict),
+        "time_s": verdict.time_s,
+        "base_time_s": verdict.base_s,
+        "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
+        "ratio_low": verdict.low if relative else None,
+        "ratio_high": verdict.high if relative else None,
+        "time_low_s": None if relative else verdict.low,
+        "time_high_s": None if relative else verdict.high,
+        "p_value": verdict.p_value,
+    }
 
 
 def _roofline(judgement: Judgement) -> dict[str, Any]:
@@ -112,13 +156,29 @@ def _peaks(peaks: Peaks) -> dict[str, Any]:
     }
 
 
-def _profile(profile: Profile) -> dict[str, Any]:
+def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
+    if source is None:
+        return None
+    profile = source if isinstance(source, Profile) else source.profile
+    operators = len(source) if isinstance(source, Profile) else source.operators
     return {
         "source": profile.source,
         "file": as_utf8(profile.file),
-        "operators": len(profile),
-        "runs": profile.device.time_s.shape[1],
+        "files": list(map(as_utf8, dict.fromkeys(profile.run_files))),
+        "operators": operators,
+        "runs": profile.runs,
         "devices": list(profile.device.lanes.lane.vocabulary),
+    }
+
+
+def _base(source: Profile | Comparison | None) -> dict[str, Any] | None:
+    if source is None or isinstance(source, Profile):
+        return None
+    return {
+        "file": as_utf8(source.base_file),
+        "files": list(map(as_utf8, dict.fromkeys(source.base_files))),
+        "operators": source.base_operators,
+        "runs": source.base_runs,
     }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.units import (
     NOT_AVAILABLE,
+    counted,
     decimal_rate,
     percent,
     scaled,
@@ -19,6 +19,10 @@ from profile_analyze.units import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -42,16 +46,9 @@ def row_labels(result: Result) -> list[tuple[str, ...]]:
                 result["name"], result["type"], result["id"].tolist(), strict=True
             )
         ]
-    keys = [_key_texts(result, key) for key in result.query.by] or [[ALL] * len(result)]
+    keys = [result.key_texts(key) for key in result.query.by] or [[ALL] * len(result)]
     counts = map(str, result["count"].tolist())
     return list(zip(*keys, counts, [NOT_AVAILABLE] * len(result), strict=True))
-
-
-def _key_texts(result: Result, key: str) -> list[str]:
-    """The values of a key; those of a parameter, which say little alone, with its name."""
-    texts = result.texts(key)
-    name = key.removeprefix(PARAMETER)
-    return texts if name == key else [f"{name}={text}" for text in texts]
 
 
 def label_in_one(label: tuple[str, ...]) -> tuple[str, str, str]:
@@ -72,9 +69,119 @@ def summary_lines(summary: Summary) -> list[tuple[str, str]]:
             ("copy time", _total_and_mean(copy.total_s, copy.mean_s)),
             ("copy wait time", _total_and_mean(copy.wait_total_s, copy.wait_mean_s)),
         ]
+    if summary.runs > 1 or summary.change is not None:
+        lines += _run_lines(summary)
+    if summary.change is not None:
+        lines += _change_lines(summary.change)
     if summary.judgement is not None:
         lines += _judgement_lines(summary.judgement)
     return lines
+
+
+def _run_lines(summary: Summary) -> list[tuple[str, str]]:
+    return [("runs", _runs(summary.runs, summary.spread))]
+
+
+def _runs(count: int, spread: float) -> str:
+    return str(count) if isnan(spread) else f"{count}, which spread by {percent(spread)}"
+
+
+def _change_lines(change: Change) -> list[tuple[str, str]]:
+    ratio = three_digits(change.ratio)
+    difference = _signed_seconds(change.difference_s)
+    between = _between(three_digits(change.low), three_digits(change.high))
+    return [
+        ("base device time", six_digits(change.base_time_s)),
+        ("base runs", _runs(change.base_runs, change.base_spread)),
+        ("difference", difference + _in_brackets(_signed(change.change, percent))),
+        ("ratio", ratio + _in_brackets(between)),
+        ("verdict", change.verdict or NOT_AVAILABLE),
+    ]
+
+
+def _signed_seconds(value: float) -> str:
+    text = _signed(value, seconds)
+    return text if text == NOT_AVAILABLE else f"{text} s"
+
+
+def _signed(value: float, writer: Callable[[float], str]) -> str:
+    return f"+{writer(value)}" if value > 0 else writer(value)
+
+
+def _between(low: str, high: str) -> str:
+    return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text and text != NOT_AVAILABLE else ""
+
+
+def summary_sentences(summary: Summary) -> list[str]:
+    """In words what changed, what covers the judgement, and which groups would win most."""
+    change = [] if summary.change is None else _change_sentences(summary, summary.change)
+    return [*change, *_judgement_sentences(summary)]
+
+
+_IN_WORDS: Final = {
+    "slower": "slower than the base",
+    "faster": "faster than the base",
+    "same": "the same as the base, within the threshold",
+    "uncertain": "noise hides whether it differs from the base",
+    None: "no verdict",
+}
+
+
+def _change_sentences(summary: Summary, change: Change) -> list[str]:
+    """What changed, and which groups explain how much of it."""
+    if isnan(change.difference_s):
+        return []
+    lines = [
+        f"{_IN_WORDS[change.verdict]}: {seconds(summary.device_time_s)} s instead of "
+        f"{seconds(change.base_time_s)} s, {_signed(change.change, percent)}"
+    ]
+    largest = [_contribution(change, one) for one in change.contributions]
+    counts = ", ".join(f"{count} {word}" for word, count in change.verdicts)
+    rows = counted(sum(count for _, count in change.verdicts), _NOUNS[change.of_groups])
+    explained = [f"largest differences: {'; '.join(largest)}"] if largest else []
+    return [*lines, *explained, f"{rows}: {counts}"]
+
+
+_NOUNS: Final = {False: "operator", True: "group"}
+
+
+def _contribution(change: Change, one: Contribution) -> str:
+    """One group's part; its share of the difference is told where that is more than noise."""
+    is_change = change.verdict in ("slower", "faster", None)
+    share = (
+        f", {percent(one.share)} of the difference" if is_change and not isnan(one.share) else ""
+    )
+    difference = f"{visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}"
+    return difference + share + _in_brackets(one.verdict or "")
+
+
+def gate_sentence(verdict: FailVerdict) -> str:
+    """What became of one condition: what was measured, and why."""
+    what = {"met": "FAILED", "passed": "passed", "unjudged": "not judged"}[verdict.outcome]
+    return f"{what}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict)}"
+
+
+def gate_text(verdicts: Iterable[FailVerdict]) -> str:
+    """A line for each condition."""
+    return "\n".join(map(gate_sentence, verdicts))
+
+
+def gate_reason(verdict: FailVerdict) -> str:
+    """What was measured of one condition, and why it is judged so."""
+    if verdict.outcome == "unjudged":
+        return verdict.reason
+    measured = f"{seconds(verdict.time_s)} s"
+    if not verdict.condition.relative:
+        between = _between(seconds(verdict.low), seconds(verdict.high))
+        return f"{measured}{_in_brackets(between)}, {verdict.reason}"
+    change = verdict.time_s / verdict.base_s - 1 if verdict.base_s > 0 else verdict.base_s
+    between = _between(*(_signed(end - 1, percent) for end in (verdict.low, verdict.high)))
+    against = f"{measured} against {seconds(verdict.base_s)} s of the base"
+    return f"{_signed(change, percent)}{_in_brackets(between)}, {against}: {verdict.reason}"
 
 
 def _judgement_lines(judgement: Judgement) -> list[tuple[str, str]]:
@@ -97,8 +204,7 @@ def _judgement_lines(judgement: Judgement) -> list[tuple[str, str]]:
     ]
 
 
-def judgement_sentences(summary: Summary) -> list[str]:
-    """In words what covers the judgement, and which groups would win most."""
+def _judgement_sentences(summary: Summary) -> list[str]:
     judgement = summary.judgement
     if judgement is None:
         return []

@@ -10,6 +10,7 @@ from profile_analyze.report.base import columns_of_groups, rates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profile_analyze.query.change import Change
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
     from profile_analyze.query.summary import Summary
@@ -21,12 +22,12 @@ class ProgramRenderer:
 
     for_programs = True
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""
-        return columns(query)
+        return columns(query, several_runs=several_runs)
 
 
-def columns(query: Query) -> tuple[str, ...]:
+def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """The columns that a form for programs has by itself."""
     if query.keys is None:
         return (
@@ -34,18 +35,20 @@ def columns(query: Query) -> tuple[str, ...]:
             "name",
             "type",
             "time",
-            *rates(query),
+            *rates(query, several_runs=several_runs),
             "in_shapes",
             "in_layouts",
             "out_shapes",
         )
-    return columns_of_groups(query)
+    return columns_of_groups(query, several_runs=several_runs)
 
 
 def columns_in(report: Report, result: Result) -> list[str]:
     """The columns of a table, with their own names, not the aliases that were asked for."""
     return [
-        result.column(name).name for name in report.shown_of(result.query) or columns(result.query)
+        result.column(name).name
+        for name in report.shown_of(result.query)
+        or columns(result.query, several_runs=result.several_runs)
     ]
 
 
@@ -60,6 +63,8 @@ def summary_values(summary: Summary) -> dict[str, float | None]:
     values = {
         "device_time_s": summary.device_time_s,
         "host_time_s": summary.host_time_s,
+        "runs": summary.runs,
+        "spread": summary.spread,
         "copy_time_s": copy and copy.total_s,
         "copy_time_mean_s": copy and copy.mean_s,
         "copy_wait_time_s": copy and copy.wait_total_s,
@@ -68,21 +73,42 @@ def summary_values(summary: Summary) -> dict[str, float | None]:
     return {name: _plain(value) for name, value in values.items()}
 
 
-def flat_summary_values(summary: Summary) -> dict[str, float | None]:
-    """The same for forms without nesting, with the numbers of the verdict, if there is one."""
-    judgement = summary.judgement
-    if judgement is None:
-        return summary_values(summary)
-    return summary_values(summary) | {
-        "covered": _plain(judgement.covered),
-        "judged": _plain(judgement.judged),
-        "efficiency": _plain(judgement.efficiency),
-        "lost_s": _plain(judgement.lost_s),
+def flat_summary_values(summary: Summary) -> dict[str, float | str | None]:
+    """The same for forms without nesting, with numbers on the peaks and on the base, if any."""
+    values: dict[str, float | str | None] = {**summary_values(summary)}
+    if summary.change is not None:
+        values |= change_values(summary.change) | {"verdict": summary.change.verdict}
+    if summary.judgement is not None:
+        judgement = summary.judgement
+        values |= {
+            "covered": _plain(judgement.covered),
+            "judged": _plain(judgement.judged),
+            "efficiency": _plain(judgement.efficiency),
+            "lost_s": _plain(judgement.lost_s),
+        }
+    return values
+
+
+def change_values(change: Change) -> dict[str, float | None]:
+    """The numbers of a comparison by name; None for N/A."""
+    values = {
+        "base_device_time_s": change.base_time_s,
+        "base_runs": change.base_runs,
+        "base_spread": change.base_spread,
+        "difference_s": change.difference_s,
+        "change": change.change,
+        "ratio": change.ratio,
+        "ratio_low": change.low,
+        "ratio_high": change.high,
+        "p_value": change.p_value,
     }
+    return {name: _plain(value) for name, value in values.items()}
 
 
 def _plain(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)  # noqa: PLR0124  # NaN
+    if value is None or value != value:  # noqa: PLR0124  # NaN
+        return None
+    return value if isinstance(value, int) else float(value)
 
 
 def as_utf8(text: str) -> str:

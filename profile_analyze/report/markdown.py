@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.report.base import columns_of_groups, parts, rates
 from profile_analyze.report.cells import cells_of, draw_cells
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.labels import judgement_sentences, summary_lines
+from profile_analyze.report.labels import gate_sentence, summary_lines, summary_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
     from profile_analyze.query.result import Result
@@ -28,12 +28,12 @@ class MarkdownRenderer:
     name = "markdown"
     for_programs = False
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""
         return (
-            ("name", "type", "time", *rates(query))
+            ("name", "type", "time", *rates(query, several_runs=several_runs))
             if query.keys is None
-            else columns_of_groups(query)
+            else columns_of_groups(query, several_runs=several_runs)
         )
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
@@ -41,17 +41,26 @@ class MarkdownRenderer:
         lines = display._replace(color=False)
         return parts(
             report,
+            gate=lambda verdicts: _listed(map(gate_sentence, verdicts)),
             summary=_summary,
             table=lambda result: [
-                _table(result, report.shown_of(result.query) or self.columns(result.query), lines)
+                _table(
+                    result,
+                    report.names_of(result, self),
+                    lines,
+                )
             ],
         )
 
 
 def _summary(summary: Summary) -> str:
     table = draw(summary_lines(summary), style="pipe", headers=("total", "value"), right=(1,))
-    sentences = [f"- {code(sentence)}" for sentence in judgement_sentences(summary)]
-    return "\n".join([table, "", *sentences] if sentences else [table])
+    sentences = summary_sentences(summary)
+    return f"{table}\n\n{_listed(sentences)}" if sentences else table
+
+
+def _listed(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {code(sentence)}" for sentence in sentences)
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> str:

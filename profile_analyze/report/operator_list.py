@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import parts
 from profile_analyze.report.grid import summary_text
-from profile_analyze.report.labels import row_labels
+from profile_analyze.report.labels import gate_text, row_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,18 @@ class OperatorListRenderer:
     name = "operators"
     for_programs = False
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         """See `Renderer.columns`."""
         return ("name", "type", "id") if query.keys is None else (*query.by, "count")
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
-        return parts(report, summary=summary_text, table=lambda result: [_lines(result, display)])
+        return parts(
+            report,
+            gate=gate_text,
+            summary=summary_text,
+            table=lambda result: [_lines(result, display)],
+        )
 
 
 def _lines(result: Result, display: Display) -> str:

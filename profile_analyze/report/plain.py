@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import judged_of, parts
+from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import Cells, cells_of, draw_cells
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.labels import judgement_sentences, summary_lines
+from profile_analyze.report.labels import gate_text, summary_lines, summary_sentences
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.text import shortened
 
@@ -29,27 +29,31 @@ class PlainRenderer:
     name = "plain"
     for_programs = False
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`. What tells rows apart comes last, as it may be long."""
         judged = judged_of(query)
+        beside = (*compared_of(query), *varying(several_runs=several_runs))
         if query.keys is None:
-            return ("time", "share", "flops", "bandwidth", *judged, "type", "name")
-        return (*query.times, "share", "count", "flops", "bandwidth", *judged, *query.by)
+            return ("time", *beside, "share", "flops", "bandwidth", *judged, "type", "name")
+        return (*query.times, *beside, "share", "count", "flops", "bandwidth", *judged, *query.by)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
         return parts(
             report,
+            gate=gate_text,
             summary=_summary,
             table=lambda result: _table(
-                result, report.shown_of(result.query) or self.columns(result.query), display
+                result,
+                report.names_of(result, self),
+                display,
             ),
         )
 
 
 def _summary(summary: Summary) -> str:
     table = draw(summary_lines(summary), style="plain", numeric=(1,))
-    return "\n".join([table, *judgement_sentences(summary)])
+    return "\n".join([table, *summary_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:

@@ -6,15 +6,16 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.base import judged_of, parts
+from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import cells_of, heading_in
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
 from profile_analyze.report.labels import (
-    judgement_sentences,
+    gate_sentence,
     label_in_one,
     row_labels,
     summary_lines,
+    summary_sentences,
 )
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.units import mebi, mega, percent, seconds, six_digits
@@ -49,14 +50,15 @@ class WikiRenderer:
     name = "wiki"
     for_programs = False
 
-    def columns(self, query: Query) -> tuple[str, ...]:
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`: those of the other form for people, and bars."""
-        return GridRenderer().columns(query)
+        return GridRenderer().columns(query, several_runs=several_runs)
 
     def pieces(self, report: Report, display: Display) -> Iterator[str]:
         """See `Renderer.pieces`."""
         return parts(
             report,
+            gate=lambda verdicts: "\n\n".join(map(gate_sentence, verdicts)),
             summary=_summary,
             table=lambda result: [_table(result, report.shown_of(result.query), display)],
         )
@@ -64,7 +66,7 @@ class WikiRenderer:
 
 def _summary(summary: Summary) -> str:
     table = _draw(("name", "value"), summary_lines(summary), numeric=(1,))
-    return "\n\n".join([table, *judgement_sentences(summary)])
+    return "\n\n".join([table, *summary_sentences(summary)])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> str:
@@ -75,6 +77,13 @@ def _table(result: Result, names: Sequence[str], display: Display) -> str:
         "#": list(map(str, range(len(result)))),
         **_time_columns(result),
         **_label_columns(result, display),
+        **{
+            heading_in(result, name): result.texts(name)
+            for name in (
+                *compared_of(result.query),
+                *varying(several_runs=result.several_runs),
+            )
+        },
         "computation (MFLO)": list(map(mega, result["computation"].tolist())),
         "MFLOPS": list(map(mega, result["flops"].tolist())),
         "MFLOPS-bar": _bars(result["flops"].tolist()),

@@ -1,0 +1,560 @@
+"""How often the verdicts err: real runs drawn anew, with and without a slow-down put in.
+
+Prints the tables of docs/statistics.md, or puts them there; takes five minutes or so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy import stats
+
+import profile_analyze as pa
+from profile_analyze.analysis.drift import drift_factors
+from profile_analyze.analysis.statistics import (
+    FASTER,
+    SIGNIFICANT,
+    SLOWER,
+    VERDICTS,
+    adjusted,
+    permutation_test,
+    ratio_interval,
+    verdict_codes,
+)
+from profile_analyze.model.comparison import COMPARISON_DETAILS
+from profile_analyze.model.numbers import quantile_of_runs, ratio, spread_of_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
+ROOT: Final = Path(__file__).parent.parent
+RUNS: Final = ROOT / "tests" / "fixtures" / "runs"
+DOCUMENT: Final = ROOT / "docs" / "statistics.md"
+
+SEED: Final = 1995
+THRESHOLD: Final = 0.03
+SIZES: Final = (4, 8, 16, 32)
+FEWER_SIZES: Final = (4, 8, 16)
+REAL_SIZES: Final = (4, 8, 12)
+TARGET: Final = 0.9
+QUIET: Final = 0.02
+LAYER: Final = "conv(l.2.RELU[1],fuse[2186]@2187)[3348]"
+GRID: Final = tuple(
+    percent / 100 for percent in (*range(1, 21), *range(25, 51, 5), *range(60, 201, 10))
+)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Seconds by operator and run, shape (operators, runs), of the operators that have times."""
+
+    base: Floats
+    changed: Floats
+    layer: int
+    """The row of the convolution that differs."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Comparisons side by side: the runs of both sides, shape (comparisons, rows, runs) each."""
+
+    new: Floats
+    base: Floats
+
+    def slowed(self, by: float, row: int | None = None) -> Drawn:
+        """The same with the times of the new side, or of one row of it, multiplied by 1 + `by`."""
+        new = self.new.copy()
+        new[:, slice(None) if row is None else row] *= 1 + by
+        return Drawn(new, self.base)
+
+    def corrected(self) -> Drawn:
+        """The same without drift: of each comparison the runs of both sides together."""
+        both = np.concatenate([self.new, self.base], axis=2)
+        factors = np.array([drift_factors(one) for one in both])[:, np.newaxis]
+        runs = self.new.shape[2]
+        return Drawn(self.new / factors[..., :runs], self.base / factors[..., runs:])
+
+    def totals(self) -> Drawn:
+        """The totals over all rows, as tables of one row."""
+        return Drawn(self.new.sum(axis=1, keepdims=True), self.base.sum(axis=1, keepdims=True))
+
+    def row(self, row: int) -> Drawn:
+        """One row alone."""
+        return Drawn(self.new[:, row : row + 1], self.base[:, row : row + 1])
+
+    def ratios(self) -> Floats:
+        """Shape (comparisons, rows): the ratio of the medians."""
+        medians = [quantile_of_runs(_flat(side), 0.5) for side in (self.new, self.base)]
+        return ratio(*medians).reshape(self.new.shape[:2])
+
+    def p_values(self) -> Floats:
+        """Shape (comparisons, rows): p before any correction."""
+        found = permutation_test(_flat(self.new), _flat(self.base))
+        return found.reshape(self.new.shape[:2])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of tables without a change, drawn once and used by several of our tables."""
+
+    tables: Drawn
+    p_values: Floats
+    called: Flags
+
+
+def main() -> None:
+    """Draw, judge, print, and write the document if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
+    parser.add_argument("--comparisons", type=int, default=2000, help="of each kind")
+    parser.add_argument("--write", action="store_true", help=f"put them into {DOCUMENT.name}")
+    arguments = parser.parse_args()
+    data = read()
+    unchanged = {
+        (runs, corrected): _unchanged(data, runs, arguments.comparisons, corrected=corrected)
+        for runs in SIZES
+        for corrected in (False, True)
+    }
+    for name, lines in _tables(data, unchanged, arguments.comparisons):
+        text = "\n".join(lines)
+        print(f"{_start(name)}\n{text}\n{_end(name)}\n", flush=True)
+        if arguments.write:
+            _put(name, text)
+
+
+def read() -> Data:
+    """The runs of both sides, the operators of which are the same ones."""
+    base, changed = (
+        pa.load_runs(
+            [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
+            details=COMPARISON_DETAILS,
+        )
+        for side in ("base", "changed")
+    )
+    compared = pa.compare(changed, base)
+    times, base_times = compared.profile.device.time_s, compared.base_device.time_s
+    timed = np.flatnonzero(np.isfinite(times.sum(axis=1) + base_times.sum(axis=1)))
+    names = compared.profile.name.values()
+    layer = [names[row] for row in timed.tolist()].index(LAYER)
+    return Data(base_times[timed], times[timed], layer)
+
+
+def _tables(
+    data: Data, unchanged: Mapping[tuple[int, bool], Judged], comparisons: int
+) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "data", _data_table(data)
+    yield "no change", _no_change_table(data, unchanged, comparisons)
+    yield "total", _total_table(data, comparisons)
+    yield "why", _why_table(data, comparisons)
+    yield "layer", _layer_table(data, unchanged)
+    yield "real change", _real_change_table(data, comparisons)
+    yield "drift of the total", _drift_table(data, comparisons)
+
+
+# --- the document
+
+
+def _start(name: str) -> str:
+    return f"<!-- measured: {name} -->"
+
+
+def _end(name: str) -> str:
+    return f"<!-- end: {name} -->"
+
+
+def _put(name: str, text: str) -> None:
+    document = DOCUMENT.read_text(encoding="utf-8")
+    pattern = re.escape(_start(name)) + ".*" + re.escape(_end(name))
+    fresh = f"{_start(name)}\n\n{text}\n\n{_end(name)}"
+    document, count = re.subn(pattern, lambda _: fresh, document, flags=re.DOTALL)
+    if count != 1:
+        raise SystemExit(f"{DOCUMENT.name} has {count} places for the table {name!r}")
+    DOCUMENT.write_text(document, encoding="utf-8")
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The first column is text, the others are figures."""
+    yield f"| {' | '.join(columns)} |"
+    yield f"|---|{'--:|' * (len(columns) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _share(flags: Flags | Floats) -> str:
+    return f"{flags.mean():.1%}"
+
+
+def _size(share: float | None) -> str:
+    return "not found" if share is None else f"{share:.0%}"
+
+
+def _correction(corrected: bool) -> str:  # noqa: FBT001 - it is what is told
+    return "with" if corrected else "without"
+
+
+# --- drawing and judging
+
+
+def _flat(times: Floats) -> Floats:
+    return times.reshape(-1, times.shape[2])
+
+
+def _generator(*what: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, *what])
+
+
+def _drawn(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
+    """Comparisons of `runs` runs a side, drawn with replacement from the runs of `new`, `base`."""
+    generator = _generator(runs)
+    places = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
+    return Drawn(new[:, places[0]].swapaxes(0, 1), base[:, places[1]].swapaxes(0, 1))
+
+
+def _halves(times: Floats, comparisons: int) -> Drawn:
+    """Comparisons of one half of the runs with the other, dealt out without replacement."""
+    half = times.shape[1] // 2
+    dealt = _shuffled(_generator(0), times, comparisons)
+    return Drawn(dealt[..., :half], dealt[..., half : 2 * half])
+
+
+def _subsets(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
+    """Comparisons of `runs` runs a side, drawn without replacement, so that all are real ones."""
+    generator = _generator(runs, 1)
+    dealt = [_shuffled(generator, side, comparisons)[..., :runs] for side in (new, base)]
+    return Drawn(*dealt)
+
+
+def _shuffled(generator: np.random.Generator, times: Floats, comparisons: int) -> Floats:
+    """Shape (comparisons, operators, runs): the same runs in another order each time."""
+    places = generator.permuted(np.tile(np.arange(times.shape[1]), (comparisons, 1)), axis=1)
+    return times[:, places].swapaxes(0, 1)
+
+
+def _codes(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
+    """Shape (comparisons, rows): the verdicts, each table corrected for the number of its rows.
+
+    `same` and `uncertain` are not told apart: both are -1 where p is too large for a change.
+    """
+    q = np.array([adjusted(one) for one in p_values])
+    codes = _codes_of(_flat(drawn.new), _flat(drawn.base), q.ravel())
+    return codes.reshape(q.shape)
+
+
+def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
+    """Shape (rows,): intervals are worked out only where they decide."""
+    rows = np.flatnonzero(q <= SIGNIFICANT)
+    codes = np.full(len(q), -1)
+    ratios = ratio(quantile_of_runs(new[rows], 0.5), quantile_of_runs(base[rows], 0.5))
+    interval = ratio_interval(new[rows], base[rows])
+    codes[rows] = verdict_codes(ratios, q[rows], interval, THRESHOLD)
+    return codes
+
+
+def _is_change(codes: NDArray[np.int64]) -> Flags:
+    return np.isin(codes, [VERDICTS.index(SLOWER), VERDICTS.index(FASTER)])
+
+
+def _is_called(drawn: Drawn, p_values: Floats) -> Flags:
+    return _is_change(_codes(drawn, p_values))
+
+
+def _unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> Judged:
+    """Tables of all operators, both sides drawn from the base."""
+    print(f"{runs} runs a side, {_correction(corrected)} correction ...", file=sys.stderr)
+    tables = _drawn(data.base, data.base, runs, comparisons)
+    judged = tables.corrected() if corrected else tables
+    p_values = judged.p_values()
+    return Judged(tables, p_values, _is_called(judged, p_values))
+
+
+def _smallest(share_found: Callable[[float], float]) -> float | None:
+    """The smallest slow-down of the grid that is found often enough; more is never found less."""
+    low, high = 0, len(GRID)
+    while low < high:
+        middle = (low + high) // 2
+        if share_found(GRID[middle]) >= TARGET:
+            high = middle
+        else:
+            low = middle + 1
+    return GRID[low] if low < len(GRID) else None
+
+
+# --- ways to call the total slower or faster: (is slower, is faster) of each comparison
+
+
+def _by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
+    """Ours."""
+    totals = tables.totals()
+    codes = _codes(totals, totals.p_values())[:, 0]
+    return codes == VERDICTS.index(SLOWER), codes == VERDICTS.index(FASTER)
+
+
+def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
+    """Whether the ratio of the means is beyond the threshold, and nothing else."""
+    totals = tables.totals()
+    return _beyond(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
+
+
+def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
+    """Of one run a side: the signed-rank test of Wilcoxon, as if operators were independent."""
+    found = stats.wilcoxon(tables.new[..., 0], tables.base[..., 0], axis=1)
+    unlikely = np.asarray(found.pvalue) <= SIGNIFICANT
+    slower, faster = _beyond(tables.totals().ratios()[:, 0])
+    return unlikely & slower, unlikely & faster
+
+
+def _beyond(ratios: Floats) -> tuple[Flags, Flags]:
+    return ratios >= 1 + THRESHOLD, ratios <= 1 / (1 + THRESHOLD)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule, and comparisons of the same with the same for it to judge."""
+
+    rule: str
+    runs: int
+    judge: Callable[[Drawn], tuple[Flags, Flags]]
+    tables: Drawn
+
+    def false_alarms(self) -> Flags:
+        """Whether the rule calls the total changed."""
+        slower, faster = self.judge(self.tables)
+        return slower | faster
+
+    def smallest(self) -> float | None:
+        """The smallest slow-down of the total that is found in nine of ten."""
+        return _smallest(lambda by: float(self.judge(self.tables.slowed(by))[0].mean()))
+
+
+def _cases(times: Floats, comparisons: int) -> Iterator[Case]:
+    for runs in SIZES:
+        yield Case("the verdict", runs, _by_verdict, _drawn(times, times, runs, comparisons))
+    for runs in SIZES:
+        tables = _drawn(times, times, runs, comparisons)
+        yield Case("means 3 % apart", runs, _by_means, tables)
+    yield Case("operators of one run", 1, _by_operators, _pairs(times))
+
+
+def _pairs(times: Floats) -> Drawn:
+    """Every run against every other one, once each way."""
+    new, base = np.nonzero(~np.eye(times.shape[1], dtype=np.bool_))
+    return Drawn(times[:, new].T[..., np.newaxis], times[:, base].T[..., np.newaxis])
+
+
+# --- the tables
+
+
+def _data_table(data: Data) -> Iterator[str]:
+    def rows() -> Iterator[Sequence[str]]:
+        for name, times in (("`base`", data.base), ("`changed`", data.changed)):
+            totals = times.sum(axis=0)
+            median, spread = np.median(totals), spread_of_runs(totals[np.newaxis])[0]
+            extremes = [f"{end / median - 1:+.0%}" for end in (totals.min(), totals.max())]
+            figures = f"{median * 1e3:.1f} ms", f"{2 * spread:.1%}", f"{spread:.1%}"
+            yield name, str(len(totals)), *figures, *extremes
+
+    return _table(
+        (
+            *("side", "runs", "median total", "interquartile range / median", "spread"),
+            *("fastest run", "slowest run"),
+        ),
+        rows(),
+    )
+
+
+def _no_change_table(
+    data: Data, unchanged: Mapping[tuple[int, bool], Judged], comparisons: int
+) -> Iterator[str]:
+    columns = ("rule", "runs a side", "comparisons", "total called")
+    of_rows = ("tables", "rows called", "tables with a row called")
+
+    def rows() -> Iterator[Sequence[str]]:
+        for case in _cases(data.base, comparisons):
+            alarms = case.false_alarms()
+            figures = str(case.runs), str(len(alarms)), _share(alarms)
+            is_ours = case.judge is _by_verdict
+            called = _alarms(unchanged[case.runs, False].called) if is_ours else ("", "", "")
+            yield case.rule, *figures, *called
+        halves = _halves(data.base, comparisons)
+        case = Case("the verdict, runs dealt out", halves.new.shape[2], _by_verdict, halves)
+        alarms = case.false_alarms()
+        figures = str(case.runs), str(len(alarms)), _share(alarms)
+        yield case.rule, *figures, *_alarms(_is_called(halves, halves.p_values()))
+
+    return _table((*columns, *of_rows), rows())
+
+
+def _alarms(called: Flags) -> tuple[str, str, str]:
+    return str(len(called)), f"{called.mean():.2%}", _share(called.max(axis=1))
+
+
+def _total_table(data: Data, comparisons: int) -> Iterator[str]:
+    noises = data.base, _quiet(data.base)
+
+    def rows() -> Iterator[Sequence[str]]:
+        for cases in zip(*(_cases(times, comparisons) for times in noises), strict=True):
+            found = [
+                text
+                for case in cases
+                for text in (_share(case.false_alarms()), _size(case.smallest()))
+            ]
+            yield cases[0].rule, str(cases[0].runs), *found
+
+    measured, quiet = "as measured", f"spread {QUIET:.0%}"
+    return _table(
+        (
+            *("rule", "runs a side"),
+            *(f"{measured}: false alarms", f"{measured}: found from"),
+            *(f"{quiet}: false alarms", f"{quiet}: found from"),
+        ),
+        rows(),
+    )
+
+
+def _quiet(times: Floats) -> Floats:
+    """The same with each run scaled as a whole, so that the totals have a spread of `QUIET`."""
+    totals = times.sum(axis=0)
+    apart = np.log(totals / np.median(totals))
+
+    def spread(k: float) -> float:
+        return float(spread_of_runs(np.exp(k * apart)[np.newaxis])[0])
+
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if spread(middle) < QUIET else (low, middle)
+    scaled: Floats = times * np.exp((high - 1) * apart)
+    return scaled
+
+
+def _why_table(data: Data, comparisons: int) -> Iterator[str]:
+    """Which of the three conditions keeps a change from being called."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for noise, times, by in (
+            (f"spread {QUIET:.0%}", _quiet(data.base), 0.1),
+            ("as measured", data.base, 0.3),
+        ):
+            for runs in FEWER_SIZES:
+                tables = _drawn(times, times, runs, comparisons).totals().slowed(by)
+                yield noise, _size(by), str(runs), *_conditions(tables)
+
+    return _table(
+        (
+            *("noise", "slow-down", "runs a side", "called slower", "p at most 0.05"),
+            *("interval above 1", "ratio at least 1.03", "p and ratio alone"),
+        ),
+        rows(),
+    )
+
+
+def _conditions(totals: Drawn) -> Iterator[str]:
+    p = totals.p_values()
+    unlikely = p[:, 0] <= SIGNIFICANT
+    beyond, _ = _beyond(totals.ratios()[:, 0])
+    above = ratio_interval(_flat(totals.new), _flat(totals.base)).low > 1
+    slower = _codes(totals, p)[:, 0] == VERDICTS.index(SLOWER)
+    return (_share(one) for one in (slower, unlikely, above, beyond, unlikely & beyond))
+
+
+def _layer_table(data: Data, unchanged: Mapping[tuple[int, bool], Judged]) -> Iterator[str]:
+    def rows() -> Iterator[Sequence[str]]:
+        for (runs, corrected), judged in unchanged.items():
+            smallest = _smallest_of_layer(judged, data.layer, corrected=corrected)
+            figures = str(runs), _correction(corrected), *_alarms(judged.called)
+            yield *figures, _size(smallest)
+
+    return _table(
+        (
+            *("runs a side", "drift correction", "tables", "rows called"),
+            *("tables with a row called", "slow-down found from"),
+        ),
+        rows(),
+    )
+
+
+def _smallest_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float | None:
+    """As `Case.smallest`, of one operator among all. The p of the others are taken as they were."""
+
+    def share_found(by: float) -> float:
+        slowed = judged.tables.slowed(by, layer)
+        row = (slowed.corrected() if corrected else slowed).row(layer)
+        p_values = judged.p_values.copy()
+        p_values[:, [layer]] = row.p_values()
+        q = np.array([adjusted(one)[layer] for one in p_values])
+        codes = _codes_of(row.new[:, 0], row.base[:, 0], q)
+        return float((codes == VERDICTS.index(SLOWER)).mean())
+
+    return _smallest(share_found)
+
+
+def _real_change_table(data: Data, comparisons: int) -> Iterator[str]:
+    """What is called of a model in which one convolution has a larger kernel."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for runs in REAL_SIZES:
+            tables = _subsets(data.changed, data.base, runs, comparisons)
+            for corrected in (False, True):
+                yield str(runs), *_of_real_change(tables, data.layer, corrected=corrected)
+        as_they_are = Drawn(data.changed[np.newaxis], data.base[np.newaxis])
+        for corrected in (False, True):
+            found = _of_real_change(as_they_are, data.layer, corrected=corrected)
+            yield f"all {data.base.shape[1]}", *found
+
+    return _table(
+        (
+            *("runs a side", "drift correction", "tables", "the changed one called slower"),
+            *("other rows called", "tables with another row called"),
+            "share of others among what is called",
+        ),
+        rows(),
+    )
+
+
+def _of_real_change(tables: Drawn, layer: int, *, corrected: bool) -> tuple[str, ...]:
+    judged = tables.corrected() if corrected else tables
+    codes = _codes(judged, judged.p_values())
+    found = codes[:, layer] == VERDICTS.index(SLOWER)
+    called = _is_change(codes)
+    others = np.delete(called, layer, axis=1)
+    among_called = others.sum(axis=1) / np.maximum(called.sum(axis=1), 1)
+    count, *of_others = _alarms(others)
+    return _correction(corrected), count, _share(found), *of_others, _share(among_called)
+
+
+def _drift_table(data: Data, comparisons: int) -> Iterator[str]:
+    """What drift correction does to the total, without a change and with one of everything."""
+
+    def rows() -> Iterator[Sequence[str]]:
+        for runs in FEWER_SIZES:
+            tables = _drawn(data.base, data.base, runs, comparisons)
+            slowed = tables.slowed(0.2)
+            for corrected in (False, True):
+                judged = [one.corrected() if corrected else one for one in (tables, slowed)]
+                (slower, faster), (found, _) = map(_by_verdict, judged)
+                ratios = float(np.median(judged[1].totals().ratios()))
+                figures = _share(slower | faster), _share(found), f"{ratios:.3f}"
+                yield str(runs), _correction(corrected), *figures
+
+    return _table(
+        (
+            *("runs a side", "drift correction", "no change: total called"),
+            *("all 20 % slower: called slower", "median ratio then"),
+        ),
+        rows(),
+    )
+
+
+if __name__ == "__main__":
+    main()

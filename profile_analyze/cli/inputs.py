@@ -1,0 +1,105 @@
+"""The files that are asked about, from their names to what was read."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.cli.progress import Progress
+from profile_analyze.errors import InputError
+from profile_analyze.readers.content import ReadAhead
+from profile_analyze.readers.paths import LIST, files_in
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
+
+
+_MANY: Final = 100
+_MOST_PROCESSES: Final = 8
+
+
+class Inputs(NamedTuple):
+    """Which files are asked about, and which they are compared with."""
+
+    files: list[str]
+    base: list[str]
+    lists: list[str]
+    """The files that the names of others were read from."""
+
+    @property
+    def all(self) -> list[str]:
+        """What is asked about, and what that is compared with."""
+        return [*self.files, *self.base]
+
+
+def inputs_of(arguments: argparse.Namespace) -> Inputs:
+    """The files that are named, folders and lists being opened. Raises `InputError`."""
+    named = [*arguments.files, *arguments.compare]
+    lists = [name.removeprefix(LIST) for name in named if name.startswith(LIST)]
+    inputs = Inputs(files_in(arguments.files), files_in(arguments.compare), lists)
+    if inputs.all.count("-") > 1:
+        raise InputError("standard input", "is named twice; it can be read once")
+    return inputs
+
+
+class Reading:
+    """Reads what is asked about. One file is begun with at once, while libraries are imported."""
+
+    def __init__(self, inputs: Inputs, arguments: argparse.Namespace) -> None:
+        self._inputs = inputs
+        self._skip_bad: bool = arguments.skip_bad
+        self._match: str = arguments.match
+        self._correct_drift: bool = arguments.correct_drift
+        is_one = len(inputs.all) == 1
+        self._ahead = ReadAhead(inputs.files[0]) if is_one else None
+
+    def source(self, details: Collection[str]) -> Profile | Comparison:
+        """What is asked about, with what of `model.profile.DETAILS` is needed.
+
+        Raises `InputError`.
+        """
+        if self._ahead is not None:
+            from profile_analyze.readers.loading import profile_in
+
+            return self._corrected(profile_in(self._ahead.content(), details))
+        progress = Progress(len(self._inputs.all))
+        try:
+            if not self._inputs.base:
+                return self._corrected(self._runs(self._inputs.files, details, progress))
+            from profile_analyze.model.comparison import COMPARISON_DETAILS, compare
+
+            wanted = {*details, *COMPARISON_DETAILS}
+            sides = (self._inputs.files, self._inputs.base)
+            profile, base = (self._runs(files, wanted, progress) for files in sides)
+        finally:
+            progress.clear()
+        return self._corrected(compare(profile, base, self._match))
+
+    def _runs(self, files: list[str], details: Collection[str], progress: Progress) -> Profile:
+        from profile_analyze.readers.many import load_runs
+
+        return load_runs(
+            files,
+            details=details,
+            skip_bad=self._skip_bad,
+            progress=progress.of_next(len(files)),
+            processes=_processes_for(files),
+        )
+
+    def _corrected(self, source: Profile | Comparison) -> Profile | Comparison:
+        if not self._correct_drift:
+            return source
+        from profile_analyze.analysis.drift import without_drift
+
+        return without_drift(source)
+
+
+def _processes_for(files: list[str]) -> int:
+    """How many processes are to read `files`: starting them takes a twentieth of a second."""
+    if len(files) < _MANY or "-" in files or not hasattr(os, "fork"):
+        return 1
+    return min(os.cpu_count() or 1, _MOST_PROCESSES)

@@ -1,0 +1,137 @@
+"""What changed as a whole between a base and a profile, and what explains it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.analysis.statistics import FASTER, LEAST_RUNS, SAME, SLOWER, UNCERTAIN
+from profile_analyze.model.comparison import ADDED, REMOVED
+from profile_analyze.query.question import Query
+from profile_analyze.query.run import run
+from profile_analyze.units import NOT_AVAILABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.result import Result
+
+_CONTRIBUTIONS: Final = 3
+_WORDS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
+
+
+class Contribution(NamedTuple):
+    """One group's part of a difference."""
+
+    label: str
+    """Its keys."""
+    difference_s: float
+    share: float
+    """Of the difference of the whole; NaN where that is 0."""
+    verdict: str | None
+
+
+class Change(NamedTuple):
+    """The device time of all operators, in a profile and in its base. NaN is N/A."""
+
+    base_file: str
+    base_runs: int
+    base_time_s: float
+    base_spread: float
+    """Half the interquartile range of the base's runs over their median."""
+    difference_s: float
+    change: float
+    """As a fraction of the base's time."""
+    ratio: float
+    low: float
+    """Between this and the next the ratio lies, at 95 %."""
+    high: float
+    p_value: float
+    verdict: str | None
+    """`slower`, `faster`, `same` or `uncertain`; None with too few runs, a base of 0, or where a
+    change of everything was taken out."""
+    contributions: tuple[Contribution, ...]
+    """The groups with the largest differences, by the keys of the question or by type."""
+    verdicts: tuple[tuple[str, int], ...]
+    """How many rows of the question (operators, or its groups) have each verdict; N/A too."""
+    of_groups: bool
+    """Whether those are groups."""
+    notes: tuple[str, ...]
+
+
+def change_of(query: Query, comparison: Comparison) -> Change:
+    """What changed as a whole; groups are formed as `query` does, or by type."""
+    whole = run(_like(query, aggregates="sum"), comparison)
+    rows = run(_like(query, by=query.by), comparison)
+    groups = rows if query.by else run(_like(query, by="type"), comparison)
+    difference_s = _number(whole, "difference")
+    return Change(
+        base_file=comparison.base_file,
+        base_runs=comparison.base_runs,
+        base_time_s=_number(whole, "base"),
+        base_spread=comparison.base_device.spread("end"),
+        difference_s=difference_s,
+        change=_number(whole, "change"),
+        ratio=_number(whole, "ratio"),
+        low=_number(whole, "ratio_low"),
+        high=_number(whole, "ratio_high"),
+        p_value=_number(whole, "p_value"),
+        verdict=None if comparison.drift_corrected else _only(whole, "verdict"),
+        contributions=tuple(_contributions(groups, difference_s)),
+        verdicts=tuple(_counts(rows)),
+        of_groups=rows.query.grouped,
+        notes=tuple(_notes(comparison)),
+    )
+
+
+def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
+    """A question about all operators on the device that compares as `query` does."""
+    return Query(
+        by=by,
+        aggregates=aggregates or (),
+        run_statistic=query.run_statistic,
+        compared=True,
+        threshold=query.threshold,
+        peaks=query.peaks,
+    )
+
+
+def _only(result: Result, name: str) -> Any:
+    """The value in the only row; None without one, where no operator has a device time."""
+    return result[name][0] if len(result) else None
+
+
+def _number(result: Result, name: str) -> float:
+    value = _only(result, name)
+    return np.nan if value is None else float(value)
+
+
+def _contributions(groups: Result, whole_s: float) -> Iterator[Contribution]:
+    differences = groups["difference"]
+    known = np.flatnonzero(np.nan_to_num(differences) != 0)[:_CONTRIBUTIONS]
+    for place in known.tolist():
+        difference_s = float(differences[place])
+        yield Contribution(
+            label=groups.labels[place],
+            difference_s=difference_s,
+            share=difference_s / whole_s if whole_s else np.nan,
+            verdict=groups["verdict"][place],
+        )
+
+
+def _counts(rows: Result) -> Iterator[tuple[str, int]]:
+    found = rows.texts("verdict")
+    for word in (*_WORDS, NOT_AVAILABLE):
+        if word in found:
+            yield word, found.count(word)
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    runs, base_runs = comparison.profile.runs, comparison.base_runs
+    if min(runs, base_runs) < LEAST_RUNS:
+        yield (
+            f"verdicts are N/A: they need {LEAST_RUNS} runs or more on each side, and here are "
+            f"{runs} and {base_runs} of the base; chance sets so few apart too often"
+        )

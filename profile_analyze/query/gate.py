@@ -1,0 +1,257 @@
+"""Conditions under which a pipeline is to fail: what they say, and whether they are met.
+
+| written | met when |
+|---|---|
+| `total > +5%` | the time of all operators is more than 5 % above that of the base |
+| `time > +2ms` | that of the operators that pass the filters is more than 2 ms above the base |
+| `type=ConvolutionForward: time > +3%` | the same, of the operators for which the condition holds |
+| `time > 0.120s` | it is more than 0.12 s |
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.analysis.statistics import (
+    LEAST_RUNS,
+    SIGNIFICANT,
+    adjusted,
+    median_interval,
+    permutation_test,
+    ratio_interval,
+)
+from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.query.run import run
+from profile_analyze.units import parse_quantity, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.question import Query
+
+Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
+
+TOTAL: Final = "total"
+_TIMES: Final[Mapping[str, Mapping[str, str]]] = {
+    TOTAL: {"side": "device", "end_key": "end"},
+    "device_time": {"side": "device", "end_key": "end"},
+    "host_time": {"side": "host", "end_key": "end"},
+    "wait": {"side": "device", "end_key": "kern"},
+}
+"""Whose time each metric is; `time` is whichever the question is about."""
+
+_METRICS: Final = (*_TIMES, "time")
+_ALL: Final[Mapping[str, Any]] = {
+    "types": (),
+    "name": None,
+    "input_dtype": None,
+    "min_time_s": None,
+    "max_time_s": None,
+    "where": (),
+}
+_ALL_IN_ONE: Final[Mapping[str, Any]] = {
+    "by": (),
+    "having": (),
+    "aggregates": "sum",
+    "order": DEFAULT_ORDER,
+    "top": 0,
+    "runs_apart": False,
+}
+_GRAMMAR: Final = re.compile(
+    r"\s*(?:(?P<subject>.*\S)\s*:)?\s*(?P<metric>\w+)\s*(?P<operator>[<>=!]+)\s*"
+    r"(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*?)\s*",
+    re.DOTALL,
+)
+_EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
+
+
+class FailCondition(NamedTuple):
+    """One condition; met if the metric is `above` the limit, or else below it."""
+
+    text: str
+    subject: str
+    """Which operators it is about, in the grammar of `Query.where`; empty for all."""
+    metric: str
+    above: bool
+    limit: float
+    unit: Literal["s", "s more", "of base"]
+    """Of the limit: seconds, seconds more than the base has, or a fraction of the base more."""
+
+    @property
+    def relative(self) -> bool:
+        """Whether it needs a base."""
+        return self.unit != "s"
+
+    @classmethod
+    def parse(cls, text: str, query: Query) -> FailCondition:
+        """The condition that `text` is, to be judged on what `query` asks.
+
+        Raises `QueryError`.
+        """
+        match = _GRAMMAR.fullmatch(text)
+        if match is None or match["metric"] not in _METRICS or match["operator"] not in (">", "<"):
+            raise QueryError(
+                f"fail-if: {text!r} is no condition; write [CONDITION:] METRIC > LIMIT, such as "
+                f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
+            )
+        limit, unit = _limit(text, match["sign"], match["limit"])
+        subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", match["subject"] or "")
+        found = cls(text.strip(), subject, match["metric"], match["operator"] == ">", limit, unit)
+        if found.relative and not query.compared:
+            raise QueryError(
+                f"fail-if: {text!r} is relative to a base, and there is none: --compare names it"
+            )
+        try:
+            found.about(query)
+        except QueryError as error:
+            raise QueryError(f"fail-if: {text!r}: {error}") from None
+        return found
+
+    def about(self, query: Query) -> Query:
+        """The question whose answer is one row, of which `time` is the metric."""
+        asked = query.changed(**_TIMES.get(self.metric, {}))
+        if self.metric == TOTAL:
+            asked = asked.changed(**_ALL)
+        subject = (*asked.where, self.subject) if self.subject else asked.where
+        return asked.changed(**{**_ALL_IN_ONE, "where": subject})
+
+
+def _limit(text: str, sign: str, limit: str) -> tuple[float, Literal["s", "s more", "of base"]]:
+    try:
+        if limit.endswith("%"):
+            if not sign:
+                raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
+            return parse_quantity(sign + limit, "1"), "of base"
+        return parse_time(sign + limit), "s more" if sign else "s"
+    except QuantityError as error:
+        raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
+
+
+class FailVerdict(NamedTuple):
+    """What became of one condition. Numbers are of medians over the runs; NaN is N/A."""
+
+    condition: FailCondition
+    outcome: Outcome
+    reason: str
+    """Why, in words."""
+    time_s: float = np.nan
+    base_s: float = np.nan
+    low: float = np.nan
+    """Between this and the next the ratio to the base lies at 95 %, or else the time itself."""
+    high: float = np.nan
+    p_value: float = np.nan
+    """Corrected for the number of conditions."""
+
+
+class _Measured(NamedTuple):
+    """The metric of one condition in each run, shape (1, runs)."""
+
+    times: NDArray[np.float64]
+    base: NDArray[np.float64] | None
+    operators: int
+
+
+def judge_conditions(
+    conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
+) -> tuple[FailVerdict, ...]:
+    """Whether each of `conditions` is met beyond noise.
+
+    The estimate is the median over the runs, or the ratio of two. A limit on what was before must
+    be passed by the estimate, and noise must not explain a change in that direction: p is at most
+    0.05, corrected for the number of conditions, and the interval of the ratio leaves 1 out. An
+    absolute limit must be passed by the whole interval of the median, and so must one that asks
+    for an improvement (`> -3%`).
+    """
+    measured = [_measured(condition, query, source) for condition in conditions]
+    p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    return tuple(
+        _verdict(condition, one, float(p))
+        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+    )
+
+
+def _measured(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
+    result = run(condition.about(query), source)
+    empty = np.empty((1, 0))
+    times = result.shown.per_run("time") if len(result) else empty
+    if not condition.relative:
+        return _Measured(times, None, result.matched)
+    base = result.shown.per_run("base") if len(result) else empty
+    return _Measured(times, base, result.matched)
+
+
+def _p_value(measured: _Measured) -> float:
+    if measured.base is None or not measured.base.shape[1]:
+        return np.nan
+    return float(permutation_test(measured.times, measured.base)[0])
+
+
+def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> FailVerdict:
+    time_s = _median(measured.times)
+    base_s = np.nan if measured.base is None else _median(measured.base)
+    missing = _what_is_missing(measured)
+    if missing:
+        return FailVerdict(condition, "unjudged", missing, time_s, base_s)
+    if measured.base is None:
+        interval = median_interval(measured.times)
+        bounds = (float(interval.low[0]), float(interval.high[0]))
+        outcome, reason = _outcome(condition, time_s, bounds, condition.limit, condition.limit)
+        return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds)
+    interval = ratio_interval(measured.times, measured.base)
+    bounds = (float(interval.low[0]), float(interval.high[0]))
+    limit = 1 + condition.limit / (base_s if condition.unit == "s more" else 1.0)
+    # one that asks for an improvement must be missed clearly, any other be clearly a change
+    reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
+    is_chance = reference == 1.0 and not p_value <= SIGNIFICANT
+    clear_of = (-np.inf, np.inf) if is_chance else bounds
+    outcome, reason = _outcome(condition, time_s / base_s, clear_of, limit, reference)
+    return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds, p_value)
+
+
+def _outcome(
+    condition: FailCondition,
+    estimate: float,
+    bounds: tuple[float, float],
+    limit: float,
+    reference: float,
+) -> tuple[Outcome, str]:
+    """Whether the estimate is beyond the limit, and its bounds beyond the reference."""
+    low, high = bounds
+    is_beyond = estimate > limit if condition.above else estimate < limit
+    is_clear = low > reference if condition.above else high < reference
+    if not is_beyond:
+        return "passed", "not beyond the limit"
+    if not is_clear:
+        return "passed", "beyond the limit, but not beyond noise"
+    return "met", "beyond the limit, and beyond noise"
+
+
+def _what_is_missing(measured: _Measured) -> str:
+    """Why it cannot be judged, empty if it can."""
+    if not measured.operators:
+        return "no operator matches"
+    sides = [("", measured.times)]
+    if measured.base is not None:
+        sides.append((" of the base", measured.base))
+    for whose, times in sides:
+        known = int((~np.isnan(times)).sum())
+        if not known:
+            return f"the time{whose} is N/A"
+        if known < LEAST_RUNS:
+            return f"{known} of the {LEAST_RUNS} runs{whose} that it takes"
+    if measured.base is not None and not _median(measured.base) > 0:
+        return "the time of the base is 0"
+    return ""
+
+
+def _median(times: NDArray[np.float64]) -> float:
+    return float(quantile_of_runs(times, 0.5)[0]) if times.shape[1] else np.nan

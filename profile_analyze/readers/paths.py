@@ -1,0 +1,57 @@
+"""From what is named to the files that are meant: folders and lists stand for what is in them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import InputError
+from profile_analyze.readers.content import read_content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
+"""Of the files in a folder that are taken for profiles."""
+
+LIST: Final = "@"
+"""What stands before the name of a file that has names in it."""
+
+
+def files_in(names: Iterable[str]) -> list[str]:
+    """The files that `names` stand for.
+
+    A folder stands for the files in it with one of `SUFFIXES`, by name; `@FILE` for what the lines
+    of that file name, blank ones and those that begin with `#` left out. Anything else is a file,
+    or `-`. Raises `InputError` for a folder or list with nothing in it.
+    """
+    return [file for name in names for file in _files(name)]
+
+
+def _files(name: str) -> Iterator[str]:
+    if not name.startswith(LIST):
+        yield from _in_folder(name)
+        return
+    listed = name.removeprefix(LIST)
+    text = os.fsdecode(read_content(listed).data)
+    lines = [line.strip() for line in text.splitlines()]
+    found = [line for line in lines if line and not line.startswith("#")]
+    if not found:
+        raise InputError(listed, "is a list without names; write one in each line")
+    for line in found:
+        yield from _in_folder(line)
+
+
+def _in_folder(name: str) -> Iterator[str]:
+    try:
+        entries = sorted(os.listdir(name)) if os.path.isdir(name) else None  # noqa: PTH112, PTH208
+    except OSError as error:
+        raise InputError(name, (error.strerror or str(error)).lower()) from None
+    if entries is None:
+        yield name
+        return
+    found = [os.path.join(name, entry) for entry in entries if entry.endswith(SUFFIXES)]  # noqa: PTH118
+    if not found:
+        known = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
+        raise InputError(name, f"is a directory without profiles ({known})")
+    yield from found

@@ -1,0 +1,75 @@
+"""Profiles of a few operators, written out where a test shows what is in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import profile_analyze as pa
+from profile_analyze.model.profile import DETAILS
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.megengine import MegEngineReader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+LANE = "gpu0:0"
+
+
+@dataclass
+class Operator:
+    """One operator; its time is in microseconds, None for one without."""
+
+    name: str
+    type: str
+    time_us: float | None
+    start: float = 0.0
+    shape: list[int] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    work: tuple[int, int] | None = None
+    """Computation and memory."""
+
+
+def document(operators: Sequence[Operator]) -> dict[str, Any]:
+    """A decoded GraphProfiler document."""
+    device = {
+        str(id_): {LANE: {"start": one.start, "end": one.start + one.time_us * 1e-6}}
+        for id_, one in enumerate(operators)
+        if one.time_us is not None
+    }
+    footprints = {
+        str(id_): {"in_shapes": [one.shape], "out_shapes": [one.shape], "param": one.parameters}
+        | dict(zip(("computation", "memory"), one.work or (), strict=False))
+        for id_, one in enumerate(operators)
+    }
+    graph = {str(id_): {"name": one.name, "type": one.type} for id_, one in enumerate(operators)}
+    return {
+        "profiler": {"device": device, "opr_footprint": footprints},
+        "graph_exec": {"operator": graph},
+    }
+
+
+def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Profile:
+    """The profile of such a document."""
+    return profile_of_document(document(operators), file)
+
+
+def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
+    """The profile of a decoded document, with all details."""
+    return MegEngineReader().read(Content(file, json.dumps(found).encode()), DETAILS)
+
+
+def runs_of(name: str, times_us: Sequence[float]) -> pa.Profile:
+    """A profile of one operator, with a run for each time."""
+    return pa.join_runs(
+        profile_of([Operator(name, "Conv", time_us)], f"{place}.json")
+        for place, time_us in enumerate(times_us)
+    )
+
+
+def written(path: Path, operators: Sequence[Operator]) -> str:
+    """The file `path` with such a document in it."""
+    path.write_text(json.dumps(document(operators)))
+    return str(path)

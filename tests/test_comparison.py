@@ -1,0 +1,360 @@
+"""A profile beside its base: what is matched, what changed, and whether that is told rightly."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import profile_analyze as pa
+from profile_analyze.model.comparison import MATCHES
+from profile_analyze.query.catalog import CATALOG
+from tests.conftest import run_command
+from tests.small import Operator, profile_of, profile_of_document, runs_of, written
+from tests.strategies import documents, runs_of_one
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# name, type, microseconds
+BASE = [Operator("conv", "Conv", 100), Operator("relu", "Relu", 20), Operator("old", "Add", 5)]
+NEW = [Operator("conv", "Conv", 150), Operator("relu", "Relu", 18), Operator("new", "Mul", 7)]
+
+
+def compared(**options: Any) -> pa.Result:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    return pa.run(pa.Query(compared=True, **options), comparison)
+
+
+def test_the_whole_answer_on_a_tiny_comparison() -> None:
+    names = ("name", "time", "base", "difference", "change", "ratio", "verdict", "match")
+    rows = [tuple(row[name] for name in names) for row in compared().rows]
+    assert rows == [
+        ("conv", us(150), us(100), us(50), near(0.5), near(1.5), None, "name"),
+        ("new", us(7), None, us(7), None, None, "added", "added"),
+        ("old", None, us(5), us(-5), None, None, "removed", "removed"),
+        ("relu", us(18), us(20), us(-2), near(-0.1), near(0.9), None, "name"),
+    ]
+
+
+def test_groups_follow_their_operators() -> None:
+    names = ("type", "count", "time", "base", "difference", "ratio", "match")
+    assert [
+        tuple(row[name] for name in names) for row in compared(by="type", order="+type").rows
+    ] == [
+        ("Add", 1, None, us(5), us(-5), None, "removed"),
+        ("Conv", 1, us(150), us(100), us(50), near(1.5), "both"),
+        ("Mul", 1, us(7), None, us(7), None, "added"),
+        ("Relu", 1, us(18), us(20), us(-2), near(0.9), "both"),
+    ]
+    (whole,) = compared(aggregates="sum").rows
+    assert (whole["time"], whole["base"], whole["difference"]) == (us(175), us(125), us(50))
+    assert whole["match"] == "both"
+
+
+def test_the_time_of_either_side_keeps_an_operator() -> None:
+    kept = compared(min_time_s=19e-6, order="+name")
+    assert kept["name"].tolist() == ["conv", "relu"]
+    assert compared(where="time > 19us")["name"].tolist() == ["conv"]
+    assert compared(where="ratio < 1")["name"].tolist() == ["relu"]
+    assert compared(where="match == removed")["name"].tolist() == ["old"]
+    assert compared(by="match", order="+match")["match"].tolist() == ["added", "name", "removed"]
+
+
+def test_what_was_renamed_is_matched_by_structure() -> None:
+    base = profile_of([Operator("a", "Conv", 10, shape=[3]), Operator("b", "Conv", 20, shape=[4])])
+    new = profile_of([Operator("x", "Conv", 21, shape=[4]), Operator("y", "Conv", 11, shape=[3])])
+    matched = {"auto": "structure", "structure": "structure", "name": "added"}
+    assert set(matched) == set(MATCHES)
+    for rule, how in matched.items():
+        result = pa.run(pa.Query(compared=True, order="+time"), pa.compare(new, base, rule))
+        found = {row["name"]: (row["match"], row["base"]) for row in result.rows}
+        if how == "structure":
+            assert found == {"x": (how, us(20)), "y": (how, us(10))}
+        else:
+            removed = {"a": ("removed", us(10)), "b": ("removed", us(20))}
+            assert found == {"x": (how, None), "y": (how, None)} | removed
+
+
+def test_what_is_alike_is_matched_in_the_order_of_execution() -> None:
+    base = profile_of([Operator("c", "Conv", 10, start=5), Operator("c", "Conv", 20, start=1)])
+    new = profile_of([Operator("c", "Conv", 21, start=2), Operator("c", "Conv", 11, start=3)])
+    result = pa.run(pa.Query(compared=True, order="time"), pa.compare(new, base))
+    assert [(row["time"], row["base"]) for row in result.rows] == [
+        (us(21), us(20)),
+        (us(11), us(10)),
+    ]
+
+
+def test_parameters_tell_structures_apart() -> None:
+    base = profile_of([Operator("a", "Conv", 10, parameters={"stride": 1})])
+    new = profile_of([Operator("b", "Conv", 10, parameters={"stride": 2})])
+    assert pa.compare(new, base).match.values().tolist() == ["added", "removed"]
+
+
+def test_a_rule_that_there_is_not() -> None:
+    profile = profile_of(BASE)
+    with pytest.raises(pa.QueryError, match="match: 'id' is not one of auto, name, structure"):
+        pa.compare(profile, profile, "id")
+
+
+def test_a_comparison_is_asked_as_such() -> None:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    with pytest.raises(pa.QueryError, match="compared: the question is of a profile, not of Comp"):
+        pa.run(pa.Query(), comparison)
+    with pytest.raises(pa.QueryError, match=r"compared: .* a comparison, from compare\(\), not of"):
+        pa.run(pa.Query(compared=True), profile_of(NEW))
+
+
+def test_notes_say_what_was_matched() -> None:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    assert comparison.notes == (
+        "2 operators matched with the base, 1 added, 1 removed; the column match says how",
+    )
+    other = pa.compare(profile_of(NEW), profile_of([Operator("z", "Pool", 1)]))
+    assert other.notes == (
+        "no operator of the base was matched, so that all are added or removed: these are "
+        "different models; --aggregate-by type compares them by kind",
+    )
+    assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == ()
+    assert (
+        repr(comparison)
+        == "Comparison(Profile('small.json', 4 operators, 'MegEngine GraphProfiler JSON'), base='small.json')"
+    )
+
+
+SLOW = [110, 111, 112, 113, 114, 115, 116, 117]
+FAST = [100, 101, 102, 103, 104, 105, 106, 107]
+WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "verdict"),
+    [
+        (SLOW, FAST, "slower"),
+        (FAST, SLOW, "faster"),
+        (FAST, FAST, "uncertain"),
+        ([100] * 8, [100] * 8, "same"),
+        ([101] * 8, [100] * 8, "same"),
+        (WIDE, FAST, "uncertain"),
+        (SLOW[:4], FAST[:4], "slower"),
+        (SLOW[:3], FAST, None),
+        (SLOW, FAST[:3], None),
+    ],
+)
+def test_verdicts(new: list[int], base: list[int], verdict: str | None) -> None:
+    comparison = pa.compare(runs_of("conv", new), runs_of("conv", base))
+    result = pa.run(pa.Query(compared=True), comparison)
+    assert result["verdict"].tolist() == [verdict]
+    change = pa.summarise(comparison).change
+    assert change is not None
+    assert change.verdict == verdict
+    assert change.ratio == pytest.approx(np.median(new) / np.median(base))
+    assert bool(change.notes) == (verdict is None)
+    if verdict:
+        assert change.low <= change.ratio <= change.high
+    else:
+        assert isnan(change.low)
+        assert isnan(change.p_value)
+
+
+def test_a_change_below_the_threshold_is_none() -> None:
+    comparison = pa.compare(runs_of("conv", SLOW), runs_of("conv", FAST))
+    for threshold, verdict in ((0.03, "slower"), (0.2, "same"), (0.1, "uncertain")):
+        result = pa.run(pa.Query(compared=True, threshold=threshold), comparison)
+        assert result["verdict"].tolist() == [verdict]
+
+
+def test_the_summary_says_what_explains_the_difference() -> None:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    assert (change.base_file, change.base_runs) == ("small.json", 1)
+    assert (change.base_time_s, change.difference_s) == (us(125), us(50))
+    assert (change.verdicts, change.of_groups) == (
+        (("added", 1), ("removed", 1), ("N/A", 2)),
+        False,
+    )
+    assert [(one.label, one.difference_s, one.share) for one in change.contributions] == [
+        ("Conv", us(50), near(1.0)),
+        ("Mul", us(7), near(0.14)),
+        ("Add", us(-5), near(-0.1)),
+    ]
+
+
+def test_a_comparison_without_any_time() -> None:
+    empty = profile_of([Operator("a", "Conv", None)])
+    comparison = pa.compare(empty, empty)
+    change = pa.summarise(comparison).change
+    assert change is not None
+    assert (change.verdict, change.contributions, change.verdicts) == (None, (), ())
+    assert isnan(change.difference_s)
+    text = pa.render(pa.Report(pa.summarise(comparison), ()))
+    assert "nan" not in text
+
+
+def test_the_same_on_both_sides_is_no_change() -> None:
+    @settings(max_examples=100)
+    @given(runs=runs_of_one())
+    def check(runs: list[dict[str, Any]]) -> None:
+        profile = pa.join_runs(map(profile_of_document, runs))
+        comparison = pa.compare(profile, profile)
+        assert comparison.match.values().tolist() == ["name"] * len(profile)
+        result = pa.run(pa.Query(compared=True), comparison)
+        assert not result["difference"][~np.isnan(result["difference"])].any()
+        assert set(result["verdict"].tolist()) <= {None, "same", "uncertain"}
+
+    check()
+
+
+@settings(max_examples=150)
+@given(new=documents(), base=documents())
+def test_sides_can_be_swapped(new: dict[str, Any], base: dict[str, Any]) -> None:
+    ours, theirs = profile_of_document(new), profile_of_document(base)
+    one, other = pa.compare(ours, theirs, "name"), pa.compare(theirs, ours, "name")
+    kinds = one.match.values().tolist()
+    assert len(kinds) == kinds.count("added") + kinds.count("removed") + kinds.count("name")
+    assert kinds.count("added") + kinds.count("name") == len(ours)
+    assert kinds.count("removed") + kinds.count("name") == len(theirs)
+    there, back = ({key(row): row for row in rows_of(side)} for side in (one, other))
+    assert there.keys() == {swapped(found) for found in back}
+    for found, row in there.items():
+        reverse = back[swapped(found)]
+        assert (row["time"], row["base"]) == (reverse["base"], reverse["time"])
+        assert row["difference"] == (None if (d := reverse["difference"]) is None else -d)
+        if row["ratio"] and reverse["ratio"]:
+            assert row["ratio"] * reverse["ratio"] == near(1.0)
+
+
+def rows_of(comparison: pa.Comparison) -> list[dict[str, Any]]:
+    return pa.run(pa.Query(compared=True, by="match", aggregates="sum"), comparison).rows
+
+
+def key(row: dict[str, Any]) -> str:
+    return str(row["match"])
+
+
+def swapped(match: str) -> str:
+    return {"added": "removed", "removed": "added"}.get(match, match)
+
+
+def us(microseconds: float) -> Any:
+    return pytest.approx(microseconds * 1e-6)
+
+
+def near(value: float) -> Any:
+    return pytest.approx(value)
+
+
+def test_every_form_shows_a_comparison(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    for form in pa.FORMS:
+        if form in ("operators", "junit"):
+            continue
+        outcome = run_command(new, "--compare", base, "--format", form, "--aggregate-by", "type")
+        assert outcome.code == 0
+        assert "nan" not in outcome.out
+        if form not in ("csv", "jsonl", "github"):
+            assert "0.000175" in outcome.out
+    assert (
+        "::notice title=profile_analyze::largest differences: Conv +5e-05 s"
+        in run_command(new, "--compare", base, "--format", "github").out
+    )
+    found = json.loads(run_command(new, "--compare", base, "--format", "json").out)
+    assert found["base"] == {"file": base, "files": [base], "operators": 3, "runs": 1}
+    assert found["profile"]["operators"] == 3
+    assert found["summary"]["comparison"]["difference_s"] == us(50)
+    assert found["summary"]["comparison"]["verdict"] is None
+
+
+def test_the_plain_form_of_a_comparison(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    outcome = run_command(new, "--compare", base, "--format", "plain", "-t", "0")
+    assert (
+        outcome.out
+        == """\
+total device time  0.000175
+total host time    N/A
+runs               1
+base device time   0.000125
+base runs          1
+difference         +5e-05 s (+40.0%)
+ratio              1.4
+verdict            N/A
+no verdict: 0.000175 s instead of 0.000125 s, +40.0%
+largest differences: Conv +5e-05 s, 100.0% of the difference; Mul +7e-06 s, 14.0% of the difference (added); Add -5e-06 s, -10.0% of the difference (removed)
+4 operators: 1 added, 1 removed, 2 N/A
+
+  device self time (s)    base (s)    difference (s)    change    ratio  verdict      share    flops    bandwidth  type    name
+               0.00015      0.0001            +5e-05    +50.0%      1.5  N/A          85.7%      N/A          N/A  Conv    conv
+                 7e-06         N/A            +7e-06       N/A      N/A  added         4.0%      N/A          N/A  Mul     new
+                   N/A       5e-06            -5e-06       N/A      N/A  removed        N/A      N/A          N/A  Add     old
+               1.8e-05       2e-05            -2e-06    -10.0%      0.9  N/A          10.3%      N/A          N/A  Relu    relu
+"""
+    )
+    assert outcome.err == (
+        "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
+        "the base; chance sets so few apart too often\n"
+        "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
+    )
+
+
+def test_only_the_profile_has_work_in_a_comparison() -> None:
+    def of(*names: str) -> pa.Profile:
+        return profile_of([Operator(name, "Conv", 1, work=(10, 100)) for name in names])
+
+    comparison = pa.compare(of("a", "b"), of("b", "c", "d"), "name")
+    rows = {row["name"]: row for row in pa.run(pa.Query(compared=True), comparison).rows}
+    assert [rows[name]["computation"] for name in "abcd"] == [10, 10, None, None]
+    (whole,) = pa.run(pa.Query(compared=True, by="type"), comparison).rows
+    assert (whole["count"], whole["computation"], whole["memory"]) == (4, 20, 200)
+    assert whole["flops"] == pytest.approx(10e6)
+
+
+def test_the_base_tells_where_an_operator_ran_that_only_it_has() -> None:
+    for key in ("device", "device~^(gpu)"):
+        result = compared(by=key)
+        (row,) = result.rows
+        assert (row["time"], row["base"], row["match"]) == (us(175), us(125), "both")
+
+
+@pytest.mark.parametrize("peaks", [None, pa.parse_peaks("1T:1G")])
+def test_a_comparison_can_be_grouped_by_every_key(peaks: pa.Peaks | None) -> None:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    for column in CATALOG:
+        if not column.is_key or column.needs_runs_apart or (column.needs_peaks and not peaks):
+            continue
+        for name in (column.name, f"{column.name}~(.)"):
+            query = pa.Query(compared=True, by=name, peaks=peaks)
+            result = pa.run(query, comparison)
+            assert set(result["verdict"].tolist()) <= {None, "added", "removed"}
+            change = pa.summarise(comparison, judged_by=query).change
+            assert change is not None
+            assert change.difference_s == us(50)
+    named = pa.run(pa.Query(compared=True, by="match", order="+match"), comparison)
+    assert named.labels == ["match=added", "match=name", "match=removed"]
+
+
+def test_a_comparison_is_of_medians() -> None:
+    with pytest.raises(pa.QueryError, match="run_statistic: max: a comparison is of medians"):
+        pa.Query(compared=True, run_statistic="max")
+
+
+def test_the_verdict_is_in_the_totals_for_programs(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    call = [new, "--compare", base, "--print-only", "summary"]
+    head, line = run_command(*call, "--format", "csv").out.splitlines()
+    found = dict(zip(head.split(","), line.split(","), strict=True))
+    assert (found["verdict"], found["ratio"], found["p_value"]) == ("", "1.4", "")
+    assert json.loads(run_command(*call, "--format", "jsonl").out)["verdict"] is None
+
+
+def test_an_order_that_a_comparison_has_not() -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.Query(compared=True, order="bogus")
+    assert "match" in str(caught.value)
+    assert "run," not in str(caught.value)
