@@ -111,19 +111,21 @@ def test_a_comparison_is_asked_as_such() -> None:
 
 
 def test_notes_say_what_was_matched() -> None:
-    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (
         "2 operators matched with the base, 1 added, 1 removed; the column match says how",
     )
-    other = pa.compare(profile_of(NEW), profile_of([Operator("z", "Pool", 1)]))
+    other = pa.compare(profile_of(NEW, "new.json"), profile_of([Operator("z", "Pool", 1)]))
     assert other.notes == (
         "no operator of the base was matched, so that all are added or removed: these are "
         "different models; --aggregate-by type compares them by kind",
     )
-    assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == ()
+    assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == (
+        "1 file on both sides, such as small.json",
+    )
     assert (
         repr(comparison)
-        == "Comparison(Profile('small.json', 4 operators, 'MegEngine GraphProfiler JSON'), base='small.json')"
+        == "Comparison(Profile('new.json', 4 operators, 'MegEngine GraphProfiler JSON'), base='small.json')"
     )
 
 
@@ -261,7 +263,7 @@ def test_every_form_shows_a_comparison(tmp_path: Path) -> None:
         if form not in ("csv", "jsonl", "github"):
             assert "0.000175" in outcome.out
     assert (
-        "::notice title=profile_analyze::largest differences: Conv +5e-05 s"
+        "::notice title=profile_analyze::largest differences by type: Conv +5e-05 s"
         in run_command(new, "--compare", base, "--format", "github").out
     )
     found = json.loads(run_command(new, "--compare", base, "--format", "json").out)
@@ -286,7 +288,7 @@ difference         +5e-05 s (+40.0%)
 ratio              1.4
 verdict            N/A
 no verdict: 0.000175 s instead of 0.000125 s, +40.0%
-largest differences: Conv +5e-05 s, 100.0% of the difference; Mul +7e-06 s, 14.0% of the difference (added); Add -5e-06 s, -10.0% of the difference (removed)
+largest differences by type: Conv +5e-05 s, 100.0% of the difference; Mul +7e-06 s, 14.0% of the difference (added); Add -5e-06 s (removed)
 4 operators: 1 added, 1 removed, 2 N/A
 
   device self time (s)    base (s)    difference (s)    change    ratio  verdict      share    flops    bandwidth  type    name
@@ -297,9 +299,9 @@ largest differences: Conv +5e-05 s, 100.0% of the difference; Mul +7e-06 s, 14.0
 """
     )
     assert outcome.err == (
+        "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
         "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
         "the base; chance sets so few apart too often\n"
-        "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
     )
 
 
@@ -358,3 +360,35 @@ def test_an_order_that_a_comparison_has_not() -> None:
         pa.Query(compared=True, order="bogus")
     assert "match" in str(caught.value)
     assert "run," not in str(caught.value)
+
+
+def test_rows_that_are_called_are_named() -> None:
+    def side(times: list[int]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator("conv", "Conv", time), Operator("relu", "Relu", 50)], f"{time}")
+            for time in times
+        )
+
+    comparison = pa.compare(side(SLOW), side(FAST))
+    summary = pa.summarise(comparison, judged_by=pa.Query(compared=True))
+    assert summary.change is not None
+    assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
+    text = pa.render(pa.Report(summary, ()), "plain")
+    assert "slower: conv +1e-05 s, 1.1 times the base\n2 operators: 1 slower, 1 same\n" in text
+
+
+@pytest.mark.parametrize(("runs", "told"), [(4, True), (5, False)])
+def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None:  # noqa: FBT001
+    def side(shift: int) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator(name, "Conv", shift + run) for name in "abcde"], f"{shift}-{run}")
+            for run in range(runs)
+        )
+
+    change = pa.summarise(pa.compare(side(200), side(100))).change
+    assert change is not None
+    note = (
+        "so few runs, 4 and 4 of the base, cannot call a single one of 5 operators slower or "
+        "faster, however clear it is; 5 on each side could"
+    )
+    assert change.notes == ((note,) if told else ())

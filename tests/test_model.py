@@ -52,7 +52,7 @@ def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
         kern_s=np.array([nan, 10.5, 0.25, 0.5, nan, 5.0]),
         end_s=np.array([4.0, 12.0, nan, 1.0, 2.0, 5.5]),
     )
-    timings = Timings.of_lanes(lanes, operators=4, runs=2)
+    timings = Timings(lanes, operators=4, runs=2)
     assert timings.recorded.tolist() == [True, False, True, True]
     np.testing.assert_array_equal(timings.time_s, [[3, 0.5], [nan, nan], [nan, nan], [2, nan]])
     np.testing.assert_array_equal(timings.wait_s, [[0.5, 0], [nan, nan], [0.5, nan], [nan, nan]])

@@ -221,7 +221,7 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     listed.write_text("# nothing\n")
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
         files_in([f"@{listed}"])
-    with pytest.raises(pa.InputError, match="nowhere: no such file"):
+    with pytest.raises(pa.InputError, match="@nowhere: the list cannot be read: no such file"):
         files_in(["@nowhere"])
 
 
@@ -267,6 +267,7 @@ def test_bad_files_stop_the_call_or_are_counted(tmp_path: Path) -> None:
     outcome = run_command(good, str(bad), str(worse))
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"profile_analyze: error: {bad}: ")
+    assert outcome.err.endswith("; --skip-bad leaves out what cannot be read\n")
     outcome = run_command(good, str(bad), str(worse), "--skip-bad", "--print-only", "summary")
     assert outcome.code == 0
     note, *_ = outcome.err.splitlines()

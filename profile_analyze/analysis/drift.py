@@ -106,4 +106,4 @@ def _divided(timings: Timings, factors: Floats) -> Timings:
     lanes, operators = timings.lanes, len(timings.recorded)
     of_intervals = factors[lanes.run]
     scaled = {name: getattr(lanes, name) / of_intervals for name in ("start_s", "kern_s", "end_s")}
-    return Timings.of_lanes(replace(lanes, **scaled), operators=operators, runs=len(factors))
+    return Timings(replace(lanes, **scaled), operators=operators, runs=len(factors))

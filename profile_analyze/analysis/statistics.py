@@ -6,7 +6,7 @@ Runs on a busy machine have long tails, so that all of it is by ranks and median
 from __future__ import annotations
 
 from functools import lru_cache
-from math import erfc, sqrt
+from math import comb, erfc, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -62,6 +62,11 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
         for pattern_bytes, places in patterns.items():
             found[rows[places]] = _tails(count, pattern_bytes, sums[places])
     return found
+
+
+def least_p(runs: int, base_runs: int) -> float:
+    """The least p that so many runs on each side can have, which no overlap and no ties give."""
+    return 2 / comb(runs + base_runs, runs)
 
 
 def _by_known_runs(

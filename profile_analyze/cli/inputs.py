@@ -82,13 +82,19 @@ class Reading:
     def _runs(self, files: list[str], details: Collection[str], progress: Progress) -> Profile:
         from profile_analyze.readers.many import load_runs
 
-        return load_runs(
-            files,
-            details=details,
-            skip_bad=self._skip_bad,
-            progress=progress.of_next(len(files)),
-            processes=_processes_for(files),
-        )
+        try:
+            return load_runs(
+                files,
+                details=details,
+                skip_bad=self._skip_bad,
+                progress=progress.of_next(len(files)),
+                processes=_processes_for(files),
+            )
+        except InputError as error:
+            if self._skip_bad or len(files) == 1:
+                raise
+            advice = "; --skip-bad leaves out what cannot be read"
+            raise type(error)(error.file, error.reason + advice) from None
 
     def _corrected(self, source: Profile | Comparison) -> Profile | Comparison:
         if not self._correct_drift:

@@ -198,6 +198,7 @@ def _report_on(
     source: Profile | Comparison,
 ) -> Report:
     """The answer to what is asked of what was read."""
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
@@ -210,7 +211,14 @@ def _report_on(
             _ = result.shown[result.column(name).name]
     asked = source if isinstance(source, Profile) else source.profile
     taken_together = () if results and device.runs_apart else asked.notes_on_runs
-    notes = [asked.notes, taken_together, summary.notes, *(result.notes for result in results)]
+    on_base = source.notes if isinstance(source, Comparison) else ()
+    notes = [
+        asked.notes,
+        taken_together,
+        on_base,
+        summary.notes,
+        *(result.notes for result in results),
+    ]
     if renderer.for_programs and renderer.name not in VERDICTS_ONLY:  # which end too soon unseen
         notes += [_on_the_rest(result) for result in results]
     return Report(

@@ -163,7 +163,7 @@ def _places(
 
 
 def _padded(timings: Timings, row_of: NDArray[np.int64], operators: int) -> Timings:
-    return Timings.of_lanes(timings.lanes.placed(row_of), operators=operators, runs=timings.runs)
+    return Timings(timings.lanes.placed(row_of), operators=operators, runs=timings.runs)
 
 
 def _notes_of(base: Profile) -> Iterator[str]:
@@ -171,6 +171,9 @@ def _notes_of(base: Profile) -> Iterator[str]:
 
 
 def _notes_on(comparison: Comparison) -> Iterator[str]:
+    shared = set(comparison.profile.run_files) & set(comparison.base_files)
+    if shared:
+        yield f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}"
     is_new, in_base = comparison.on_sides()
     both = int((is_new & in_base).sum())
     added, removed = int((~in_base).sum()), int((~is_new).sum())

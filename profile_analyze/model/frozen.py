@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+S = TypeVar("S", bound=np.generic)
 
 
 def freeze_arrays(value: Any) -> None:
@@ -13,3 +18,9 @@ def freeze_arrays(value: Any) -> None:
         inner = getattr(value, name)
         if isinstance(inner, np.ndarray):
             inner.flags.writeable = False
+
+
+def frozen(array: NDArray[S]) -> NDArray[S]:
+    """`array` itself, which is not to be written to any more."""
+    array.flags.writeable = False
+    return array

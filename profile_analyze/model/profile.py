@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.coded import Coded
-from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.frozen import freeze_arrays, frozen
 from profile_analyze.model.numbers import difference, over_runs, spread_of_runs, totals
 from profile_analyze.units import counted
 
@@ -91,39 +92,49 @@ class LaneTimes:
         return replace(self, operator=row_of[self.operator], run=self.run + first_run)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Timings:
-    """The times of all operators on one side, device or host. Seconds, NaN is N/A."""
+    """The times of all operators on one side, device or host. Seconds, NaN is N/A.
 
-    recorded: NDArray[np.bool_]
-    """Shape (operators,): whether the profile has an entry for the operator, times or not."""
-    time_s: NDArray[np.float64]
-    """Shape (operators, runs): `end - start`, the largest over the lanes; N/A where any lane's
-    is."""
-    wait_s: NDArray[np.float64]
-    """Shape (operators, runs): `kern - start`, the largest over the lanes that have one."""
+    They are worked out from the intervals when they are first asked for.
+    """
+
     lanes: LaneTimes
-    """What the above was worked out from."""
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self)
+    operators: int
+    runs: int = 1
 
     def __repr__(self) -> str:
-        of = f"{self.recorded.sum()} of {counted(len(self.recorded), 'operator')}"
+        of = f"{self.recorded.sum()} of {counted(self.operators, 'operator')}"
         return f"Timings({of}, {counted(self.runs, 'run')})"
 
-    @classmethod
-    def of_lanes(cls, lanes: LaneTimes, *, operators: int, runs: int = 1) -> Timings:
-        """The times of `operators` operators in `runs` runs, from their intervals."""
-        recorded = np.zeros(operators, np.bool_)
-        recorded[lanes.operator] = True
-        time_s = np.full((operators, runs), -np.inf)
-        wait_s = np.full((operators, runs), np.nan)
-        place = (lanes.operator, lanes.run)
-        np.maximum.at(time_s, place, difference(lanes.end_s, lanes.start_s))
-        np.fmax.at(wait_s, place, difference(lanes.kern_s, lanes.start_s))
+    @cached_property
+    def recorded(self) -> NDArray[np.bool_]:
+        """Shape (operators,): whether the profile has an entry for the operator, times or not."""
+        recorded = np.zeros(self.operators, np.bool_)
+        recorded[self.lanes.operator] = True
+        return frozen(recorded)
+
+    @cached_property
+    def time_s(self) -> NDArray[np.float64]:
+        """Shape (operators, runs): `end - start`, the largest over the lanes.
+
+        N/A where that of any lane is.
+        """
+        lanes = self.lanes
+        time_s = np.full((self.operators, self.runs), -np.inf)
+        times = difference(lanes.end_s, lanes.start_s)
+        np.maximum.at(time_s, (lanes.operator, lanes.run), times)
         time_s[np.isneginf(time_s)] = np.nan
-        return cls(recorded, time_s, wait_s, lanes)
+        return frozen(time_s)
+
+    @cached_property
+    def wait_s(self) -> NDArray[np.float64]:
+        """Shape (operators, runs): `kern - start`, the largest over the lanes that have one."""
+        lanes = self.lanes
+        wait_s = np.full((self.operators, self.runs), np.nan)
+        times = difference(lanes.kern_s, lanes.start_s)
+        np.fmax.at(wait_s, (lanes.operator, lanes.run), times)
+        return frozen(wait_s)
 
     def lanes_of_operators(self) -> Coded[str]:
         """Shape (operators,): the lanes of each, joined by commas; N/A for one without any."""
@@ -132,7 +143,7 @@ class Timings:
         for operator, lane in zip(self.lanes.operator.tolist(), lane_of, strict=True):
             names.setdefault(operator, []).append(lane)
         texts = {row: ", ".join(dict.fromkeys(lanes)) for row, lanes in names.items()}
-        return Coded.of([texts.get(row) for row in range(len(self.recorded))])
+        return Coded.of([texts.get(row) for row in range(self.operators)])
 
     def chosen_s(self, end_key: EndKey) -> NDArray[np.float64]:
         """Shape (operators, runs): the time up to the end, or up to the first kernel."""
@@ -145,11 +156,6 @@ class Timings:
     def spread(self, end_key: EndKey) -> float:
         """How much the total varies from run to run; see `numbers.spread_of_runs`."""
         return float(spread_of_runs(self.totals_s(end_key)[np.newaxis])[0])
-
-    @property
-    def runs(self) -> int:
-        """How many runs they are of."""
-        return int(self.time_s.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

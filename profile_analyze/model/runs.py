@@ -152,7 +152,7 @@ class RunJoiner:
         """All that was taken, which was at least one, with further `notes`."""
         operators, runs = len(self._row_of), len(self._files)
         device, host = (
-            Timings.of_lanes(LaneTimes.concatenated(lanes), operators=operators, runs=runs)
+            Timings(LaneTimes.concatenated(lanes), operators=operators, runs=runs)
             for lanes in (self._device, self._host)
         )
         return Profile(
@@ -221,7 +221,7 @@ def by_run(profile: Profile) -> Profile:
     row_of = np.full(is_there.shape, -1)
     row_of[is_there] = np.arange(len(operators))
     device, host = (
-        Timings.of_lanes(
+        Timings(
             replace(
                 lanes,
                 operator=row_of[lanes.run, lanes.operator],

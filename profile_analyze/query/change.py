@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.statistics import FASTER, LEAST_RUNS, SAME, SLOWER, UNCERTAIN
+from profile_analyze.analysis.statistics import (
+    FASTER,
+    LEAST_RUNS,
+    SAME,
+    SIGNIFICANT,
+    SLOWER,
+    UNCERTAIN,
+    least_p,
+)
 from profile_analyze.model.comparison import ADDED, REMOVED
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -23,13 +31,14 @@ _WORDS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
 
 
 class Contribution(NamedTuple):
-    """One group's part of a difference."""
+    """The part of a difference that one group or operator has."""
 
     label: str
-    """Its keys."""
+    """The keys of a group, or the operator's name."""
     difference_s: float
     share: float
     """Of the difference of the whole; NaN where that is 0."""
+    ratio: float
     verdict: str | None
 
 
@@ -54,10 +63,16 @@ class Change(NamedTuple):
     change of everything was taken out."""
     contributions: tuple[Contribution, ...]
     """The groups with the largest differences, by the keys of the question or by type."""
+    called: tuple[Contribution, ...]
+    """The rows of the question that are called slower or faster, the largest differences first."""
     verdicts: tuple[tuple[str, int], ...]
     """How many rows of the question (operators, or its groups) have each verdict; N/A too."""
     of_groups: bool
     """Whether those are groups."""
+    by: tuple[str, ...]
+    """What `contributions` are by."""
+    drift_corrected: bool
+    """Whether a change of everything was taken out, so that there is no verdict on the whole."""
     notes: tuple[str, ...]
 
 
@@ -80,9 +95,12 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         p_value=_number(whole, "p_value"),
         verdict=None if comparison.drift_corrected else _only(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
+        called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
         verdicts=tuple(_counts(rows)),
         of_groups=rows.query.grouped,
-        notes=tuple(_notes(comparison)),
+        by=groups.query.by,
+        drift_corrected=comparison.drift_corrected,
+        notes=(*_notes(comparison), *_on_few_runs(comparison, rows)),
     )
 
 
@@ -108,16 +126,25 @@ def _number(result: Result, name: str) -> float:
     return np.nan if value is None else float(value)
 
 
-def _contributions(groups: Result, whole_s: float) -> Iterator[Contribution]:
-    differences = groups["difference"]
-    known = np.flatnonzero(np.nan_to_num(differences) != 0)[:_CONTRIBUTIONS]
-    for place in known.tolist():
+def _contributions(
+    rows: Result, whole_s: float, verdicts: tuple[str, ...] = ()
+) -> Iterator[Contribution]:
+    """The largest, in the order of `rows`; of those with one of `verdicts`, if some are given."""
+    differences, found = rows["difference"], rows["verdict"]
+    chosen = [
+        place
+        for place in np.flatnonzero(np.nan_to_num(differences) != 0).tolist()
+        if not verdicts or found[place] in verdicts
+    ]
+    labels = rows.labels if rows.query.by else rows.texts("name")
+    for place in chosen[:_CONTRIBUTIONS]:
         difference_s = float(differences[place])
         yield Contribution(
-            label=groups.labels[place],
+            label=labels[place],
             difference_s=difference_s,
             share=difference_s / whole_s if whole_s else np.nan,
-            verdict=groups["verdict"][place],
+            ratio=float(rows["ratio"][place]),
+            verdict=found[place],
         )
 
 
@@ -135,3 +162,19 @@ def _notes(comparison: Comparison) -> Iterator[str]:
             f"verdicts are N/A: they need {LEAST_RUNS} runs or more on each side, and here are "
             f"{runs} and {base_runs} of the base; chance sets so few apart too often"
         )
+
+
+def _on_few_runs(comparison: Comparison, rows: Result) -> Iterator[str]:
+    """A note where the correction for the number of rows leaves none that could be called."""
+    runs, base_runs = comparison.profile.runs, comparison.base_runs
+    asked = int((~np.isnan(rows["p_value"])).sum())
+    if min(runs, base_runs) < LEAST_RUNS or least_p(runs, base_runs) * asked <= SIGNIFICANT:
+        return
+    enough = LEAST_RUNS
+    while least_p(enough, enough) * asked > SIGNIFICANT:
+        enough += 1
+    what = "groups" if rows.query.grouped else "operators"
+    yield (
+        f"so few runs, {runs} and {base_runs} of the base, cannot call a single one of {asked} "
+        f"{what} slower or faster, however clear it is; {enough} on each side could"
+    )

@@ -67,7 +67,7 @@ _ALL_IN_ONE: Final[Mapping[str, Any]] = {
     "runs_apart": False,
 }
 _GRAMMAR: Final = re.compile(
-    r"\s*(?:(?P<subject>.*\S)\s*:)?\s*(?P<metric>\w+)\s*(?P<operator>[<>=!]+)\s*"
+    r"\s*(?:(?P<subject>.*\S)\s*:)?\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*"
     r"(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*?)\s*",
     re.DOTALL,
 )
@@ -98,10 +98,19 @@ class FailCondition(NamedTuple):
         Raises `QueryError`.
         """
         match = _GRAMMAR.fullmatch(text)
-        if match is None or match["metric"] not in _METRICS or match["operator"] not in (">", "<"):
+        if match is None:
             raise QueryError(
                 f"fail-if: {text!r} is no condition; write [CONDITION:] METRIC > LIMIT, such as "
                 f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
+            )
+        if match["metric"] not in _METRICS:
+            raise QueryError(
+                f"fail-if: {text!r}: there is no metric {match['metric']!r}, but "
+                f"{', '.join(_METRICS)}; a condition on operators stands before a colon"
+            )
+        if match["operator"] not in (">", "<"):
+            raise QueryError(
+                f"fail-if: {text!r}: {match['operator']} is not judged beyond noise; write > or <"
             )
         limit, unit = _limit(text, match["sign"], match["limit"])
         subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", match["subject"] or "")
@@ -130,7 +139,15 @@ def _limit(text: str, sign: str, limit: str) -> tuple[float, Literal["s", "s mor
         if limit.endswith("%"):
             if not sign:
                 raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
-            return parse_quantity(sign + limit, "1"), "of base"
+            share = parse_quantity(sign + limit, "1")
+            if share <= -1:
+                raise QueryError(
+                    f"fail-if: {text!r}: nothing takes {-share:.0%} less than the base"
+                )
+            return share, "of base"
+        if not limit[-1].isalpha():
+            examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
+            raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
         return parse_time(sign + limit), "s more" if sign else "s"
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
@@ -212,8 +229,8 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     # one that asks for an improvement must be missed clearly, any other be clearly a change
     reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
     is_chance = reference == 1.0 and not p_value <= SIGNIFICANT
-    clear_of = (-np.inf, np.inf) if is_chance else bounds
-    outcome, reason = _outcome(condition, time_s / base_s, clear_of, limit, reference)
+    clear_of = np.nan if is_chance else reference  # nothing is beyond NaN
+    outcome, reason = _outcome(condition, time_s / base_s, bounds, limit, clear_of)
     return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds, p_value)
 
 
@@ -228,6 +245,9 @@ def _outcome(
     low, high = bounds
     is_beyond = estimate > limit if condition.above else estimate < limit
     is_clear = low > reference if condition.above else high < reference
+    may_be_beyond = high > limit if condition.above else low < limit
+    if not is_beyond and may_be_beyond:
+        return "passed", "not beyond the limit, though noise leaves room for that"
     if not is_beyond:
         return "passed", "not beyond the limit"
     if not is_clear:

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.numbers import over_runs, total
 from profile_analyze.model.profile import Profile
+from profile_analyze.model.runs import by_run
 from profile_analyze.query.filters import of_kind
 from profile_analyze.units import seconds
 
@@ -50,6 +51,7 @@ class Summary(NamedTuple):
     judgement: Judgement | None = None
     """How all that stands against the peaks of a device; None if none were given."""
     runs: int = 1
+    """How many; where they are kept apart, the totals are of all together."""
     spread: float = np.nan
     """How much the device time varies from run to run: half the interquartile range over the
     median; NaN with one run."""
@@ -66,6 +68,8 @@ def summarise(
     of `judged_by`, if that has some; its statistic makes one value of those of several runs.
     """
     profile = source if isinstance(source, Profile) else source.profile
+    if judged_by is not None and judged_by.runs_apart:
+        profile = by_run(profile)  # so that totals are what shares are of
     operators = len(source) if isinstance(source, Profile) else source.operators
     statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
     copy = None if copies_of is None else _copy_time(profile, copies_of)
@@ -89,7 +93,7 @@ def summarise(
             *(change.notes if change else ()),
         ),
         judgement=judgement,
-        runs=profile.runs,
+        runs=len(profile.run_files),
         spread=profile.device.spread("end"),
         change=change,
     )

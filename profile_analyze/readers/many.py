@@ -48,12 +48,11 @@ def load_runs(
     joiner = RunJoiner()
     bad: list[InputError] = []
     read = 0
-    for part in _parts(paths, {*details, *IDENTITY_DETAILS}, processes):
-        bad += part.bad
-        if part.bad and (not skip_bad or len(bad) == len(paths)):
+    for files, errors in _steps(joiner, paths, {*details, *IDENTITY_DETAILS}, processes):
+        bad += errors
+        if errors and (not skip_bad or len(bad) == len(paths)):
             raise bad[0]
-        joiner.merge(part.joiner)
-        read += part.files
+        read += files
         if progress is not None:
             progress(read)
     if not paths:
@@ -67,23 +66,33 @@ def _on_bad_files(bad: Sequence[InputError]) -> Iterator[str]:
         yield f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
 
 
+def _steps(
+    joiner: RunJoiner, paths: Paths, details: Collection[str], processes: int
+) -> Iterator[tuple[int, tuple[InputError, ...]]]:
+    """Have `joiner` take what is in `paths`, in their order, some at a time.
+
+    How many files each step is of, and what is wrong with those that could not be read.
+    """
+    if processes == 1 or len(paths) <= _FILES_OF_A_PART:
+        for path in paths:
+            error = _added(joiner, path, details)
+            yield 1, () if error is None else (error,)
+        return
+    parts = [
+        paths[start : start + _FILES_OF_A_PART] for start in range(0, len(paths), _FILES_OF_A_PART)
+    ]
+    read = partial(_read, details=details)
+    for part in _by_processes(read, parts, min(processes, len(parts))):
+        joiner.merge(part.joiner)
+        yield part.files, part.bad
+
+
 class _Part(NamedTuple):
     """What was read of some files, and which of them could not be."""
 
     joiner: RunJoiner
     bad: tuple[InputError, ...]
     files: int
-
-
-def _parts(paths: Paths, details: Collection[str], processes: int) -> Iterator[_Part]:
-    """What is in `paths`, in their order, some at a time."""
-    size = _FILES_OF_A_PART if processes > 1 else 1
-    parts = [paths[start : start + size] for start in range(0, len(paths), size)]
-    read = partial(_read, details=details)
-    if processes == 1 or len(parts) == 1:
-        yield from map(read, parts)
-        return
-    yield from _by_processes(read, parts, min(processes, len(parts)))
 
 
 def _by_processes(
@@ -129,8 +138,7 @@ def _work(read: Callable[[Paths], _Part], parts: Sequence[Paths], sender: Connec
 
 def _read(paths: Paths, details: Collection[str]) -> _Part:
     joiner = RunJoiner()
-    with collector_paused():
-        bad = [error for path in paths if (error := _added(joiner, path, details)) is not None]
+    bad = [error for path in paths if (error := _added(joiner, path, details)) is not None]
     return _Part(joiner, tuple(bad), len(paths))
 
 
@@ -139,7 +147,8 @@ def _added(
 ) -> InputError | None:
     """Have `joiner` take what is in the file `path`; the error if that cannot be read."""
     try:
-        joiner.add(load(path, details=details))
+        with collector_paused():
+            joiner.add(load(path, details=details))
     except InputError as error:
         return error
     return None

@@ -14,6 +14,7 @@ import numpy as np
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.coded import Coded
+from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
 from profile_analyze.units import counted
 
@@ -373,13 +374,13 @@ def _timings(
         kern_s=kern_s,
         end_s=end_s,
     )
-    timings = Timings.of_lanes(lanes, operators=len(row_of))
+    timings = Timings(lanes, operators=len(row_of))
     notes = list(_strangers(side, int((rows == _STRANGER).sum())))
     empty = int((sizes == 0).sum())
     if empty:
         notes.append(f"left out {counted(empty, 'entry', 'entries')} of {side} without a lane")
-    unknown = int((timings.recorded & np.isnan(timings.time_s[:, 0])).sum())
-    if unknown:
+    if np.isnan(difference(end_s, start_s)).any():
+        unknown = int((timings.recorded & np.isnan(timings.time_s[:, 0])).sum())
         notes.append(
             f"the {side} time of {counted(unknown, 'operator')} is N/A: in the file it is "
             "missing, not a finite number, or ends before it starts"

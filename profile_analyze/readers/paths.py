@@ -33,11 +33,14 @@ def _files(name: str) -> Iterator[str]:
         yield from _in_folder(name)
         return
     listed = name.removeprefix(LIST)
-    text = os.fsdecode(read_content(listed).data)
+    try:
+        text = os.fsdecode(read_content(listed).data)
+    except InputError as error:
+        raise InputError(name, f"the list cannot be read: {error.reason}") from None
     lines = [line.strip() for line in text.splitlines()]
     found = [line for line in lines if line and not line.startswith("#")]
     if not found:
-        raise InputError(listed, "is a list without names; write one in each line")
+        raise InputError(name, "is a list without names; write one in each line")
     for line in found:
         yield from _in_folder(line)
 

@@ -95,7 +95,10 @@ def _change_lines(change: Change) -> list[tuple[str, str]]:
         ("base runs", _runs(change.base_runs, change.base_spread)),
         ("difference", difference + _in_brackets(_signed(change.change, percent))),
         ("ratio", ratio + _in_brackets(between)),
-        ("verdict", change.verdict or NOT_AVAILABLE),
+        (
+            "verdict",
+            change.verdict or NOT_AVAILABLE + change.drift_corrected * " (drift is corrected)",
+        ),
     ]
 
 
@@ -122,6 +125,8 @@ def summary_sentences(summary: Summary) -> list[str]:
     return [*change, *_judgement_sentences(summary)]
 
 
+_HIDDEN: Final = f"{NOT_AVAILABLE} (drift is corrected)"
+
 _IN_WORDS: Final = {
     "slower": "slower than the base",
     "faster": "faster than the base",
@@ -139,29 +144,42 @@ def _change_sentences(summary: Summary, change: Change) -> list[str]:
         f"{_IN_WORDS[change.verdict]}: {seconds(summary.device_time_s)} s instead of "
         f"{seconds(change.base_time_s)} s, {_signed(change.change, percent)}"
     ]
-    largest = [_contribution(change, one) for one in change.contributions]
-    counts = ", ".join(f"{count} {word}" for word, count in change.verdicts)
-    rows = counted(sum(count for _, count in change.verdicts), _NOUNS[change.of_groups])
-    explained = [f"largest differences: {'; '.join(largest)}"] if largest else []
-    return [*lines, *explained, f"{rows}: {counts}"]
+    told = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
+    largest = "; ".join(_contribution(change, one) for one in told)
+    by = ", ".join(change.by)
+    called = [
+        f"{one.verdict}: {visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}, "
+        f"{three_digits(one.ratio)} times the base"
+        for one in change.called
+    ]
+    return [
+        *lines,
+        *([f"largest differences by {by}: {largest}"] if told else []),
+        *called,
+        *_counts(change),
+    ]
 
 
-_NOUNS: Final = {False: "operator", True: "group"}
+def _counts(change: Change) -> list[str]:
+    """How many rows have each verdict, where some have one."""
+    if not set(dict(change.verdicts)) - {NOT_AVAILABLE}:
+        return []
+    noun = "group" if change.of_groups else "operator"
+    rows = counted(sum(count for _, count in change.verdicts), noun)
+    return [f"{rows}: {', '.join(f'{count} {word}' for word, count in change.verdicts)}"]
 
 
 def _contribution(change: Change, one: Contribution) -> str:
     """One group's part; its share of the difference is told where that is more than noise."""
-    is_change = change.verdict in ("slower", "faster", None)
-    share = (
-        f", {percent(one.share)} of the difference" if is_change and not isnan(one.share) else ""
-    )
+    is_told = change.verdict in ("slower", "faster", None) and 0 <= one.share <= 1
+    share = f", {percent(one.share)} of the difference" if is_told else ""
     difference = f"{visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}"
     return difference + share + _in_brackets(one.verdict or "")
 
 
 def gate_sentence(verdict: FailVerdict) -> str:
     """What became of one condition: what was measured, and why."""
-    what = {"met": "FAILED", "passed": "passed", "unjudged": "not judged"}[verdict.outcome]
+    what = {"met": "FAILED", "passed": "not met", "unjudged": "not judged"}[verdict.outcome]
     return f"{what}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict)}"
 
 

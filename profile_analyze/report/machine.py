@@ -28,7 +28,15 @@ class ProgramRenderer:
 
 
 def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """The columns that a form for programs has by itself."""
+    """The columns that a form for programs has by itself; it has room for what verdicts rest on."""
+    shown = _columns(query, several_runs=several_runs)
+    if not query.compared:
+        return shown
+    after = shown.index("ratio") + 1
+    return (*shown[:after], "ratio_low", "ratio_high", "p_value", *shown[after:])
+
+
+def _columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     if query.keys is None:
         return (
             "id",
