@@ -70,6 +70,8 @@ FORM = (
         ),
         ("total == 5", "fail-if: 'total == 5': == is not judged beyond noise; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
+        ("total > inf", "fail-if: 'total > inf': inf is never reached"),
+        ("total > 1e999s", "fail-if: 'total > 1e999s': 1e999s is never reached"),
         ("total > +5", "fail-if: 'total > +5': +5 of what? write +5%, +5ms"),
         ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the base"),
         ("total > ++5%", f"fail-if: 'total > ++5%' {FORM}"),

@@ -17,6 +17,7 @@ from profile_analyze.analysis.drift import drift_factors, without_drift
 from profile_analyze.cli.progress import Progress
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
+from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
 from tests.conftest import PROFILES, run_command
 from tests.small import Operator, profile_of, runs_of, written
@@ -398,8 +399,10 @@ def test_joiners_merge() -> None:
     first.add(profiles[0])
     for profile in profiles[1:]:
         rest.add(profile)
-    first.merge(rest)
-    first.merge(RunJoiner())
+    seen = rest.seen()
+    assert seen is not None
+    first.take(seen)
+    assert RunJoiner().seen() is None
     query = pa.Query(order="+name")
     assert pa.run(query, first.joined()).rows == pa.run(query, whole.joined()).rows
     assert first.joined().notes_on_runs == whole.joined().notes_on_runs
@@ -409,15 +412,15 @@ def test_many_files_are_read_by_several_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    original = pa.load_runs
+    original = RunsAhead.__init__
+
+    def begin(self: RunsAhead, paths: list[str], details: frozenset[str], processes: int) -> None:
+        asked.append(processes)
+        original(self, paths, details, 1)
+
     monkeypatch.setattr("profile_analyze.cli.inputs._MANY", 2)
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-
-    def load_runs(files: list[str], **options: Any) -> pa.Profile:
-        asked.append(options["processes"])
-        return original(files)
-
-    monkeypatch.setattr("profile_analyze.readers.many.load_runs", load_runs)
+    monkeypatch.setattr(RunsAhead, "__init__", begin)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):

@@ -12,10 +12,10 @@ from profile_analyze.readers.paths import LIST, files_in
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.many import RunsAhead
 
 
 _MANY: Final = 100
@@ -47,51 +47,58 @@ def inputs_of(arguments: argparse.Namespace) -> Inputs:
 
 
 class Reading:
-    """Reads what is asked about. One file is begun with at once, while libraries are imported."""
+    """Reads what is asked about, as far as can be while libraries are imported."""
 
     def __init__(self, inputs: Inputs, arguments: argparse.Namespace) -> None:
+        """Begin to read, if there is one file."""
         self._inputs = inputs
         self._skip_bad: bool = arguments.skip_bad
         self._match: str = arguments.match
         self._correct_drift: bool = arguments.correct_drift
-        is_one = len(inputs.all) == 1
-        self._ahead = ReadAhead(inputs.files[0]) if is_one else None
+        self._details: frozenset[str] = frozenset()
+        self._ahead = ReadAhead(inputs.files[0]) if len(inputs.all) == 1 else None
+        self._sides: list[RunsAhead] = []
 
-    def source(self, details: Collection[str]) -> Profile | Comparison:
-        """What is asked about, with what of `model.profile.DETAILS` is needed.
+    def begin(self, details: frozenset[str]) -> None:
+        """Begin to read, if there are many files, what of `model.profile.DETAILS` is needed."""
+        self._details = details
+        if self._ahead is not None:
+            return
+        if self._inputs.base:
+            from profile_analyze.model.comparison import COMPARISON_DETAILS
 
-        Raises `InputError`.
-        """
+            self._details |= COMPARISON_DETAILS
+        from profile_analyze.readers.many import RunsAhead
+
+        self._sides = [
+            RunsAhead(files, self._details, _processes_for(files))
+            for files in (self._inputs.files, self._inputs.base)
+            if files
+        ]
+
+    def source(self) -> Profile | Comparison:
+        """What is asked about. Raises `InputError`."""
         if self._ahead is not None:
             from profile_analyze.readers.loading import profile_in
 
-            return self._corrected(profile_in(self._ahead.content(), details))
+            return self._corrected(profile_in(self._ahead.content(), self._details))
         progress = Progress(len(self._inputs.all))
         try:
-            if not self._inputs.base:
-                return self._corrected(self._runs(self._inputs.files, details, progress))
-            from profile_analyze.model.comparison import COMPARISON_DETAILS, compare
-
-            wanted = {*details, *COMPARISON_DETAILS}
-            sides = (self._inputs.files, self._inputs.base)
-            profile, base = (self._runs(files, wanted, progress) for files in sides)
+            profiles = [self._profile(side, progress) for side in self._sides]
         finally:
             progress.clear()
-        return self._corrected(compare(profile, base, self._match))
+        profile, *base = profiles
+        if not base:
+            return self._corrected(profile)
+        from profile_analyze.model.comparison import compare
 
-    def _runs(self, files: list[str], details: Collection[str], progress: Progress) -> Profile:
-        from profile_analyze.readers.many import load_runs
+        return self._corrected(compare(profile, base[0], self._match))
 
+    def _profile(self, side: RunsAhead, progress: Progress) -> Profile:
         try:
-            return load_runs(
-                files,
-                details=details,
-                skip_bad=self._skip_bad,
-                progress=progress.of_next(len(files)),
-                processes=_processes_for(files),
-            )
+            return side.profile(skip_bad=self._skip_bad, progress=progress.of_next(len(side)))
         except InputError as error:
-            if self._skip_bad or len(files) == 1:
+            if self._skip_bad or len(side) == 1:
                 raise
             advice = "; --skip-bad leaves out what cannot be read"
             raise type(error)(error.file, error.reason + advice) from None

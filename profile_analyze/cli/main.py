@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.arguments import (
@@ -99,8 +100,11 @@ def _answer(arguments: argparse.Namespace) -> Report:
     conditions = conditions_of(arguments, queries[_asked_side(arguments)])
     reading = Reading(inputs, arguments) if known is None else known  # while others are imported
     renderer = find_renderer(form_of(arguments))
-    details = _details(arguments, queries["device"], columns or renderer.columns(queries["device"]))
-    source = reading.source(details) if isinstance(reading, Reading) else reading
+    shown = columns or renderer.columns(queries["device"])
+    if isinstance(reading, Reading):
+        reading.begin(_details(arguments, queries["device"], shown))
+    _import_what_answers(renderer)
+    source = reading.source() if isinstance(reading, Reading) else reading
     report = _report_on(arguments, queries, columns, renderer, source)
     if conditions:
         from profile_analyze.query.gate import judge_conditions
@@ -122,6 +126,16 @@ def _answer(arguments: argparse.Namespace) -> Report:
     else:
         write_standard_output(pieces, for_programs=renderer.for_programs)
     return report
+
+
+def _import_what_answers(renderer: Renderer) -> None:
+    """Import what is needed once the file is read, while that is done."""
+    for module in (
+        "profile_analyze.query.run",
+        "profile_analyze.query.summary",
+        *renderer.libraries,
+    ):
+        import_module(module)
 
 
 def _goes_to_a_file(arguments: argparse.Namespace) -> bool:

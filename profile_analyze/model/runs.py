@@ -26,7 +26,7 @@ IDENTITY_DETAILS: Final = frozenset({"in_shapes", "out_shapes"})
 """The details that are needed for it."""
 
 
-class _Seen(NamedTuple):
+class Seen(NamedTuple):
     """What was read of some runs: of one file, or of several that were joined."""
 
     keys: Sequence[tuple[Any, ...]]
@@ -51,7 +51,7 @@ class RunJoiner:
     """Takes profiles one after another and makes one of them, with the runs of all.
 
     Of each only its times are kept, and what it says of operators that were not known before.
-    Joiners merge: what two took is what one would have taken of all, in that order.
+    Joiners merge: what two took, one after the other, is what one would have taken of all.
     """
 
     def __init__(self) -> None:
@@ -73,8 +73,8 @@ class RunJoiner:
 
         Raises `QueryError` if it was loaded without `IDENTITY_DETAILS`.
         """
-        self._take(
-            _Seen(
+        self.take(
+            Seen(
                 keys=identities(profile, IDENTITY),
                 facts=facts_of(profile),
                 runs_with=np.full(len(profile), profile.runs),
@@ -88,13 +88,11 @@ class RunJoiner:
             )
         )
 
-    def merge(self, other: RunJoiner) -> None:
-        """Take what `other` took, after all that was taken before."""
-        if other._profiles:
-            self._take(other._seen())
-
-    def _seen(self) -> _Seen:
-        return _Seen(
+    def seen(self) -> Seen | None:
+        """All that was taken, for another joiner to take; None if nothing was."""
+        if not self._profiles:
+            return None
+        return Seen(
             keys=list(self._row_of),
             facts=self._all_facts(),
             runs_with=self._runs_with,
@@ -111,7 +109,8 @@ class RunJoiner:
         known = {"computation": self._computation, "memory": self._memory}
         return concatenated(self._facts) | known
 
-    def _take(self, seen: _Seen) -> None:
+    def take(self, seen: Seen) -> None:
+        """Take what another joiner took, after all that was taken before."""
         known = len(self._row_of)
         row_of = self._row_of
         rows = np.array([row_of.setdefault(key, len(row_of)) for key in seen.keys], np.int64)

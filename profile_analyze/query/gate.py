@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import re
+from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -137,20 +138,30 @@ class FailCondition(NamedTuple):
 def _limit(text: str, sign: str, limit: str) -> tuple[float, Literal["s", "s more", "of base"]]:
     try:
         if limit.endswith("%"):
-            if not sign:
-                raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
-            share = parse_quantity(sign + limit, "1")
-            if share <= -1:
-                raise QueryError(
-                    f"fail-if: {text!r}: nothing takes {-share:.0%} less than the base"
-                )
-            return share, "of base"
-        if not limit[-1].isalpha():
-            examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
-            raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
-        return parse_time(sign + limit), "s more" if sign else "s"
+            return _share(text, sign, limit), "of base"
+        return _seconds(text, sign, limit), "s more" if sign else "s"
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
+
+
+def _share(text: str, sign: str, limit: str) -> float:
+    if not sign:
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
+    share = parse_quantity(sign + limit, "1")
+    if share <= -1:
+        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the base")
+    return share
+
+
+def _seconds(text: str, sign: str, limit: str) -> float:
+    """A bare number is refused: it may be percents, milliseconds or seconds that are meant."""
+    seconds = parse_time(sign + limit)
+    if isinf(seconds):
+        raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
+    if not limit[-1].isalpha():
+        examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
+        raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
+    return seconds
 
 
 class FailVerdict(NamedTuple):

@@ -18,12 +18,16 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
     from os import PathLike
     from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.runs import Seen
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
+    # how many files a step is of, and what is wrong with those that could not be read
+    _Step: TypeAlias = tuple[int, tuple[InputError, ...]]
 
 _FILES_OF_A_PART: Final = 25
 
@@ -45,19 +49,70 @@ def load_runs(
 
     Raises as `load`, and `InputError` also if all files were left out.
     """
-    joiner = RunJoiner()
-    bad: list[InputError] = []
-    read = 0
-    for files, errors in _steps(joiner, paths, {*details, *IDENTITY_DETAILS}, processes):
-        bad += errors
-        if errors and (not skip_bad or len(bad) == len(paths)):
-            raise bad[0]
-        read += files
-        if progress is not None:
-            progress(read)
-    if not paths:
-        raise InputError("", "no file was named")
-    return joiner.joined(tuple(_on_bad_files(bad)))
+    return RunsAhead(paths, details, processes).profile(skip_bad=skip_bad, progress=progress)
+
+
+class RunsAhead:
+    """The runs in several files; with more `processes` they are read while something else is done.
+
+    See `load_runs`.
+    """
+
+    def __init__(self, paths: Paths, details: Collection[str], processes: int) -> None:
+        """Begin to read, if several processes are to; errors wait for `profile`."""
+        self._paths = paths
+        self._details = frozenset({*details, *IDENTITY_DETAILS})
+        self._parts = [
+            paths[start : start + _FILES_OF_A_PART]
+            for start in range(0, len(paths), _FILES_OF_A_PART)
+        ]
+        self._workers: list[_Worker] = []
+        if processes > 1 and len(self._parts) > 1:
+            read = partial(_read, details=self._details)
+            self._workers = _started(read, self._parts, min(processes, len(self._parts)))
+
+    def __len__(self) -> int:
+        """How many files there are."""
+        return len(self._paths)
+
+    def profile(
+        self, *, skip_bad: bool = False, progress: Callable[[int], None] | None = None
+    ) -> Profile:
+        """One profile with all of them; to be asked once. Raises as `load_runs`."""
+        joiner = RunJoiner()
+        bad: list[InputError] = []
+        read = 0
+        steps = self._by_processes if self._workers else self._one_by_one
+        for files, errors in steps(joiner):
+            bad += errors
+            if errors and (not skip_bad or len(bad) == len(self._paths)):
+                raise bad[0]
+            read += files
+            if progress is not None:
+                progress(read)
+        if not self._paths:
+            raise InputError("", "no file was named")
+        return joiner.joined(tuple(_on_bad_files(bad)))
+
+    def _one_by_one(self, joiner: RunJoiner) -> Iterator[_Step]:
+        """Have `joiner` take what is in the files, in their order."""
+        for path in self._paths:
+            error = _added(joiner, path, self._details)
+            yield 1, () if error is None else (error,)
+
+    def _by_processes(self, joiner: RunJoiner) -> Iterator[_Step]:
+        """The same from the processes that read them."""
+        try:
+            for place, paths in enumerate(self._parts):
+                part = _received(self._workers[place % len(self._workers)].receiver, paths)
+                if part.seen is not None:
+                    joiner.take(part.seen)
+                yield part.files, part.bad
+        finally:
+            for worker in self._workers:
+                worker.receiver.close()
+                worker.process.kill()
+                worker.process.join()
 
 
 def _on_bad_files(bad: Sequence[InputError]) -> Iterator[str]:
@@ -66,58 +121,35 @@ def _on_bad_files(bad: Sequence[InputError]) -> Iterator[str]:
         yield f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
 
 
-def _steps(
-    joiner: RunJoiner, paths: Paths, details: Collection[str], processes: int
-) -> Iterator[tuple[int, tuple[InputError, ...]]]:
-    """Have `joiner` take what is in `paths`, in their order, some at a time.
-
-    How many files each step is of, and what is wrong with those that could not be read.
-    """
-    if processes == 1 or len(paths) <= _FILES_OF_A_PART:
-        for path in paths:
-            error = _added(joiner, path, details)
-            yield 1, () if error is None else (error,)
-        return
-    parts = [
-        paths[start : start + _FILES_OF_A_PART] for start in range(0, len(paths), _FILES_OF_A_PART)
-    ]
-    read = partial(_read, details=details)
-    for part in _by_processes(read, parts, min(processes, len(parts))):
-        joiner.merge(part.joiner)
-        yield part.files, part.bad
-
-
 class _Part(NamedTuple):
     """What was read of some files, and which of them could not be."""
 
-    joiner: RunJoiner
+    seen: Seen | None
     bad: tuple[InputError, ...]
     files: int
 
 
-def _by_processes(
-    read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int
-) -> Iterator[_Part]:
-    """What `read` makes of each of `parts`, in their order; each process takes every so-manieth."""
+class _Worker(NamedTuple):
+    """A process, and the end of a pipe from which its parts come."""
+
+    process: BaseProcess
+    receiver: Connection
+
+
+def _started(read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int) -> list[_Worker]:
+    """So many processes, each of which reads every so-manieth of `parts`."""
     from multiprocessing import get_context
 
     context = get_context("fork")
     workers = []
-    try:
-        for first in range(count):
-            receiver, sender = context.Pipe(duplex=False)
-            share = parts[first::count]
-            worker = context.Process(target=_work, args=(read, share, sender), daemon=True)
-            worker.start()
-            workers.append((worker, receiver))
-            sender.close()  # so that its end is seen when the worker ends
-        for place, part in enumerate(parts):
-            yield _received(workers[place % count][1], part)
-    finally:
-        for worker, receiver in workers:
-            receiver.close()
-            worker.kill()
-            worker.join()
+    for first in range(count):
+        receiver, sender = context.Pipe(duplex=False)
+        share = parts[first::count]
+        process = context.Process(target=_work, args=(read, share, sender), daemon=True)
+        process.start()
+        sender.close()  # so that its end is seen when the process ends
+        workers.append(_Worker(process, receiver))
+    return workers
 
 
 def _received(receiver: Connection, part: Paths) -> _Part:
@@ -139,7 +171,7 @@ def _work(read: Callable[[Paths], _Part], parts: Sequence[Paths], sender: Connec
 def _read(paths: Paths, details: Collection[str]) -> _Part:
     joiner = RunJoiner()
     bad = [error for path in paths if (error := _added(joiner, path, details)) is not None]
-    return _Part(joiner, tuple(bad), len(paths))
+    return _Part(joiner.seen(), tuple(bad), len(paths))
 
 
 def _added(

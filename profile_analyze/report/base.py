@@ -71,6 +71,8 @@ class Renderer(Protocol):
     """What it is called on the command line."""
     for_programs: bool
     """Whether programs read it: then it is UTF-8 whatever the terminal's encoding."""
+    libraries: tuple[str, ...]
+    """What it imports when it writes, so that it can be imported while a file is read."""
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """The columns that it shows of an answer to `query` unless others are asked for.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import tabulate
-
 from profile_analyze.report.text import has_wide_text, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+LIBRARIES: Final[tuple[str, ...]] = ("tabulate",)
+"""What drawing imports when it is first used."""
 
 _ROWS_AT_ONCE: Final = 2000
 _ABOVE_ROWS: Final = 3  # lines: the top, the headers, the rule under them
@@ -29,6 +30,8 @@ def draw(
     digits, as long as all its texts are numbers. The others stay as they are, those in `right` on
     the right, the rest on the left, so that an operator called 007 is not shown as 7.
     """
+    import tabulate
+
     columns = max(map(len, [headers, *rows[:1]]))
     # For tabulate's users to set: measuring characters costs an eighth of the drawing, and plain
     # text does not need it.

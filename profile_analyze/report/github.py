@@ -22,6 +22,7 @@ class GithubRenderer:
 
     name = "github"
     for_programs = True
+    libraries: tuple[str, ...] = ()
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         """See `Renderer.columns`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.report.base import columns_of_groups, judged_of, parts, rates, varying
 from profile_analyze.report.cells import Cells, cells_of, heading_in
 from profile_analyze.report.colors import bar, dim
-from profile_analyze.report.drawing import draw, draw_boxes
+from profile_analyze.report.drawing import LIBRARIES, draw, draw_boxes
 from profile_analyze.report.labels import (
     gate_text,
     row_labels,
@@ -55,6 +55,7 @@ class GridRenderer:
 
     name = "table"
     for_programs = False
+    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`: several stand in one box."""

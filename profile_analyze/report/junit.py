@@ -23,6 +23,7 @@ class JunitRenderer:
 
     name = "junit"
     for_programs = True
+    libraries: tuple[str, ...] = ()
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         """See `Renderer.columns`: tables have no place in it."""

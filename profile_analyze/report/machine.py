@@ -21,6 +21,7 @@ class ProgramRenderer:
     """What the renderers of forms for programs have in common; see `Renderer`."""
 
     for_programs = True
+    libraries: tuple[str, ...] = ("orjson",)  # which writes the numbers of csv too
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""
@@ -33,7 +34,10 @@ def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     if not query.compared:
         return shown
     after = shown.index("ratio") + 1
-    return (*shown[:after], "ratio_low", "ratio_high", "p_value", *shown[after:])
+    rest = [
+        name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by
+    ]
+    return (*shown[:after], *rest, *shown[after:])
 
 
 def _columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.base import columns_of_groups, parts, rates
 from profile_analyze.report.cells import cells_of, draw_cells
-from profile_analyze.report.drawing import draw
+from profile_analyze.report.drawing import LIBRARIES, draw
 from profile_analyze.report.labels import gate_sentence, summary_lines, summary_sentences
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class MarkdownRenderer:
 
     name = "markdown"
     for_programs = False
+    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""

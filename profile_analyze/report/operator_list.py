@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import parts
+from profile_analyze.report.drawing import LIBRARIES
 from profile_analyze.report.grid import summary_text
 from profile_analyze.report.labels import gate_text, row_labels
 
@@ -22,6 +23,7 @@ class OperatorListRenderer:
 
     name = "operators"
     for_programs = False
+    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
         """See `Renderer.columns`."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import Cells, cells_of, draw_cells
-from profile_analyze.report.drawing import draw
+from profile_analyze.report.drawing import LIBRARIES, draw
 from profile_analyze.report.labels import gate_text, summary_lines, summary_sentences
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.text import shortened
@@ -28,6 +28,7 @@ class PlainRenderer:
 
     name = "plain"
     for_programs = False
+    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`. What tells rows apart comes last, as it may be long."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import cells_of, heading_in
-from profile_analyze.report.drawing import draw
+from profile_analyze.report.drawing import LIBRARIES, draw
 from profile_analyze.report.grid import GridRenderer
 from profile_analyze.report.labels import (
     gate_sentence,
@@ -49,6 +49,7 @@ class WikiRenderer:
 
     name = "wiki"
     for_programs = False
+    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`: those of the other form for people, and bars."""
