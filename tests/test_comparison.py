@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 
 import profile_analyze as pa
+from profile_analyze.cli.arguments import parser
 from profile_analyze.model.comparison import MATCHES
 from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.question import DEFAULT_THRESHOLD
 from tests.conftest import run_command
 from tests.small import Operator, profile_of, profile_of_document, runs_of, written
 from tests.strategies import documents, runs_of_one
@@ -392,3 +394,9 @@ def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None
         "faster, however clear it is; 5 on each side could"
     )
     assert change.notes == ((note,) if told else ())
+
+
+def test_the_command_offers_every_way_to_match() -> None:
+    (option,) = (one for one in parser()._actions if one.dest == "match")
+    assert tuple(option.choices or ()) == tuple(MATCHES)
+    assert f"default: {DEFAULT_THRESHOLD:.0%}" in parser().format_help()

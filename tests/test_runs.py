@@ -469,6 +469,7 @@ def test_drift_that_cannot_be_told_is_left() -> None:
     comparison = without_drift(pa.compare(one, two))
     assert isinstance(comparison, pa.Comparison)
     assert comparison.notes[-1] == corrected.notes[0]
+    assert not comparison.drift_corrected  # so that the whole is judged
 
 
 def test_a_whole_that_was_corrected_has_no_verdict() -> None:

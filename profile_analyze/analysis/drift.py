@@ -29,7 +29,8 @@ def drift_factors(times_s: Floats) -> Floats | None:
     The median, over the operators that have a time in each run, of the ratio of that time to the
     operator's median: the size factors of Anders and Huber (2010), with the median in place of the
     geometric mean, and each operator weighed by its median time. Many take a tick of the clock or
-    two, whose ratios say nothing. `times_s` has shape (operators, runs).
+    two, whose ratios say nothing. A run in which most took no time is left as it is.
+    `times_s` has shape (operators, runs).
     """
     medians = quantile_of_runs(times_s, 0.5)
     usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)
@@ -73,7 +74,7 @@ def _compared_without_drift(comparison: Comparison) -> Comparison:
         base_device=base_device,
         base_host=base_host,
         notes=(*comparison.notes, _note(factors)),
-        drift_corrected=True,
+        drift_corrected=factors is not None,
     )
 
 
@@ -103,7 +104,7 @@ def _together(timings: Timings, base: Timings) -> tuple[Timings, Timings, Floats
 
 
 def _divided(timings: Timings, factors: Floats) -> Timings:
-    lanes, operators = timings.lanes, len(timings.recorded)
+    lanes = timings.lanes
     of_intervals = factors[lanes.run]
     scaled = {name: getattr(lanes, name) / of_intervals for name in ("start_s", "kern_s", "end_s")}
-    return Timings(replace(lanes, **scaled), operators=operators, runs=len(factors))
+    return Timings(replace(lanes, **scaled), operators=timings.operators, runs=timings.runs)

@@ -460,13 +460,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     Raises `QueryError`; exits after `--help` and `--version`.
     """
     arguments = parser().parse_intermixed_args(argv)
-    _check_files(arguments)
+    _check_a_profile_is_named(arguments)
     _check_form(arguments)
     _check_comparison(arguments)
     return arguments
 
 
-def _check_files(arguments: argparse.Namespace) -> None:
+def _check_a_profile_is_named(arguments: argparse.Namespace) -> None:
     if arguments.files:
         return
     if arguments.compare:
@@ -575,8 +575,9 @@ def _tells_runs_apart(columns: str | None) -> bool:
     """Whether columns that are to be shown are of single runs; that they exist is checked later."""
     from profile_analyze.query.catalog import find_column, split_names
 
-    with suppress(QueryError):
-        return any(find_column(name).needs_runs_apart for name in split_names(columns or "id"))
+    if columns is not None:
+        with suppress(QueryError):
+            return any(find_column(name).needs_runs_apart for name in split_names(columns))
     return False
 
 

@@ -41,7 +41,6 @@ from profile_analyze.report.forms import (
     find_renderer,
     kind_of_picture,
 )
-from profile_analyze.report.labels import gate_sentence
 
 if TYPE_CHECKING:
     import argparse
@@ -108,6 +107,7 @@ def _answer(arguments: argparse.Namespace) -> Report:
     report = _report_on(arguments, queries, columns, renderer, source)
     if conditions:
         from profile_analyze.query.gate import judge_conditions
+        from profile_analyze.report.labels import gate_sentence
 
         gate = judge_conditions(conditions, queries[_asked_side(arguments)], source)
         told = map(gate_sentence, gate) if renderer.name in WITHOUT_SUMMARY else ()

@@ -41,7 +41,7 @@ class Coded(Generic[T]):
         """The coded form of `values`; None is N/A."""
         distinct = dict.fromkeys(values)
         if len(distinct) == len(values) and None not in distinct:  # such as names
-            return cls(np.arange(len(values)), tuple(values))  # type: ignore[arg-type]
+            return cls(np.arange(len(values)), tuple(values))  # type: ignore[arg-type]  # no None
         places = dict(zip(distinct, range(len(distinct)), strict=True))
         codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
         missing = places.pop(None, None)

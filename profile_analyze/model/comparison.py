@@ -10,7 +10,6 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.facts import concatenated, facts_of, taken
-from profile_analyze.model.frozen import freeze_arrays
 from profile_analyze.model.identity import identities
 from profile_analyze.model.profile import Profile, Timings
 from profile_analyze.units import counted
@@ -63,9 +62,6 @@ class Comparison:
     """On the base and on the matching, a sentence each."""
     drift_corrected: bool = False
     """Whether what changed in all operators at once was taken out: see `analysis.drift`."""
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self)
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base_file!r})"

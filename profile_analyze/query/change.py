@@ -109,7 +109,6 @@ def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "")
     return Query(
         by=by,
         aggregates=aggregates or (),
-        run_statistic=query.run_statistic,
         compared=True,
         threshold=query.threshold,
         peaks=query.peaks,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.columns import RUN_STATISTICS
-from profile_analyze.model.numbers import over_runs, total
+from profile_analyze.model.numbers import over_runs, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.runs import by_run
 from profile_analyze.query.filters import of_kind
@@ -110,7 +110,7 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
 
 def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[float, float]:
     """Of times of shape (operators, runs)."""
-    sums = np.array([[total(of_run) for of_run in times.T]])
+    sums = totals(times)[np.newaxis]
     means = sums / np.maximum((~np.isnan(times)).sum(axis=0), 1)
     sum_s, mean_s = (over_runs(values, run_statistic)[0] for values in (sums, means))
     return float(sum_s), float(mean_s)

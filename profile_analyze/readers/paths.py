@@ -47,13 +47,13 @@ def _files(name: str) -> Iterator[str]:
 
 def _in_folder(name: str) -> Iterator[str]:
     try:
-        entries = sorted(os.listdir(name)) if os.path.isdir(name) else None  # noqa: PTH112, PTH208
+        entries = sorted(os.listdir(name)) if os.path.isdir(name) else None  # noqa: PTH112, PTH208  # any text
     except OSError as error:
         raise InputError(name, (error.strerror or str(error)).lower()) from None
     if entries is None:
         yield name
         return
-    found = [os.path.join(name, entry) for entry in entries if entry.endswith(SUFFIXES)]  # noqa: PTH118
+    found = [os.path.join(name, entry) for entry in entries if entry.endswith(SUFFIXES)]  # noqa: PTH118  # same
     if not found:
         known = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
         raise InputError(name, f"is a directory without profiles ({known})")

@@ -6,29 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import gate_sentence, summary_sentences
+from profile_analyze.report.machine import VerdictRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display, Report
 
 _LEVELS: Final = {"met": "error", "unjudged": "warning", "passed": "notice"}
 _TITLE: Final = "profile_analyze"
 
 
-class GithubRenderer:
+class GithubRenderer(VerdictRenderer):
     """See `Renderer`. Tables have no place in annotations, and are left out."""
 
     name = "github"
-    for_programs = True
-    libraries: tuple[str, ...] = ()
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
-        """See `Renderer.columns`."""
-        return ()
-
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002  # of the interface
         """See `Renderer.pieces`: an error for what is met, a warning for what is not judged."""
         for verdict in report.gate:
             yield _annotation(_LEVELS[verdict.outcome], gate_sentence(verdict))

@@ -7,29 +7,23 @@ from xml.sax.saxutils import escape, quoteattr
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import gate_reason, summary_sentences
+from profile_analyze.report.machine import VerdictRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display, Report
 
 _SUITE = "profile_analyze"
 
 
-class JunitRenderer:
+class JunitRenderer(VerdictRenderer):
     """See `Renderer`. Conditions that are met are failures; what is not judged is skipped."""
 
     name = "junit"
-    for_programs = True
-    libraries: tuple[str, ...] = ()
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
-        """See `Renderer.columns`: tables have no place in it."""
-        return ()
-
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002  # of the interface
         """See `Renderer.pieces`."""
         outcomes = [verdict.outcome for verdict in report.gate]
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'

@@ -95,10 +95,7 @@ def _change_lines(change: Change) -> list[tuple[str, str]]:
         ("base runs", _runs(change.base_runs, change.base_spread)),
         ("difference", difference + _in_brackets(_signed(change.change, percent))),
         ("ratio", ratio + _in_brackets(between)),
-        (
-            "verdict",
-            change.verdict or NOT_AVAILABLE + change.drift_corrected * " (drift is corrected)",
-        ),
+        ("verdict", change.verdict or (_HIDDEN if change.drift_corrected else NOT_AVAILABLE)),
     ]
 
 
@@ -196,7 +193,7 @@ def gate_reason(verdict: FailVerdict) -> str:
     if not verdict.condition.relative:
         between = _between(seconds(verdict.low), seconds(verdict.high))
         return f"{measured}{_in_brackets(between)}, {verdict.reason}"
-    change = verdict.time_s / verdict.base_s - 1 if verdict.base_s > 0 else verdict.base_s
+    change = verdict.time_s / verdict.base_s - 1
     between = _between(*(_signed(end - 1, percent) for end in (verdict.low, verdict.high)))
     against = f"{measured} against {seconds(verdict.base_s)} s of the base"
     return f"{_signed(change, percent)}{_in_brackets(between)}, {against}: {verdict.reason}"

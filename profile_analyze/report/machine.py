@@ -28,6 +28,22 @@ class ProgramRenderer:
         return columns(query, several_runs=several_runs)
 
 
+class VerdictRenderer:
+    """The same of forms that tell what became of conditions, and have no tables."""
+
+    for_programs = True
+    libraries: tuple[str, ...] = ()
+
+    def columns(
+        self,
+        query: Query,  # noqa: ARG002  # of the interface
+        *,
+        several_runs: bool = False,  # noqa: ARG002  # of the interface
+    ) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return ()
+
+
 def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """The columns that a form for programs has by itself; it has room for what verdicts rest on."""
     shown = _columns(query, several_runs=several_runs)
