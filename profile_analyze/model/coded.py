@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -39,10 +41,7 @@ class Coded(Generic[T]):
     @classmethod
     def of(cls, values: Sequence[T | None]) -> Coded[T]:
         """The coded form of `values`; None is N/A."""
-        distinct = dict.fromkeys(values)
-        if len(distinct) == len(values) and None not in distinct:  # such as names
-            return cls(np.arange(len(values)), tuple(values))  # type: ignore[arg-type]  # no None
-        places = dict(zip(distinct, range(len(distinct)), strict=True))
+        places: defaultdict[T | None, int] = defaultdict(count().__next__)
         codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
         missing = places.pop(None, None)
         if missing is not None:

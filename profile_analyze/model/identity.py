@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,9 +27,9 @@ def identities(
     Raises `QueryError` if the profile was loaded without some of the columns.
     """
     rows = np.arange(len(profile)) if among is None else among
-    values = list(zip(*(_values(profile, name, rows) for name in columns), strict=True))
+    values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
     if len(set(values)) == len(values):
-        return [(*value, 0) for value in values]
+        return values
     value_of = dict(zip(rows.tolist(), values, strict=True))
     seen: dict[tuple[Any, ...], int] = {}
     found = {}
@@ -37,7 +38,7 @@ def identities(
             value = value_of[row]
             number = seen.get(value, 0)
             seen[value] = number + 1
-            found[row] = (*value, number)
+            found[row] = (*value[:-1], number)
     return [found[row] for row in value_of]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -55,7 +57,7 @@ class RunJoiner:
     """
 
     def __init__(self) -> None:
-        self._row_of: dict[tuple[Any, ...], int] = {}
+        self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._facts: list[Facts] = []
         self._computation = np.empty(0)
         self._memory = np.empty(0)
@@ -112,12 +114,11 @@ class RunJoiner:
     def take(self, seen: Seen) -> None:
         """Take what another joiner took, after all that was taken before."""
         known = len(self._row_of)
-        row_of = self._row_of
-        rows = np.array([row_of.setdefault(key, len(row_of)) for key in seen.keys], np.int64)
+        rows = np.fromiter(map(self._row_of.__getitem__, seen.keys), np.int64, len(seen.keys))
         unseen = np.flatnonzero(rows >= known)
         if len(unseen) or not self._facts:
             self._facts.append(taken(seen.facts, unseen))
-            self._make_room(len(row_of))
+            self._make_room(len(self._row_of))
         self._take_work(seen.facts, rows)
         self._conflicting[rows] |= seen.conflicting
         self._runs_with[rows] += seen.runs_with
@@ -143,9 +144,11 @@ class RunJoiner:
             (self._memory, facts["memory"]),
         ):
             before = kept[rows]
-            with np.errstate(invalid="ignore"):
-                self._conflicting[rows] |= np.abs(before - told) > 0  # NaN is no conflict
-            kept[rows] = np.where(np.isnan(before), told, before)
+            says_more = (before != told) & ~np.isnan(told)
+            if says_more.any():  # most runs say the same
+                was_unknown = np.isnan(before)
+                self._conflicting[rows] |= says_more & ~was_unknown
+                kept[rows] = np.where(was_unknown, told, before)
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
         """All that was taken, which was at least one, with further `notes`."""
