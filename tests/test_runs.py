@@ -153,6 +153,8 @@ def test_runs_that_tell_different_work_are_noted() -> None:
     joined = pa.join_runs([one, other])
     assert joined.memory.tolist() == one.memory.tolist()
     assert joined.notes_on_runs == (
+        "1 run with exactly the times of another: copies of one file under several names? The same "
+        "run counts twice",
         "the runs tell different computation or memory of 3 operators; what the first says is used",
     )
 
@@ -234,6 +236,8 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     outcome = run_command(str(tmp_path), "--format", "plain", "--show-host")
     assert (outcome.code, outcome.err) == (
         0,
+        "note: 1 run with exactly the times of another: copies of one file under several names? The"
+        " same run counts twice\n"
         "note: no operator has a host time; 2 have one on the device\n",
     )
     assert (

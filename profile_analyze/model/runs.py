@@ -43,6 +43,8 @@ class Seen(NamedTuple):
     host: LaneTimes
     files: tuple[str, ...]
     """The file of each run."""
+    hashes: tuple[int, ...]
+    """Of the times of each run; equal in this process and those forked from it."""
     profiles: int
     sources: tuple[str, ...]
     notes: Mapping[str, list[str]]
@@ -66,6 +68,7 @@ class RunJoiner:
         self._device: list[LaneTimes] = []
         self._host: list[LaneTimes] = []
         self._files: list[str] = []
+        self._hashes: list[int] = []
         self._profiles = 0
         self._sources: dict[str, None] = {}
         self._notes: dict[str, list[str]] = {}
@@ -84,6 +87,7 @@ class RunJoiner:
                 device=profile.device.lanes,
                 host=profile.host.lanes,
                 files=profile.run_files,
+                hashes=tuple(_hashes(profile)),
                 profiles=1,
                 sources=(profile.source,),
                 notes={note: [profile.file] for note in profile.notes},
@@ -102,6 +106,7 @@ class RunJoiner:
             device=LaneTimes.concatenated(self._device),
             host=LaneTimes.concatenated(self._host),
             files=tuple(self._files),
+            hashes=tuple(self._hashes),
             profiles=self._profiles,
             sources=tuple(self._sources),
             notes=self._notes,
@@ -125,6 +130,7 @@ class RunJoiner:
         self._device.append(seen.device.placed(rows, len(self._files)))
         self._host.append(seen.host.placed(rows, len(self._files)))
         self._files += seen.files
+        self._hashes += seen.hashes
         self._profiles += seen.profiles
         self._sources |= dict.fromkeys(seen.sources)
         for note, files in seen.notes.items():
@@ -182,6 +188,12 @@ class RunJoiner:
         twice = runs - len(set(self._files))
         if twice:
             yield f"{counted(twice, 'file')} named again: the same run counts twice"
+        copies = runs - len(set(self._hashes)) - twice
+        if copies > 0:
+            yield (
+                f"{counted(copies, 'run')} with exactly the times of another: copies of one file "
+                "under several names? The same run counts twice"
+            )
         in_all = int((self._runs_with == runs).sum())
         if in_all * 2 < operators:
             yield (
@@ -196,6 +208,19 @@ class RunJoiner:
                 f"the runs tell different computation or memory of {counted(conflicts, 'operator')}"
                 "; what the first says is used"
             )
+
+
+def _hashes(profile: Profile) -> Iterator[int]:
+    """For each run a number that another has if all its times are the same."""
+    sides = (profile.device.lanes, profile.host.lanes)
+    for run in range(profile.runs):
+        yield hash(
+            tuple(
+                times[lanes.run == run].tobytes()
+                for lanes in sides
+                for times in (lanes.start_s, lanes.end_s)
+            )
+        )
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
