@@ -61,7 +61,7 @@ FOREIGN = {
 ACTING = {
     "print": {"cli"},
     "exit": {"__main__", "cli"},
-    "isatty": {"cli"},
+    "isatty": {"cli", "readers"},
     "environ": {"cli"},
     "getenv": {"cli"},
     "stdout": {"cli"},

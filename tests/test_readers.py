@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TINY = (PROFILES / "tiny.json").read_bytes()
@@ -93,6 +96,113 @@ def test_compression_is_told_by_the_first_bytes(tmp_path: Path, packed: str) -> 
     plain_answer = run_command(str(PROFILES / "tiny.json"))
     assert run_command(written(tmp_path, content, "plainly.named")) == plain_answer
     assert run_command("-", stdin=content) == plain_answer
+
+
+@pytest.mark.parametrize("padding", [b"\0", bytes(600), bytes(5000)])
+def test_gzip_members_may_have_zero_bytes_between_and_after_them(
+    tmp_path: Path, padding: bytes
+) -> None:
+    content = gzip.compress(TINY[:9]) + padding + gzip.compress(TINY[9:]) + padding
+    assert gzip.decompress(content) == TINY
+    assert read_content(written(tmp_path, content)).data == TINY
+    with pytest.raises(pa.MalformedProfileError, match=r"damaged gzip: .*incorrect header check"):
+        read_content(written(tmp_path, content + b"no gzip"))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+@pytest.mark.parametrize("size", [0, 1, 3 << 20])
+def test_what_is_unpacked_in_steps_is_whole(
+    tmp_path: Path, pack: Callable[[bytes], bytes], size: int
+) -> None:
+    content = random.Random(0).randbytes(size)
+    assert read_content(written(tmp_path, pack(content))).data == content
+    assert read_content(written(tmp_path, pack(b"a" * size) + pack(content))).data == (
+        b"a" * size + content
+    )
+    cut = written(tmp_path, pack(content) + pack(content)[:-1])
+    with pytest.raises(pa.MalformedProfileError, match=r"truncated: the (gzip|zstd) stream has no"):
+        read_content(cut)
+
+
+PACKED = {
+    "plain": TINY,
+    "gzip": gzip.compress(TINY),
+    "zstd": zstandard.ZstdCompressor().compress(TINY),
+    "two members": gzip.compress(TINY[:-1]) + gzip.compress(TINY[-1:]),
+    "two frames": zstandard.ZstdCompressor().compress(TINY[:-1])
+    + zstandard.ZstdCompressor().compress(TINY[-1:]),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+def test_a_file_may_hold_as_much_as_the_limit_and_no_more(tmp_path: Path, packed: str) -> None:
+    path = written(tmp_path, PACKED[packed])
+    size = len(TINY)
+    assert read_content(path, max_size=size).data == TINY
+    assert ReadAhead(path, max_size=size).content().data == TINY
+    assert len(pa.load(path, max_size=size)) == len(pa.load_runs([path], max_size=size)) == 4
+    reason = f"{path}: holds more than {(size - 1) / 1024:.2f} KiB, decompressed; --max-size raises the limit"
+    for refuse in (
+        lambda: read_content(path, max_size=size - 1),
+        lambda: ReadAhead(path, max_size=size - 1).content(),
+        lambda: pa.load(path, max_size=size - 1),
+        lambda: pa.load_runs([path], max_size=size - 1),
+    ):
+        with pytest.raises(pa.InputError) as caught:
+            refuse()
+        assert str(caught.value) == reason
+    for files in ([path], ["-"]):
+        outcome = run_command(*files, "--max-size", f"{size - 1}B", stdin=PACKED[packed])
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err.endswith(
+            f": holds more than {(size - 1) / 1024:.2f} KiB, decompressed; --max-size raises the limit\n"
+        )
+        assert run_command(*files, "--max-size", f"{size}B", stdin=PACKED[packed]).code == 0
+    several = run_command(path, path, "--max-size", f"{size - 1}B")
+    assert several.err == (
+        f"profile_analyze: error: {reason}; --skip-bad leaves out what cannot be read\n"
+    )
+
+
+def test_a_list_is_limited_as_profiles_are(tmp_path: Path) -> None:
+    names = written(tmp_path, b"# names\n" * 1000, "names")
+    assert run_command(f"@{names}", "--max-size", "7KiB").err == (
+        f"profile_analyze: error: @{names}: the list cannot be read: holds more than 7.00 KiB, "
+        "decompressed; --max-size raises the limit\n"
+    )
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_what_would_fill_the_memory_is_not_unpacked(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    bomb = written(tmp_path, pack(bytes(64 << 20)) * 20)
+    tracemalloc.start()
+    with pytest.raises(pa.InputError, match=r"holds more than 100\.00 MiB, decompressed"):
+        read_content(bomb, max_size=100 << 20)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 200 << 20
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        ("16", "'16' of what? write 16GiB"),
+        ("0B", "'0B' is less than a byte; write 16GiB"),
+        ("-1GiB", "'-1GiB' is less than a byte; write 16GiB"),
+        ("1ms", "'1ms' is not a number with the unit B, such as 10MiB"),
+        ("inf", "'inf' is not a number with the unit B, such as 10MiB"),
+        ("nan", "'nan' is not a number with the unit B, such as 10MiB"),
+        ("1e400B", "'1e400B' is not a number with the unit B, such as 10MiB"),
+        ("", "'' is not a number with the unit B, such as 10MiB"),
+    ],
+)
+def test_limits_that_are_none(size: str, reason: str) -> None:
+    outcome = run_command("nothing.json", f"--max-size={size}")
+    message = f"argument --max-size: {reason}; see profile-analyze --help"
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"profile_analyze: error: {message}\n"
 
 
 @pytest.mark.parametrize("size", [0, 1 << 20, (1 << 20) + 1, 5 << 20])
@@ -465,7 +575,7 @@ def test_a_truncated_profile_says_at_which_byte(tmp_path: Path, share: float) ->
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert failure(str(tmp_path / "nothing.json")) == "no such file"
-    with pytest.raises(pa.InputError, match="is a directory; name a profile in it"):
+    with pytest.raises(pa.InputError, match="is a directory; name a file in it"):
         pa.load(tmp_path)
     assert failure(str(tmp_path / "a\0b")) == "no such file: the name has a NUL character"
 

@@ -418,9 +418,16 @@ def test_many_files_are_read_by_several_processes(
     asked: list[int] = []
     original = RunsAhead.__init__
 
-    def begin(self: RunsAhead, paths: list[str], details: frozenset[str], processes: int) -> None:
+    def begin(
+        self: RunsAhead,
+        paths: list[str],
+        details: frozenset[str],
+        processes: int,
+        *,
+        max_size: int,
+    ) -> None:
         asked.append(processes)
-        original(self, paths, details, 1)
+        original(self, paths, details, 1, max_size=max_size)
 
     monkeypatch.setattr("profile_analyze.cli.inputs._MANY", 2)
     monkeypatch.setattr("os.cpu_count", lambda: 3)

@@ -11,6 +11,7 @@ from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.base import ALL_COLUMNS
 from profile_analyze.report.forms import (
     FORMS,
@@ -84,6 +85,7 @@ _LATER_OPTIONS: Final = frozenset(
         "correct_drift",
         "compare",
         "match",
+        "max_size",
         "threshold",
         "fail_if",
         "fail_uncertain",
@@ -123,6 +125,13 @@ def parser() -> argparse.ArgumentParser:
         "are runs of one model; a folder stands for the profiles in it, @FILE for the names in it",
     )
     result.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
+    result.add_argument(
+        "--max-size",
+        type=_size,
+        default=MAX_SIZE,
+        metavar="SIZE",
+        help="refuse a file that holds more than this, decompressed, such as 16GiB (default: 8GiB)",
+    )
     _add_rows(result.add_argument_group("rows: which operators"))
     _add_groups(result.add_argument_group("groups: one row for several operators"))
     _add_order(result.add_argument_group("order: which come first, and how many"))
@@ -432,6 +441,18 @@ def _time(text: str) -> float:
         return parse_time(text)
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _size(text: str) -> int:
+    try:
+        size = parse_quantity(text, "byte")
+    except QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not text.strip()[-1].isalpha():
+        raise argparse.ArgumentTypeError(f"{text!r} of what? write {text.strip()}GiB")
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than a byte; write 16GiB")
+    return int(size)
 
 
 def _fraction(text: str) -> float:

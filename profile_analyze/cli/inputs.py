@@ -40,7 +40,11 @@ def inputs_of(arguments: argparse.Namespace) -> Inputs:
     """The files that are named, folders and lists being opened. Raises `InputError`."""
     named = [*arguments.files, *arguments.compare]
     lists = [name.removeprefix(LIST) for name in named if name.startswith(LIST)]
-    inputs = Inputs(files_in(arguments.files), files_in(arguments.compare), lists)
+    files, base = (
+        files_in(names, max_size=arguments.max_size)
+        for names in (arguments.files, arguments.compare)
+    )
+    inputs = Inputs(files, base, lists)
     if inputs.all.count("-") > 1:
         raise InputError("standard input", "is named twice; it can be read once")
     return inputs
@@ -52,11 +56,14 @@ class Reading:
     def __init__(self, inputs: Inputs, arguments: argparse.Namespace) -> None:
         """Begin to read, if there is one file."""
         self._inputs = inputs
+        self._max_size: int = arguments.max_size
         self._skip_bad: bool = arguments.skip_bad
         self._match: str = arguments.match
         self._correct_drift: bool = arguments.correct_drift
         self._details: frozenset[str] = frozenset()
-        self._ahead = ReadAhead(inputs.files[0]) if len(inputs.all) == 1 else None
+        self._ahead: ReadAhead | None = None
+        if len(inputs.all) == 1:
+            self._ahead = ReadAhead(inputs.files[0], max_size=self._max_size)
         self._sides: list[RunsAhead] = []
 
     def begin(self, details: frozenset[str]) -> None:
@@ -71,7 +78,7 @@ class Reading:
         from profile_analyze.readers.many import RunsAhead
 
         self._sides = [
-            RunsAhead(files, self._details, _processes_for(files))
+            RunsAhead(files, self._details, _processes_for(files), max_size=self._max_size)
             for files in (self._inputs.files, self._inputs.base)
             if files
         ]

@@ -169,7 +169,7 @@ def _questions(
     try:
         return queries_of(arguments, peaks), None, ()
     except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(inputs)
+        profile = _with_nothing_to_sort(inputs, arguments.max_size)
         if profile is None:
             raise
         arguments.order_by = DEFAULT_ORDER
@@ -266,7 +266,7 @@ def _picture(query: Query, report: Report, kind: str) -> bytes:
     return picture(run(everything, report.source), summary, kind)
 
 
-def _with_nothing_to_sort(inputs: Inputs) -> Profile | None:
+def _with_nothing_to_sort(inputs: Inputs, max_size: int) -> Profile | None:
     """The profile in the file if no operator in it has a time, so that nothing is to be sorted.
 
     The original looks at the column only when there are rows to sort, and answers such a profile
@@ -281,7 +281,7 @@ def _with_nothing_to_sort(inputs: Inputs) -> Profile | None:
     if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
         return None
     try:
-        profile = load(file)
+        profile = load(file, max_size=max_size)
     except InputError:
         return None
     return None if profile.device.recorded.any() or profile.host.recorded.any() else profile

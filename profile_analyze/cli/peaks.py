@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.analysis.devices import DEVICES, DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of, read_devices
 from profile_analyze.cli.output import write_file
-from profile_analyze.errors import OutputError, PeaksError
+from profile_analyze.errors import InputError, OutputError, PeaksError
+from profile_analyze.readers.content import read_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,12 +58,11 @@ def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
 def _in_file(file: str, rest: str) -> Peaks:
     """The device of a file that `rest` names, if it has several: `NAME`, `NAME:DTYPE`, `DTYPE`."""
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = read_content(file).data.decode()
     except UnicodeDecodeError:
         raise PeaksError(f"{file}: is not text in UTF-8, as TOML is") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PeaksError(f"{file}: {reason.lower()}") from None
+    except InputError as error:
+        raise PeaksError(str(error)) from None
     devices = read_devices(file, text)
     name, _, dtype = rest.rpartition(":") if rest.lower() not in DTYPES else ("", "", rest)
     if not name and dtype.lower() not in DTYPES:

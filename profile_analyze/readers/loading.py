@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import UnknownFormatError
 from profile_analyze.model.profile import DETAILS
-from profile_analyze.readers.content import read_content
+from profile_analyze.readers.content import MAX_SIZE, read_content
 from profile_analyze.readers.megengine import MegEngineReader
 
 if TYPE_CHECKING:
@@ -20,16 +20,22 @@ READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """Every format that is read, in the order in which they are tried."""
 
 
-def load(path: str | PathLike[str], *, details: Collection[str] = DETAILS) -> Profile:
+def load(
+    path: str | PathLike[str],
+    *,
+    details: Collection[str] = DETAILS,
+    max_size: int = MAX_SIZE,
+) -> Profile:
     """The profile in the file `path`, plain or compressed by gzip or zstd; `-` is standard input.
 
     Without some of the `details` (shapes, dtypes, parameters) it takes less time, and a query that
-    asks for those is refused: `details=query.details` reads what `query` needs.
+    asks for those is refused: `details=query.details` reads what `query` needs. `max_size` is the
+    most bytes that the file may hold, decompressed: 8 GiB unless you say otherwise.
 
     Raises `UnknownFormatError` for what is no profile, `MalformedProfileError` for a damaged one,
     and otherwise `InputError` for what cannot be read at all.
     """
-    return profile_in(read_content(path), details)
+    return profile_in(read_content(path, max_size=max_size), details)
 
 
 def profile_in(content: Content, details: Collection[str]) -> Profile:

@@ -12,6 +12,7 @@ from profile_analyze.collector import collector_paused
 from profile_analyze.errors import InputError
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.loading import load
 from profile_analyze.units import counted
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     Paths: TypeAlias = Sequence[str | PathLike[str]]
     # how many files a step is of, and what is wrong with those that could not be read
     _Step: TypeAlias = tuple[int, tuple[InputError, ...]]
+    _Load: TypeAlias = Callable[[str | PathLike[str]], Profile]
 
 _FILES_OF_A_PART: Final = 25
 
@@ -39,17 +41,19 @@ def load_runs(
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
+    max_size: int = MAX_SIZE,
 ) -> Profile:
     """One profile with the runs in all the files `paths`: those of one graph, see `join_runs`.
 
     They are read one after another, and only what is kept of each is in memory. With more
     `processes`, each of them reads some of the files so; they are forked. `progress` is called now
     and then with the number of files that were read. With `skip_bad`, files that cannot be read
-    are left out and named in a note.
+    are left out and named in a note. `max_size` is that of each file, see `load`.
 
     Raises as `load`, and `InputError` also if all files were left out.
     """
-    return RunsAhead(paths, details, processes).profile(skip_bad=skip_bad, progress=progress)
+    ahead = RunsAhead(paths, details, processes, max_size=max_size)
+    return ahead.profile(skip_bad=skip_bad, progress=progress)
 
 
 class RunsAhead:
@@ -58,17 +62,25 @@ class RunsAhead:
     See `load_runs`.
     """
 
-    def __init__(self, paths: Paths, details: Collection[str], processes: int) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        details: Collection[str],
+        processes: int,
+        *,
+        max_size: int = MAX_SIZE,
+    ) -> None:
         """Begin to read, if several processes are to; errors wait for `profile`."""
         self._paths = paths
-        self._details = frozenset({*details, *IDENTITY_DETAILS})
+        needed = frozenset({*details, *IDENTITY_DETAILS})
+        self._load = partial(load, details=needed, max_size=max_size)
         self._parts = [
             paths[start : start + _FILES_OF_A_PART]
             for start in range(0, len(paths), _FILES_OF_A_PART)
         ]
         self._workers: list[_Worker] = []
         if processes > 1 and len(self._parts) > 1:
-            read = partial(_read, details=self._details)
+            read = partial(_read, load_one=self._load)
             self._workers = _started(read, self._parts, min(processes, len(self._parts)))
 
     def __len__(self) -> int:
@@ -97,7 +109,7 @@ class RunsAhead:
     def _one_by_one(self, joiner: RunJoiner) -> Iterator[_Step]:
         """Have `joiner` take what is in the files, in their order."""
         for path in self._paths:
-            error = _added(joiner, path, self._details)
+            error = _added(joiner, path, self._load)
             yield 1, () if error is None else (error,)
 
     def _by_processes(self, joiner: RunJoiner) -> Iterator[_Step]:
@@ -168,19 +180,17 @@ def _work(read: Callable[[Paths], _Part], parts: Sequence[Paths], sender: Connec
             sender.send(read(part))
 
 
-def _read(paths: Paths, details: Collection[str]) -> _Part:
+def _read(paths: Paths, load_one: _Load) -> _Part:
     joiner = RunJoiner()
-    bad = [error for path in paths if (error := _added(joiner, path, details)) is not None]
+    bad = [error for path in paths if (error := _added(joiner, path, load_one)) is not None]
     return _Part(joiner.seen(), tuple(bad), len(paths))
 
 
-def _added(
-    joiner: RunJoiner, path: str | PathLike[str], details: Collection[str]
-) -> InputError | None:
+def _added(joiner: RunJoiner, path: str | PathLike[str], load_one: _Load) -> InputError | None:
     """Have `joiner` take what is in the file `path`; the error if that cannot be read."""
     try:
         with collector_paused():
-            joiner.add(load(path, details=details))
+            joiner.add(load_one(path))
     except InputError as error:
         return error
     return None

@@ -1,0 +1,181 @@
+"""The world around the command: what stands in place of files, little memory, interrupts."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TINY = str(PROFILES / "tiny.json")
+ANSWER = run_command(TINY).out
+
+
+def run_process(*arguments: str | bytes, stdin: int = subprocess.DEVNULL) -> tuple[int, str, str]:
+    """The exit code, standard output and standard error of the command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "profile_analyze", *arguments],
+        stdin=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def error(message: str) -> tuple[int, str, str]:
+    return 1, "", f"profile_analyze: error: {message}\n"
+
+
+@contextmanager
+def listening(path: Path) -> Iterator[str]:
+    """A socket of that name, which is bound by the short one that sockets need."""
+    with socket.socket(socket.AF_UNIX) as one:
+        before = Path.cwd()
+        os.chdir(path.parent)
+        one.bind(path.name)
+        os.chdir(before)
+        yield str(path)
+
+
+@contextmanager
+def pipe_with(path: Path, content: bytes) -> Iterator[str]:
+    """A named pipe, and somebody who writes `content` to it."""
+    os.mkfifo(path)
+    writer = Thread(target=path.write_bytes, args=(content,))
+    writer.start()
+    yield str(path)
+    writer.join()
+
+
+def test_a_named_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    content = Path(TINY).read_bytes()
+    with pipe_with(tmp_path / "pipe", content) as pipe:
+        assert run_command(pipe) == run_command(TINY)
+    with pipe_with(tmp_path / "list", TINY.encode()) as names:
+        assert run_command(f"@{names}") == run_command(TINY)
+    with pipe_with(tmp_path / "base", content) as base:
+        assert run_command(TINY, "--compare", base).out == run_command(TINY, "--compare", TINY).out
+    with pipe_with(tmp_path / "empty", b"") as empty:
+        assert run_command(empty).err.startswith(f"profile_analyze: error: {empty}: is empty; ")
+
+
+@pytest.mark.parametrize("call", [["{}"], ["@{}"], [TINY, "--compare", "{}"]])
+def test_sockets_and_devices_are_refused(tmp_path: Path, call: list[str]) -> None:
+    def told(file: str) -> str:
+        outcome = run_command(*(one.format(file) for one in call))
+        assert (outcome.code, outcome.out) == (1, "")
+        return outcome.err.removeprefix("profile_analyze: error: ")
+
+    listed = "the list cannot be read: " if call[0] == "@{}" else ""
+    with listening(tmp_path / "socket") as file:
+        reason = f"{listed}is a socket, not a file"
+        assert told(file).startswith(f"{call[-1].format(file)}: {reason}")
+    reason = f"{listed}is a device, not a file"
+    assert told("/dev/zero").startswith(f"{call[-1].format('/dev/zero')}: {reason}")
+
+
+def test_a_device_on_standard_input_is_refused() -> None:
+    with Path("/dev/zero").open("rb") as zero:
+        assert run_process("-", stdin=zero.fileno()) == error(
+            "standard input: is a device, not a file"
+        )
+    code, out, err = run_process("-", stdin=subprocess.DEVNULL)
+    assert (code, out) == (1, "")
+    assert err.startswith("profile_analyze: error: standard input: is empty; ")
+
+
+def test_a_folder_stands_for_the_files_in_it(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(Path(TINY).read_bytes())
+    (tmp_path / "folder.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+    with listening(tmp_path / "socket.json"):
+        assert run_command(str(tmp_path)) == run_command(TINY)
+    (tmp_path / "link.json").symlink_to(tmp_path / "none")
+    assert run_command(str(tmp_path)).err == (
+        f"profile_analyze: error: {tmp_path}/link.json: no such file; "
+        "--skip-bad leaves out what cannot be read\n"
+    )
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "link.json").unlink()
+    assert run_command(str(tmp_path)).err == (
+        f"profile_analyze: error: {tmp_path}: is a directory without profiles "
+        "(*.json, *.json.gz, *.json.zst)\n"
+    )
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_must_not_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.touch(0)
+    assert run_command(str(file)).err == f"profile_analyze: error: {file}: permission denied\n"
+
+
+@pytest.mark.parametrize("name", ["", "a\0b"])
+def test_names_that_no_file_has(name: str) -> None:
+    told = {"": "'': no such file", "a\0b": "a\\x00b: no such file: the name has a NUL character"}
+    outcome = run_command(name)
+    assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {told[name]}\n")
+    outcome = run_command(TINY, "--compare", name)
+    assert outcome.err == f"profile_analyze: error: {told[name]}\n"
+    reason = told[name].partition(": ")[2]
+    outcome = run_command(f"@{name}")
+    shown = name.replace("\0", r"\x00")
+    assert outcome.err == f"profile_analyze: error: @{shown}: the list cannot be read: {reason}\n"
+
+
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff.json"
+    shown = f"{tmp_path}/\\udcff.json"
+    assert run_process(name) == error(f"{shown}: no such file")
+    Path(os.fsdecode(name)).write_bytes(Path(TINY).read_bytes())
+    assert run_process(name) == run_process(TINY)
+    (tmp_path / "names").write_bytes(name + b"\n")
+    assert run_process(f"@{tmp_path}/names") == run_process(TINY)
+    assert run_process(str(tmp_path)) == run_process(TINY)
+    code, out, _ = run_process(name, name, "--aggregate-by", "file", "--format", "csv")
+    assert code == 0
+    assert "\\udcff.json" in out
+    picture = os.fsencode(tmp_path) + b"/\xfe.csv"
+    assert run_process(TINY, "-o", picture) == (
+        0,
+        "",
+        "note: device: the first 3 of 4 rows; -t 0 gives all\n",
+    )
+
+
+def test_what_stands_in_place_of_a_file_of_peaks(tmp_path: Path) -> None:
+    def told(file: str) -> str:
+        outcome = run_command("nothing.json", "--peaks", file)
+        assert (outcome.code, outcome.out) == (2, "")
+        return outcome.err.removeprefix("profile_analyze: error: ")
+
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    (tmp_path / "empty.toml").touch()
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9")
+    for name, reason in [
+        ("none.toml", "no such file"),
+        ("folder.toml", "is a directory; name a file in it"),
+        ("zero.toml", "is a device, not a file"),
+        ("empty.toml", "no device is in it; a device is a table such as [my-card]"),
+        ("latin.toml", "is not text in UTF-8, as TOML is"),
+    ]:
+        assert told(f"{tmp_path}/{name}") == f"{tmp_path}/{name}: {reason}\n"
+    assert told("a\0b.toml") == "a\\x00b.toml: no such file: the name has a NUL character\n"
+    rates = b'[card]\nany = "1G"\nbandwidth = "1G"\n'
+    with pipe_with(tmp_path / "pipe.toml", rates) as pipe:
+        assert run_command(TINY, "--peaks", pipe).code == 0
