@@ -400,3 +400,23 @@ def test_the_command_offers_every_way_to_match() -> None:
     (option,) = (one for one in parser()._actions if one.dest == "match")
     assert tuple(option.choices or ()) == tuple(MATCHES)
     assert f"default: {DEFAULT_THRESHOLD:.0%}" in parser().format_help()
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "sentence"),
+    [
+        (NEW, [], "the base has none of these operators: 0.000175 s instead of N/A, N/A"),
+        (
+            [],
+            BASE,
+            "the profile has none of the operators of the base: N/A instead of 0.000125 s, N/A",
+        ),
+    ],
+)
+def test_one_side_without_operators(
+    tmp_path: Path, new: list[Operator], base: list[Operator], sentence: str
+) -> None:
+    files = written(tmp_path / "new.json", new), written(tmp_path / "base.json", base)
+    outcome = run_command(files[0], "--compare", files[1], "--print-only", "summary")
+    assert outcome.code == 0
+    assert sentence in outcome.out.splitlines()

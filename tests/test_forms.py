@@ -23,6 +23,7 @@ from profile_analyze.query.catalog import find_column
 from profile_analyze.report.comma_separated import cell
 from profile_analyze.report.markdown import code
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+from tests.small import Operator, written
 
 RESNET = str(PROFILES / "resnet18.json")
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "report.schema.json").read_text())
@@ -161,6 +162,32 @@ def test_numbers_and_texts_that_json_cannot_hold(tmp_path: Path) -> None:
     outcome = run_command(str(path))
     assert outcome.code == 1
     assert "at $.profiler.opr_footprint[...].in_shapes[0][0]: expected `int`" in outcome.err
+
+
+def test_json_on_a_terminal_is_inert_and_means_the_same(tmp_path: Path) -> None:
+    name = "\x1b[2J \x7f \x9b31m \u202egnp. \u2028 \ufeff 卷积"
+    file = written(tmp_path / "hostile.json", [Operator(name, "Conv", 1)])
+    found = run_command(file, "--format", "jsonl", "--columns", "name").out
+    escapes = r"\u001b[2J \u007f \u009b31m \u202egnp. \u2028 \ufeff 卷积"
+    assert found == f'{{"side":"device","name":"{escapes}"}}\n'
+    assert json.loads(found)["name"] == name
+    document = json.loads(run_command(file, "--format", "json", "--columns", "name").out)
+    assert document["device"]["rows"] == [[name]]
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown", "wiki", "operators"])
+def test_sentences_are_written_for_the_encoding_too(form: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "names.json", [Operator("a", "卷积", 1, work=(1, 1))])
+    asked = ["--dump-only-opr"] if form == "operators" else ["--format", form]
+    condition = ["--fail-if", "type == 卷积: time > 1h"]
+    outcome = run_command(
+        *(file, *asked, "--peaks", "1T:1G", *condition, "--fail-uncertain", "no"), encoding="ascii"
+    )
+    assert (outcome.code, outcome.out.count(r"1 \u5377\u79ef, 100.0% of the time, run at")) == (
+        0,
+        1,
+    )
+    assert r"type == \u5377\u79ef: time > 1h" in outcome.out
 
 
 def test_copy_times_are_not_dropped_in_silence() -> None:

@@ -25,6 +25,13 @@ def escaped(text: str, but: str = "") -> str:
     return re.sub(f"[{_ACTING}]", lambda match: _escape(match[0], but), text)
 
 
+def escaped_in_json(text: str) -> str:
+    """The JSON `text` with escapes for the characters that act: it still means the same."""
+    if text.isascii() and "\x7f" not in text:  # JSON has escapes for all others of these
+        return text
+    return re.sub(f"[{_ACTING}]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def _escape(character: str, but: str) -> str:
     if character in but:
         return character

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from profile_analyze.model.visible import encodable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -121,6 +123,7 @@ def columns_of_groups(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 def parts(
     report: Report,
+    display: Display,
     *,
     summary: Callable[[Summary], str],
     table: Callable[[Result], Iterable[str]],
@@ -128,16 +131,18 @@ def parts(
 ) -> Iterator[str]:
     """The pieces of a report whose parts are written by `summary`, `table` and `gate`.
 
-    An empty line stands between two parts, and a newline at the end.
+    An empty line stands between two parts, and a newline at the end. What the encoding of
+    `display` does not have is escaped here in sentences, whose width is nobody's; tables are made
+    for it.
     """
     gap = ""
     if report.summary is not None:
-        yield summary(report.summary)
+        yield encodable(summary(report.summary), display.encoding)
         gap = "\n\n"
     for result in report.results:
         yield gap
         yield from table(result)
         gap = "\n\n"
     if report.gate:
-        yield gap + gate(report.gate)
+        yield gap + encodable(gate(report.gate), display.encoding)
     yield "\n"

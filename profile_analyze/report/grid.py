@@ -76,6 +76,7 @@ class GridRenderer:
         """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
         return parts(
             report,
+            display,
             gate=gate_text,
             summary=summary_text,
             table=lambda result: _table(result, report.shown_of(result.query), display),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.comparison import ADDED, REMOVED
 from profile_analyze.model.visible import visible
 from profile_analyze.units import (
     NOT_AVAILABLE,
@@ -100,7 +101,14 @@ def _change_lines(change: Change) -> list[tuple[str, str]]:
 
 
 def _signed_seconds(value: float) -> str:
-    text = _signed(value, seconds)
+    return _with_unit(_signed(value, seconds))
+
+
+def _seconds(value: float) -> str:
+    return _with_unit(seconds(value))
+
+
+def _with_unit(text: str) -> str:
     return text if text == NOT_AVAILABLE else f"{text} s"
 
 
@@ -129,6 +137,8 @@ _IN_WORDS: Final = {
     "faster": "faster than the base",
     "same": "the same as the base, within the threshold",
     "uncertain": "noise hides whether it differs from the base",
+    ADDED: "the base has none of these operators",
+    REMOVED: "the profile has none of the operators of the base",
     None: "no verdict",
 }
 
@@ -138,8 +148,8 @@ def _change_sentences(summary: Summary, change: Change) -> list[str]:
     if isnan(change.difference_s):
         return []
     lines = [
-        f"{_IN_WORDS[change.verdict]}: {seconds(summary.device_time_s)} s instead of "
-        f"{seconds(change.base_time_s)} s, {_signed(change.change, percent)}"
+        f"{_IN_WORDS[change.verdict]}: {_seconds(summary.device_time_s)} instead of "
+        f"{_seconds(change.base_time_s)}, {_signed(change.change, percent)}"
     ]
     told = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     largest = "; ".join(_contribution(change, one) for one in told)

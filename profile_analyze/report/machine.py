@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.base import columns_of_groups, rates
 
@@ -145,10 +146,10 @@ def as_utf8(text: str) -> str:
 
 
 def dumped(value: Any) -> str:
-    """`value` as JSON, null for NaN."""
+    """`value` as JSON, null for NaN; nothing in its texts acts on a terminal."""
     import orjson
 
-    return orjson.dumps(value).decode()
+    return escaped_in_json(orjson.dumps(value).decode())
 
 
 def numbers(values: list[Any], *, missing: str) -> list[str]:

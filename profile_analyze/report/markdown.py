@@ -42,6 +42,7 @@ class MarkdownRenderer:
         lines = display._replace(color=False)
         return parts(
             report,
+            display,
             gate=lambda verdicts: _listed(map(gate_sentence, verdicts)),
             summary=_summary,
             table=lambda result: [

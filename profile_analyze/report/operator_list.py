@@ -33,6 +33,7 @@ class OperatorListRenderer:
         """See `Renderer.pieces`."""
         return parts(
             report,
+            display,
             gate=gate_text,
             summary=summary_text,
             table=lambda result: [_lines(result, display)],

@@ -42,6 +42,7 @@ class PlainRenderer:
         """See `Renderer.pieces`."""
         return parts(
             report,
+            display,
             gate=gate_text,
             summary=_summary,
             table=lambda result: _table(

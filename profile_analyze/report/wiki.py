@@ -59,6 +59,7 @@ class WikiRenderer:
         """See `Renderer.pieces`."""
         return parts(
             report,
+            display,
             gate=lambda verdicts: "\n\n".join(map(gate_sentence, verdicts)),
             summary=_summary,
             table=lambda result: [_table(result, report.shown_of(result.query), display)],
