@@ -540,6 +540,14 @@ BROKEN = [
         document_with("?", "graph_exec", "operator", "6", "name").replace(b"?", b"d\xe4ta"),
         "at $.graph_exec.operator.6: text that is not UTF-8, b'\\xe4ta'",
     ),
+    (
+        document_with({"type": "x"}, "graph_exec", "operator", "a\nb"),
+        r"at $.graph_exec.operator.a\nb: object missing required field `name`",
+    ),
+    (
+        document_with({}, "profiler", "host", "?").replace(b"?", b"\xed\xa0\x80"),
+        "at $.profiler.host: text that is not UTF-8, b'\\xed\\xa0\\x80'",
+    ),
     (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end"),
     (gzip.compress(TINY, mtime=0)[:9] + b"\xff" * 40, "damaged gzip: Error -3"),
     (zstandard.ZstdCompressor().compress(TINY)[:40], "truncated: the zstd stream has no end"),

@@ -16,6 +16,7 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Shape, Shapes, Strides, Timings
+from profile_analyze.model.visible import visible
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class _Section(_Part[dict[str, T]]):
     def __init__(self, path: str, entry: type[T]) -> None:
         super().__init__(path, dict[str, entry])  # type: ignore[valid-type]  # it is a value
         self._entry = entry
+        self._entries = _Part[dict[str, msgspec.Raw]](path, dict[str, msgspec.Raw])
 
     def of(self, text: bytes | msgspec.Raw) -> dict[str, T]:
         """The entries in `text`; none if the section is missing. Raises `_BrokenPartError`."""
@@ -160,14 +162,13 @@ class _Section(_Part[dict[str, T]]):
             raise
 
     def find_broken_entry(self, text: bytes | msgspec.Raw) -> None:
-        """Raise `_BrokenPartError` with the id, which the decoder of a section does not tell."""
+        """Raise `_BrokenPartError` with the id, which the decoder of a section does not tell.
+
+        What is wrong with the section itself, such as a key that is not UTF-8, has no id.
+        """
         if not memoryview(text).nbytes:
             return
-        try:
-            entries = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        except msgspec.ValidationError:
-            return
-        for id_, entry in entries.items():
+        for id_, entry in self._entries.of(text).items():
             _Part[T](f"{self.path}.{id_}", self._entry).of(entry)
 
 
@@ -250,7 +251,7 @@ class MegEngineReader:
             except _BrokenPartError as error:
                 broken = error
             reason = _reason(broken.path, broken.error, content.data)
-            raise MalformedProfileError(content.file, reason)
+            raise MalformedProfileError(content.file, visible(reason, "utf-8"))
 
 
 def _escaped(control: re.Match[bytes]) -> bytes:
