@@ -2,13 +2,18 @@
 
 from typing import NoReturn
 
-from profile_analyze.cli.main import main
-from profile_analyze.cli.process import end_process
+from profile_analyze.cli.process import run_process
 
 
 def run() -> NoReturn:
     """Answer the command line of the process, and end it."""
-    end_process(main())
+    run_process(_answer)
+
+
+def _answer() -> int:
+    from profile_analyze.cli.main import main  # here, where an interrupt ends quietly
+
+    return main()
 
 
 if __name__ == "__main__":

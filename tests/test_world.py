@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TINY = str(PROFILES / "tiny.json")
+RESNET = str(PROFILES / "resnet18.json")
 ANSWER = run_command(TINY).out
 
 
@@ -179,3 +181,97 @@ def test_what_stands_in_place_of_a_file_of_peaks(tmp_path: Path) -> None:
     rates = b'[card]\nany = "1G"\nbandwidth = "1G"\n'
     with pipe_with(tmp_path / "pipe.toml", rates) as pipe:
         assert run_command(TINY, "--peaks", pipe).code == 0
+
+
+def test_little_memory_is_one_line() -> None:
+    """With whatever room the process has, it answers or says that there is too little."""
+    whole, code = (
+        run_process(RESNET)[1],
+        (
+            "import resource, sys\n"
+            "from profile_analyze.__main__ import run\n"
+            "import numpy, msgspec, tabulate, profile_analyze.query.run\n"
+            "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+            "room = used + int(sys.argv.pop(1))\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (room, room))\n"
+            "run()"
+        ),
+    )
+    answers = []
+    for room in (0, 1 << 18, 1 << 20, 3 << 20, 1 << 28):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(room), RESNET, "-t", "3"],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        )
+        if done.returncode:
+            assert (done.returncode, done.stdout) == (1, "")
+            assert done.stderr.count("\n") == 1
+            assert done.stderr.startswith("profile_analyze: error: ")
+        else:
+            assert done.stdout == whole
+        answers.append(done.returncode)
+    assert (answers[0], answers[-1]) == (1, 0)
+
+
+def test_a_package_that_cannot_be_loaded_is_one_line() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules['tabulate'] = None\n"
+        "from profile_analyze.__main__ import run\n"
+        "run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, TINY], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == error(
+        "a package cannot be loaded: import of tabulate halted; None in sys.modules; memory is "
+        "short, or the installation broken"
+    )
+
+
+@pytest.mark.parametrize("lost", ["", "class Lost:\n    def __del__(self): stop()\nLost()\n"])
+def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
+    code = (
+        "import os, signal, time\n"
+        "from profile_analyze.cli.process import run_process\n"
+        "def stop(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
+        "def answer():\n"
+        f"    exec({(lost or 'stop()')!r}, globals())\n"
+        "    time.sleep(60)\n"
+        "run_process(answer)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False, timeout=30
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Signals) -> None:
+    """The processes that read many files end with the one that started them."""
+    for number in range(100):
+        (tmp_path / f"{number}.json").symlink_to(PROFILES / "mobilenet.json")
+    code = (
+        "import os, time\n"
+        "from profile_analyze.readers import many\n"
+        "from profile_analyze.cli.process import run_process\n"
+        "def answer():\n"
+        f"    files = [os.path.join({str(tmp_path)!r}, name) for name in os.listdir({str(tmp_path)!r})]\n"
+        "    ahead = many.RunsAhead(files, (), 2)\n"
+        "    print(*(one.process.pid for one in ahead._workers), flush=True)\n"
+        "    time.sleep(60)\n"
+        "run_process(answer)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert len(process.stdout.readline().split()) == 2
+        process.send_signal(end)
+        # the readers hold these streams: what follows is read when the last of them has ended
+        out, err = process.communicate(timeout=30)
+    assert (out, err) == ("", "")
+    assert process.returncode == (130 if end == signal.SIGINT else -end)

@@ -26,6 +26,7 @@ from profile_analyze.cli.output import (
     write_file,
     write_standard_output,
 )
+from profile_analyze.cli.process import EXIT_INTERRUPTED
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import (
     InputError,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 
 EXIT_MET = 3
 EXIT_UNJUDGED = 4
-EXIT_INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,8 +74,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         _report(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
         return 1
+    except ImportError as error:
+        reason = f"a package cannot be loaded: {_first_cause(error)}"
+        _report(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation broken"])
+        return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """What began it: packages explain at length what follows from that."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error
 
 
 def _exit_code(verdicts: Sequence[FailVerdict], *, fail_uncertain: bool) -> int:

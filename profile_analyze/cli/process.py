@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sys import UnraisableHookArgs
+
+EXIT_INTERRUPTED: Final = 130
+
+
+def run_process(answer: Callable[[], int]) -> NoReturn:
+    """Call `answer`, which gives the exit code, and end the process; an interrupt ends it too."""
+    sys.unraisablehook = _interrupt_again
+    try:
+        end_process(answer())
+    except KeyboardInterrupt:
+        end_process(EXIT_INTERRUPTED)
+    except MemoryError:  # before there was anybody to report it, or while that was done
+        with suppress(OSError):
+            os.write(2, b"profile_analyze: error: out of memory\n")
+        os._exit(1)
+
+
+def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
+    """Let an interrupt come once more that came where nothing may be raised, as in a callback."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        from signal import SIGINT
+
+        _thread.start_new_thread(os.kill, (os.getpid(), SIGINT))  # after this function is over
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def end_process(code: int) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -153,15 +153,27 @@ def _started(read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int)
     from multiprocessing import get_context
 
     context = get_context("fork")
-    workers = []
-    for first in range(count):
-        receiver, sender = context.Pipe(duplex=False)
-        share = parts[first::count]
-        process = context.Process(target=_work, args=(read, share, sender), daemon=True)
-        process.start()
-        sender.close()  # so that its end is seen when the process ends
-        workers.append(_Worker(process, receiver))
+    workers: list[_Worker] = []
+    with _interrupts_held():
+        for first in range(count):
+            receiver, sender = context.Pipe(duplex=False)
+            of_others = [receiver, *(worker.receiver for worker in workers)]
+            arguments = (read, parts[first::count], sender, of_others)
+            process = context.Process(target=_work, args=arguments, daemon=True)
+            process.start()
+            sender.close()  # so that its end is seen when the process ends
+            workers.append(_Worker(process, receiver))
     return workers
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Interrupts come afterwards: a process must know first what to do with them."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _received(receiver: Connection, part: Paths) -> _Part:
@@ -173,8 +185,15 @@ def _received(receiver: Connection, part: Paths) -> _Part:
     return found
 
 
-def _work(read: Callable[[Paths], _Part], parts: Sequence[Paths], sender: Connection) -> None:
+def _work(
+    read: Callable[[Paths], _Part],
+    parts: Sequence[Paths],
+    sender: Connection,
+    of_others: Sequence[Connection],
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this one
+    for receiver in of_others:  # or else nobody would tell this one that the parent is gone
+        receiver.close()
     with suppress(OSError, MemoryError):  # the parent is gone, or will see that this one is
         for part in parts:
             sender.send(read(part))

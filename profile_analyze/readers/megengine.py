@@ -136,6 +136,8 @@ class _Part(Generic[T]):
             return self._decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise _BrokenPartError(self.path, error) from None
+        except SystemError:  # what the decoder says now and then where memory ends
+            raise MemoryError from None
 
     def _of_optional(self, text: bytes) -> T | None:
         """The value in `text`, None if that is empty. Raises `_BrokenPartError`."""
@@ -239,6 +241,7 @@ class MegEngineReader:
         Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
         """
         with collector_paused():
+            _check_memory(len(content.data))
             try:
                 return _profile(content.file, content.data, details)
             except _BrokenPartError as error:
@@ -252,6 +255,14 @@ class MegEngineReader:
                 broken = error
             reason = _reason(broken.path, broken.error, content.data)
             raise MalformedProfileError(content.file, visible(reason, "utf-8"))
+
+
+def _check_memory(size: int) -> None:
+    """Raise `MemoryError` if there is less than it takes at least to decode so many bytes.
+
+    The decoder may crash where memory ends in its middle. Nothing is written to what is taken here.
+    """
+    np.empty(size // 2, np.uint8)
 
 
 def _escaped(control: re.Match[bytes]) -> bytes:
