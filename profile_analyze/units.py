@@ -13,6 +13,7 @@ from profile_analyze.errors import QuantityError
 
 NOT_AVAILABLE: Final = "N/A"
 
+_EXACT: Final = 1e15
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
@@ -165,8 +166,17 @@ def seconds_fixed(value: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(fraction) else f"{fraction * 100:.1f}%"
+    """A fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN.
+
+    What has more digits than a number does is written as a power of ten: 1e308 gives `1.0e+310%`.
+    """
+    if isnan(fraction):
+        return NOT_AVAILABLE
+    if abs(fraction) < _EXACT:
+        return f"{fraction * 100:.1f}%"
+    from decimal import Decimal  # a hundred times such a number may be none
+
+    return f"{Decimal(fraction) * 100:.1e}%"
 
 
 def mega(value: float) -> str:

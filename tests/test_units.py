@@ -90,6 +90,7 @@ def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -
         (units.seconds_fixed, 0.01379, "0.0138"),
         (units.percent, 0.08465, "8.5%"),
         (units.percent, 1.0, "100.0%"),
+        (units.percent, -1e308, "-1.0e+310%"),
         (units.six_digits, 0.08465476, "0.0846548"),
         (units.mega, 231_211_008.0, "231.2"),
         (units.mebi, 1024.0**2 * 1.25, "1.2"),
