@@ -5,9 +5,13 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 PYTHON310 ?= python3.10
 VENV ?= .venv
 BIN := $(VENV)/bin
+FUZZ_MINUTES ?= 3
+FUZZ_PROCESSES ?= 1
+FUZZ_SEED ?=
+FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test check lint format types cover bench original test-oldest clean
+.PHONY: help run install test check lint format types cover bench fuzz original test-oldest clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +43,17 @@ cover: $(VENV)/dev ## branch coverage; fails under 95 %
 bench: $(VENV)/bench ## time and memory beside the peers; BENCH=--write puts them into benchmarks/README.md
 	$(BIN)/python -m benchmarks $(BENCH)
 
+fuzz: $(VENV)/dev $(VENV)-fuzz/made ## random inputs for FUZZ_MINUTES=3; FUZZ_SEED, FUZZ_PROCESSES, FUZZ_TRUNCATED=FILE
+	status=0; \
+	$(BIN)/python -m fuzz --minutes $(FUZZ_MINUTES) --processes $(FUZZ_PROCESSES) \
+		$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
+	$(BIN)/python -m fuzz.truncation $(FUZZ_TRUNCATED) || status=1; \
+	if test -s $(VENV)-fuzz/made; then for target in reader command; do \
+		$(VENV)-fuzz/bin/python -m fuzz.guided $$target --minutes $(FUZZ_MINUTES) \
+			$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
+	done; else echo "not run: inputs led by coverage (no Python here has a wheel of atheris)"; fi; \
+	exit $$status
+
 original: ## the original in an environment of its own, for `make bench` (PYTHON310=python3.10)
 	$(PYTHON310) -m venv $(VENV)-original
 	$(VENV)-original/bin/pip install --quiet --disable-pip-version-check \
@@ -53,7 +68,7 @@ test-oldest: ## the tests with the lowest dependencies that pyproject.toml allow
 	$(VENV)-oldest/bin/python -m pytest -n auto -q
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-original benchmarks/data build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -67,6 +82,16 @@ $(VENV)/run: $(VENV)/bin/python pyproject.toml
 $(VENV)/bench: $(VENV)/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
+
+# The newest Python that atheris has a wheel for; the file stays empty if there is none.
+$(VENV)-fuzz/made: pyproject.toml
+	mkdir -p $(VENV)-fuzz && : > $@
+	for python in python3.14 python3.13 python3.12 python3.11 python3.10 "$(PYTHON)"; do \
+		$$python -m venv --clear $(VENV)-fuzz 2>/dev/null \
+		&& $(VENV)-fuzz/bin/pip install --quiet --disable-pip-version-check \
+			--only-binary atheris -e '.[fuzz]' 2>/dev/null \
+		&& $(VENV)-fuzz/bin/python -c 'import atheris' && { echo $$python > $@; break; }; \
+	done; touch -a $@
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'

@@ -1,0 +1,105 @@
+"""`python -m fuzz`: a run of random inputs; see `make fuzz`."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import secrets
+import subprocess
+import sys
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import count
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from fuzz.campaign import Tally, judged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+FOUND: Final = Path(__file__).parent / "found"
+_BATCH: Final = 250
+_HANG_S: Final = 300
+
+
+def main() -> int:
+    """Run, print what was run and found; 1 if an invariant was broken."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--seed", type=int, help="of the inputs (default: a new one)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
+    parser.add_argument("--inputs", type=int, help="how many (default: as many as time allows)")
+    parser.add_argument("--minutes", type=float, default=3.0, help="when to end without --inputs")
+    parser.add_argument("--processes", type=int, default=1)
+    arguments = parser.parse_args()
+    seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
+    print(f"seed {seed}, commit {_commit()}, Python {sys.version.split()[0]}", flush=True)
+    begun = monotonic()
+    end = arguments.inputs and arguments.first + arguments.inputs
+    deadline = None if end else begun + 60 * arguments.minutes
+    numbers = (
+        range(start, min(start + _BATCH, end or start + _BATCH))
+        for start in count(arguments.first, _BATCH)
+    )
+
+    def next_batch() -> range | None:
+        if deadline is not None and monotonic() > deadline:
+            return None
+        return next(numbers) or None
+
+    tally = Tally()
+    try:
+        _run(seed, next_batch, arguments.processes, tally)
+    except BrokenProcessPool:
+        print(f"a process ended in the midst of a batch: an input hangs for {_HANG_S} s or crashes")
+        return 1
+    _print(tally, seed, monotonic() - begun)
+    return 1 if tally.broken else 0
+
+
+def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tally: Tally) -> None:
+    """Judge batches by so many processes until there are no more."""
+    with ProcessPoolExecutor(processes) as pool:
+        running: set[Future[Tally]] = set()
+        while True:
+            while len(running) < processes and (batch := next_batch()) is not None:
+                running.add(pool.submit(_judged, seed, batch))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for one in done:
+                tally.add(one.result())
+
+
+def _judged(seed: int, numbers: range) -> Tally:
+    """A batch; the process says where it is and ends if it hangs."""
+    faulthandler.dump_traceback_later(_HANG_S, exit=True)
+    try:
+        return judged(seed, numbers, found=FOUND, costs=True)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _print(tally: Tally, seed: int, seconds: float) -> None:
+    codes = ", ".join(f"{code}: {number}" for code, number in sorted(tally.codes.items()))
+    print(f"{tally.inputs} inputs in {seconds / 60:.1f} minutes; exit codes {codes}")
+    print(f"profiles read: {tally.profiles}; the slowest call took {tally.slowest_s:.2f} s")
+    print(f"inputs that break an invariant: {len(tally.broken)}")
+    for number, sentences in sorted(tally.broken)[:40]:
+        print(f"  {seed}-{number}: {json.dumps(sentences[0][:300], ensure_ascii=True)}")
+    if tally.broken:
+        print(f"they are in {os.path.relpath(FOUND)}; --seed {seed} --first NUMBER --inputs 1")
+
+
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    done = subprocess.run(command, cwd=FOUND.parent, stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""`python -m fuzz.guided reader|command`: inputs that coverage leads, by atheris; see `make fuzz`.
+
+The reader is given bytes. The command is given bytes as a file, the first two of which choose the
+command line among those of `fuzz.cases`, and every invariant of calls must hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import atheris
+
+with atheris.instrument_imports(include=["profile_analyze"]):
+    import profile_analyze.cli.main
+    import profile_analyze.query.summary
+    from profile_analyze.errors import InputError
+    from profile_analyze.model.profile import DETAILS
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.run import run
+    from profile_analyze.readers.base import Content
+    from profile_analyze.readers.loading import profile_in
+    from profile_analyze.report.forms import FORMS, find_renderer
+
+    for _form in FORMS:
+        find_renderer(_form)
+
+from fuzz.campaign import of_call
+from fuzz.cases import SMALLEST_REAL, Case, case
+from fuzz.documents import document
+from fuzz.mutations import with_wrong_bytes, with_wrong_values, written
+from fuzz.running import answered
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+FOUND: Final = Path(__file__).parent / "found"
+_BY_TYPE: Final = Query(by="type")
+_SEEDS: Final = 40
+_LENGTH: Final = 6000
+_COMMAND_LINES: Final = 65536
+
+
+class BrokenInvariantError(Exception):
+    """An invariant does not hold; the fuzzer keeps the input and ends."""
+
+
+def main() -> None:
+    """Fuzz one of the two for a while, from the corpus of earlier runs."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.guided", description=__doc__)
+    parser.add_argument("target", choices=sorted(_TARGETS))
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    corpus = CORPUS / arguments.target
+    _plant(corpus, prefix=b"\x00\x00" if arguments.target == "command" else b"")
+    FOUND.mkdir(exist_ok=True)
+    options = [
+        f"-max_total_time={round(60 * arguments.minutes)}",
+        f"-seed={arguments.seed}",
+        f"-max_len={_LENGTH}",
+        f"-artifact_prefix={FOUND}/{arguments.target}-",
+        "-timeout=60",
+        "-rss_limit_mb=4096",
+        "-print_final_stats=1",
+        "-verbosity=0",
+        str(corpus),
+    ]
+    atheris.Setup([sys.argv[0], *options], _TARGETS[arguments.target], custom_mutator=_mutated)
+    atheris.Fuzz()
+
+
+def _plant(corpus: Path, *, prefix: bytes) -> None:
+    """Put valid profiles into the corpus, for coverage to grow from."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    for seed in range(_SEEDS):
+        random = Random(seed)
+        (corpus / f"seed-{seed}").write_bytes(prefix + written(random, document(random)))
+    (corpus / "seed-real").write_bytes(prefix + SMALLEST_REAL.read_bytes())
+
+
+def _mutated(data: bytes, largest: int, seed: int) -> bytes:
+    """`data` changed by libFuzzer's ways with bytes, or by ours with values of JSON."""
+    random = Random(seed)
+    way = random.random()
+    start = data.find(b"{")
+    if way < 0.4 and start >= 0:
+        try:
+            found: Any = json.loads(data[start:])
+            return (data[:start] + written(random, with_wrong_values(random, found)))[:largest]
+        except (ValueError, RecursionError, AttributeError):
+            pass
+    if way < 0.5:
+        return with_wrong_bytes(random, data)[:largest]
+    return bytes(atheris.Mutate(data, largest))
+
+
+def _reader(data: bytes) -> None:
+    try:
+        profile = profile_in(Content("fuzz.json", data), DETAILS)
+    except InputError as error:
+        if str(error).splitlines() != [str(error)]:
+            raise BrokenInvariantError(f"several lines: {error}") from None
+        return
+    run(_BY_TYPE, profile)
+    profile_analyze.query.summary.summarise(profile)
+
+
+def _whole_command(data: bytes) -> None:
+    chosen = _case(int.from_bytes(data[:2], "big"))
+    files = dict.fromkeys(chosen.files, data[2:])
+    one = chosen._replace(files=files, stdin=data[2:] if chosen.stdin else b"")
+    sentences = list(of_call(one, answered(one)))
+    if sentences:
+        raise BrokenInvariantError(f"{one.arguments}: {sentences}")
+
+
+def _case(number: int) -> Case:
+    """A command line; those of pictures, which take a hundred times as long, are left out."""
+    found = case(0, number)
+    return _case((number + 1) % _COMMAND_LINES) if "--plot" in found.arguments else found
+
+
+_TARGETS: Final = {"reader": _reader, "command": _whole_command}
+
+
+if __name__ == "__main__":
+    main()
