@@ -26,6 +26,8 @@ _SUFFIXES: Final = {
     "junit": "xml",
     "table": "txt",
 }
+_MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
+_BASE: Final = "base"
 _FORMS: Final = (
     *("table", "table", "plain", "markdown", "wiki", "csv", "csv", "json", "json", "json"),
     *("jsonl", "operators", "github", "junit", "words"),
@@ -134,11 +136,15 @@ def case(seed: int, number: int) -> Case:
     first = document(random)
     is_valid = random.random() < 0.25
     files = {"run.json": _content(random, first, is_valid=is_valid)}
-    compared = random.random() < 0.2
-    if random.random() < 0.15:
-        files["run2.json"] = _content(random, another_run(random, first), is_valid=is_valid)
-    if compared:
-        files["base.json"] = _content(random, another_run(random, first), is_valid=is_valid)
+    more_runs = random.choice(_MORE_RUNS)
+    base_runs = random.choice((0, 1, max(more_runs, 1))) if random.random() < 0.3 else 0
+    # of many runs each must be read for an answer, so that fewer are made wrong
+    is_valid |= more_runs > 1 and random.random() < 0.8
+    for name in (
+        *(f"run{run}.json" for run in range(2, 2 + more_runs)),
+        *(f"{_BASE}{run}.json" for run in range(1, 1 + base_runs)),
+    ):
+        files[name] = _content(random, another_run(random, first), is_valid=is_valid)
     return _asked(random, Case(files, (), is_valid=is_valid))
 
 
@@ -209,7 +215,8 @@ def _asked(random: Random, found: Case) -> Case:
     form = random.choice(_FORMS)
     if form == "words":
         return given._replace(form=form, arguments=(*names, *random.choice(_WORDS)))
-    has_base = "base.json" in found.files
+    base = [name for name in found.files if name.startswith(_BASE)]
+    has_base = bool(base)
     words = _Words(
         grouped=random.random() < 0.5,
         has_peaks=random.random() < 0.25,
@@ -223,7 +230,7 @@ def _asked(random: Random, found: Case) -> Case:
     if form in ("junit", "github") or random.random() < 0.15:
         options += _fail_ifs(random, words)
     if has_base:
-        options += [["--compare", "base.json"], *_comparison(random)]
+        options += [["--compare", *base], *_comparison(random)]
     if words.has_peaks:
         options.append(["--peaks", _some(random, _PEAKS, _WRONG_PEAKS)])
     width = random.choice((*(4 * (None,)), 20, 80, 200))
@@ -242,7 +249,7 @@ def _asked(random: Random, found: Case) -> Case:
 
 def _named(random: Random, found: Case) -> tuple[list[str], Case]:
     """How the profile is named, and the files that this takes."""
-    runs = [name for name in found.files if name != "base.json"]
+    runs = [name for name in found.files if not name.startswith(_BASE)]
     way = random.random()
     if way < 0.1 and len(runs) == 1:
         rest = {name: data for name, data in found.files.items() if name != "run.json"}
