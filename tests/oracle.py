@@ -123,7 +123,7 @@ def _started(lanes: dict[str, Any]) -> float:
 def _over_runs(values: list[Number], statistic: str) -> Number:
     known = [value for value in values if value is not None]
     if statistic == "mean":
-        return sum(known) / len(known) if known else None
+        return _added_up(known) / len(known) if known else None
     return _aggregated(statistic, values)
 
 
@@ -456,6 +456,14 @@ def _in_run(row: dict[str, Any], column: str, run: int) -> Number:
     """What is the same in each run, or the value in one."""
     found: Number = row[IN_EACH_RUN][column][run] if column in row[IN_EACH_RUN] else row[column]
     return found
+
+
+def _added_up(values: list[float]) -> float:
+    """The sum, rounded at each step; `sum` rounds once since Python 3.12, and differs in a bit."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
 
 
 def _deviation(known: list[float]) -> Number:

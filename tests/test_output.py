@@ -115,7 +115,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         ("", "'': is no name of a file to write to"),
         ("none/a.csv", "{}: there is no folder {}"),
         (".", "{}: is a directory; name a file in it"),
-        ("a\0b", "{}: embedded null byte"),
+        ("a\0b", "{}: no file can be called so: the name has a NUL character"),
     ],
 )
 def test_where_nothing_can_be_written(tmp_path: Path, name: str, reason: str) -> None:

@@ -25,6 +25,8 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
     """
     if not file:
         raise OutputError("'': is no name of a file to write to")
+    if "\0" in file:
+        raise OutputError(f"{file}: no file can be called so: the name has a NUL character")
     mode = _mode_of(file)
     if mode is None:
         return
