@@ -217,7 +217,8 @@ def _is_before(one: Any, other: Any, *, up: bool) -> bool:
 
 def _place_of(name: str, names: list[str], aggregates: list[str]) -> int | None:
     """The place of the column `name` in a table of these columns; None if it is not shown."""
-    for written in (name, *(f"{name}.{aggregate}" for aggregate in aggregates[:1])):
+    of_columns = [how for how in aggregates if how != "count"] or aggregates
+    for written in (name, *(f"{name}.{aggregate}" for aggregate in of_columns[:1])):
         try:
             shown = machine_name(find_column(written))
         except QueryError:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.errors import PatternError, UnknownColumnError
-from profile_analyze.model.columns import RowKind
+from profile_analyze.model.columns import Column, RowKind
+from profile_analyze.model.wording import machine_name
+from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import (
+    CATALOG,
     columns_of,
     details_of,
     find_column,
@@ -34,6 +39,21 @@ AMOUNTS = (
 def test_columns_are_found_by_name_and_alias() -> None:
     assert find_column("opr_id") is find_column("id")
     assert find_column("flops").unit == "FLO/s"
+
+
+def test_programs_call_no_two_columns_the_same() -> None:
+    aggregates = (*AGGREGATES, "p90")
+    written = [f"{column.name}.{how}" for column in CATALOG for how in aggregates]
+    columns = [*CATALOG, *(column for text in written if (column := _found(text)) is not None)]
+    names = [machine_name(column) for column in columns]
+    assert len(names) > 60
+    assert sorted(names) == sorted(set(names))
+
+
+def _found(text: str) -> Column | None:
+    with suppress(UnknownColumnError):
+        return find_column(text)
+    return None
 
 
 @pytest.mark.parametrize(

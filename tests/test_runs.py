@@ -209,6 +209,14 @@ def test_without_drift() -> None:
     assert alone.notes == ("there is one run: no drift between runs can be taken out",)
 
 
+def test_what_no_number_can_hold_without_drift_is_not_available() -> None:
+    new = profile_of([Operator("a", "Conv", 10), Operator("late", "Conv", 1, start=1.5e308)])
+    base = profile_of([Operator("a", "Conv", 30)])
+    both = without_drift(pa.compare(new, base))
+    times = pa.run(pa.Query(compared=True, order="+id"), both)["time"]
+    np.testing.assert_allclose(times, [20e-6, nan])
+
+
 def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     for name in ("b.json", "a.json.gz", "c.json.zst", "d.txt", "e.JSON"):
         (tmp_path / name).touch()

@@ -106,5 +106,7 @@ def _together(timings: Timings, base: Timings) -> tuple[Timings, Timings, Floats
 def _divided(timings: Timings, factors: Floats) -> Timings:
     lanes = timings.lanes
     of_intervals = factors[lanes.run]
-    scaled = {name: getattr(lanes, name) / of_intervals for name in ("start_s", "kern_s", "end_s")}
+    scaled = {
+        name: ratio(getattr(lanes, name), of_intervals) for name in ("start_s", "kern_s", "end_s")
+    }
     return Timings(replace(lanes, **scaled), operators=timings.operators, runs=timings.runs)

@@ -150,6 +150,8 @@ class Column(NamedTuple):
     ranked: bool = False
     """Whether it depends on which rows are shown and in which order (a running sum)."""
     aliases: tuple[str, ...] = ()
+    for_programs: str = ""
+    """What programs call it, without the unit, where its name would be that of an aggregate."""
 
     def __repr__(self) -> str:
         return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"
@@ -355,6 +357,7 @@ COLUMNS: Final = (
         "the time in the fastest run",
         _of_the_runs("min"),
         _of_the_runs("min"),
+        for_programs="time_of_fastest_run",
     ),
     Column(
         "time_max",
@@ -362,6 +365,7 @@ COLUMNS: Final = (
         "the time in the slowest run",
         _of_the_runs("max"),
         _of_the_runs("max"),
+        for_programs="time_of_slowest_run",
     ),
     Column(
         "share",
