@@ -6,7 +6,7 @@ Everywhere else numbers are in base units: seconds, bytes, floating-point operat
 from __future__ import annotations
 
 import re
-from math import isinf, isnan
+from math import inf, isinf, isnan
 from typing import Final
 
 from profile_analyze.errors import QuantityError
@@ -96,10 +96,14 @@ def parse_quantity(text: str, unit: str) -> float:
     if unit == "s":
         return parse_time(text)
     match = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*", text)
-    if match and unit == "1" and match[2] == "%":
-        return float(match[1]) / 100
     factor = _factor(match[2], unit) if match else None
-    if match is None or factor is None or isinf(value := float(match[1]) * factor):
+    if match and unit == "1" and match[2] == "%":
+        value = float(match[1]) / 100
+    elif match and factor is not None:
+        value = float(match[1]) * factor
+    else:
+        value = inf
+    if isinf(value):
         of = f" with the unit {_UNIT_WORDS[unit][0]}" if _UNIT_WORDS[unit][0] else ""
         raise QuantityError(f"{text!r} is not a number{of}, such as {_EXAMPLES[unit]}")
     return value

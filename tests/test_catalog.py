@@ -99,7 +99,7 @@ def test_an_aggregate_has_one_name() -> None:
 
 
 def test_a_wrong_pattern_in_a_column() -> None:
-    with pytest.raises(PatternError, match=r"pattern '\(': missing \) at position 1"):
+    with pytest.raises(PatternError, match=r"pattern '\(', at character 2: missing \)"):
         find_column("name~(")
 
 

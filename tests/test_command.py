@@ -162,7 +162,7 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
             ["--aggregate-by", "bogus"],
             "argument --aggregate-by: 'bogus' is not one of name, type, in_s",
         ),
-        (["--aggregate-by", "name~("], "pattern '(': missing ) at position 1\n"),
+        (["--aggregate-by", "name~("], "pattern '(', at character 2: missing )\n"),
         (
             ["--aggregate", "sum,most"],
             "argument --aggregate: 'most' is not one of sum, mean, max, m",

@@ -50,7 +50,7 @@ RESNET = str(PROFILES / "resnet18.json")
         ),
         ("count > 3", "at character 1: operators have no count; groups have: --having"),
         ("time.p90 > 3", "at character 1: operators have no time.p90; groups have: --having"),
-        ("name ~ (", "at character 8: pattern '(': missing ) at position 1"),
+        ("name ~ (", "at character 8: pattern '(', at character 2: missing )"),
         ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
     ],
 )

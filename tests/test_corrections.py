@@ -265,10 +265,10 @@ def test_f16_whole_seconds(tmp_path: Path) -> None:
 
 
 def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
-    assert usage_error("none", "--opr-name", "(") == "pattern '(': missing ) at position 1"
+    assert usage_error("none", "--opr-name", "(") == "pattern '(', at character 2: missing )"
     nested = usage_error("none", "--opr-name", "(" * 3000 + "a" + ")" * 3000)
     assert nested == f"pattern {'(' * 40!r}... is nested too deeply"
-    assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**': multiple repeat at")
+    assert usage_error("none", "--opr-name", "a**").startswith("pattern 'a**', at character ")
 
 
 def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.output import write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
+from profile_analyze.model.visible import encodable
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
@@ -98,6 +100,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise QueryError(f"{message}; see {COMMAND} --help")
+
+    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
+        """Write the help or the version; argparse itself passes over what cannot be written."""
+        _write(message)
 
     def _get_option_tuples(self, option_string: str) -> list[Any]:
         """What an abbreviation may mean: an option of the original before one that came later.
@@ -432,8 +438,13 @@ class _Completion(argparse.Action):
 
 
 def _end_with(parser: argparse.ArgumentParser, text: str) -> NoReturn:
-    write_standard_output([text], for_programs=False)
+    _write(text)
     parser.exit()
+
+
+def _write(text: str) -> None:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    write_standard_output([encodable(text, encoding)], for_programs=False)
 
 
 def _time(text: str) -> float:
@@ -480,11 +491,26 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
     Raises `QueryError`; exits after `--help` and `--version`.
     """
-    arguments = parser().parse_intermixed_args(argv)
+    known = parser()
+    arguments, unknown = known.parse_known_intermixed_args(argv)
+    if unknown:
+        known.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(known, unknown)}")
     _check_a_profile_is_named(arguments)
     _check_form(arguments)
     _check_comparison(arguments)
     return arguments
+
+
+def _meant(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
+    """What the first of the options that are not known may have been meant to be."""
+    from difflib import get_close_matches
+
+    options = [option for option in known._option_string_actions if option.startswith("--")]  # noqa: SLF001  # nothing else lists them
+    for text in unknown:
+        if text.startswith("--"):
+            near = get_close_matches(text.partition("=")[0], options, n=1, cutoff=0.7)
+            return f" (did you mean {near[0]}?)" if near else ""
+    return ""
 
 
 def _check_a_profile_is_named(arguments: argparse.Namespace) -> None:
@@ -553,6 +579,8 @@ def _check_form(arguments: argparse.Namespace) -> None:
 _OPTION_OF: Final = {
     "by": "--aggregate-by",
     "aggregates": "--aggregate",
+    "min_time_s": "--min-time",
+    "max_time_s": "--max-time",
     "where": "--where",
     "having": "--having",
     "run_statistic": "--run-stat",

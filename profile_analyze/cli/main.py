@@ -21,9 +21,9 @@ from profile_analyze.cli.arguments import (
 from profile_analyze.cli.inputs import Reading, inputs_of
 from profile_analyze.cli.output import (
     STANDARD_OUTPUT,
+    NewFiles,
     check_destination,
     encoded,
-    write_file,
     write_standard_output,
 )
 from profile_analyze.cli.process import EXIT_INTERRUPTED
@@ -102,12 +102,14 @@ def _answer(arguments: argparse.Namespace) -> Report:
     # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    inputs = inputs_of(arguments)
-    _check_files(arguments, inputs)
-    # The question is checked before the file is read, and NumPy is imported only then.
-    queries, known, doubts = _questions(arguments, inputs)
+    queries, known, doubts = _questions(arguments)  # what is wrong with them is told first
     columns = columns_of(arguments, queries["device"])
     conditions = conditions_of(arguments, queries[_asked_side(arguments)])
+    if arguments.plot is not None:
+        kind_of_picture(arguments.plot)
+    inputs = inputs_of(arguments)
+    _check_files(arguments, inputs)
+    queries = _with_measured_peaks(arguments, inputs, queries)
     reading = Reading(inputs, arguments) if known is None else known  # while others are imported
     renderer = find_renderer(form_of(arguments))
     shown = columns or renderer.columns(queries["device"])
@@ -124,18 +126,14 @@ def _answer(arguments: argparse.Namespace) -> Report:
         told = map(gate_sentence, gate) if renderer.name in WITHOUT_SUMMARY else ()
         report = report._replace(gate=gate, notes=(*report.notes, *told))
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
-    if arguments.plot is not None:
-        of_host = (
-            arguments.print_only == "host" and arguments.peaks is None
-        )  # roofs are the device's
-        side: Side = "host" if of_host else "device"
-        content = _picture(queries[side], report, kind_of_picture(arguments.plot))
-        write_file(arguments.plot, [content], force=arguments.force)
-    pieces = renderer.pieces(report, _display(arguments))
-    if _goes_to_a_file(arguments):
-        write_file(arguments.output, encoded(pieces), force=arguments.force)
-    else:
-        write_standard_output(pieces, for_programs=renderer.for_programs)
+    with NewFiles(force=arguments.force) as files:  # they appear together
+        if arguments.plot is not None:
+            files.write(arguments.plot, [_picture_of(arguments, queries, report)])
+        pieces = renderer.pieces(report, _display(arguments))
+        if _goes_to_a_file(arguments):
+            files.write(arguments.output, encoded(pieces))
+        else:
+            write_standard_output(pieces, for_programs=renderer.for_programs)
     return report
 
 
@@ -166,44 +164,56 @@ def _check_files(arguments: argparse.Namespace, inputs: Inputs) -> None:
         check_destination(arguments.output, read, force=arguments.force)
     if arguments.plot is None:
         return
-    kind_of_picture(arguments.plot)
     check_destination(arguments.plot, read, force=arguments.force)
     if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
         raise OutputError(f"{arguments.plot}: is to be the picture and the answer; name two files")
 
 
 def _questions(
-    arguments: argparse.Namespace, inputs: Inputs
+    arguments: argparse.Namespace,
 ) -> tuple[dict[Side, Query], Profile | None, tuple[str, ...]]:
     """What is asked about each side; the profile, if it had to be read for that, and a note."""
-    peaks = _peaks(arguments, inputs)
+    peaks = _named_peaks(arguments)
     try:
         return queries_of(arguments, peaks), None, ()
     except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(inputs, arguments.max_size)
+        profile = _with_nothing_to_sort(arguments)
         if profile is None:
             raise
         arguments.order_by = DEFAULT_ORDER
         return queries_of(arguments, peaks), profile, (str(error),)
 
 
-def _peaks(arguments: argparse.Namespace, inputs: Inputs) -> Peaks | None:
-    """The peaks that are named. What takes a while is told on a terminal, line by line."""
+def _named_peaks(arguments: argparse.Namespace) -> Peaks | None:
+    """The peaks that are named, or what stands for those that are to be measured."""
     if arguments.peaks is None:
         return None
     from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
 
-    if is_measured_here(arguments.peaks):  # in seconds: what else is wrong is told before
-        queries_of(arguments, PLACEHOLDER)
-        for file in inputs.all:
-            if file != "-" and not os.path.exists(file):  # noqa: PTH110
-                raise InputError(file, "no such file")
+    return PLACEHOLDER if is_measured_here(arguments.peaks) else resolve(arguments.peaks, _say)
 
-    def say(text: str) -> None:
-        if sys.stderr is not None and sys.stderr.isatty():
-            _report("measuring", [text])
 
-    return resolve(arguments.peaks, say)
+def _with_measured_peaks(
+    arguments: argparse.Namespace, inputs: Inputs, queries: dict[Side, Query]
+) -> dict[Side, Query]:
+    """`queries` with peaks in place of what stands for them: in seconds, so it is done last."""
+    if arguments.peaks is None:
+        return queries
+    from profile_analyze.cli.peaks import is_measured_here, resolve
+
+    if not is_measured_here(arguments.peaks):
+        return queries
+    for file in inputs.all:
+        if file != "-" and not os.path.exists(file):  # noqa: PTH110
+            raise InputError(file, "no such file")
+    peaks = resolve(arguments.peaks, _say)
+    return {side: query.changed(peaks=peaks) for side, query in queries.items()}
+
+
+def _say(text: str) -> None:
+    """Tell on a terminal what takes a while."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        _report("measuring", [text])
 
 
 def _details(arguments: argparse.Namespace, query: Query, shown: Iterable[str]) -> frozenset[str]:
@@ -263,8 +273,18 @@ def _on_the_rest(result: Result) -> tuple[str, ...]:
     return (f"{side}: the first {len(result)} of {result.available} rows; -t 0 gives all",)
 
 
+def _picture_of(arguments: argparse.Namespace, queries: dict[Side, Query], report: Report) -> bytes:
+    """The picture that is asked for."""
+    of_host = arguments.print_only == "host" and arguments.peaks is None  # roofs are the device's
+    return _picture(
+        queries["host" if of_host else "device"], report, kind_of_picture(arguments.plot)
+    )
+
+
 def _picture(query: Query, report: Report, kind: str) -> bytes:
     """The picture of all rows of the answer, not of the first alone."""
+    import logging
+
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
     from profile_analyze.report.picture import picture
@@ -273,26 +293,28 @@ def _picture(query: Query, report: Report, kind: str) -> bytes:
     # without peaks the longest are drawn, in whatever order the table is
     everything = query.changed(top=0, order=query.order if query.peaks else DEFAULT_ORDER)
     os.environ["MPLBACKEND"] = "agg"  # drawing needs no window, and takes no wrong name of one
+    # where it keeps its fonts, and that it looks for them, is nobody's concern
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     summary = report.summary or summarise(report.source, judged_by=query)
     return picture(run(everything, report.source), summary, kind)
 
 
-def _with_nothing_to_sort(inputs: Inputs, max_size: int) -> Profile | None:
+def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
     """The profile in the file if no operator in it has a time, so that nothing is to be sorted.
 
     The original looks at the column only when there are rows to sort, and answers such a profile
-    whatever the column; so do we. Other files, and what is no file but a pipe, are not looked at,
-    nor is any for a column that is asked for otherwise.
+    whatever the column; so do we. Several files, folders, lists and what is no file but a pipe are
+    not looked at, nor is any for a column that is asked for otherwise.
     """
     from profile_analyze.readers.loading import load
 
-    if len(inputs.all) > 1:
+    if len(arguments.files) > 1 or arguments.compare:
         return None
-    (file,) = inputs.files
+    (file,) = arguments.files
     if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
         return None
     try:
-        profile = load(file, max_size=max_size)
+        profile = load(file, max_size=arguments.max_size)
     except InputError:
         return None
     return None if profile.device.recorded.any() or profile.host.recorded.any() else profile

@@ -7,7 +7,7 @@ import stat
 import sys
 import tempfile
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import OutputError
 
@@ -53,52 +53,96 @@ def _mode_of(file: str) -> int | None:
 
 
 def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
-    """Write to the file `file`; it is replaced only with `force`.
+    """Write to the file `file`, as `NewFiles` does. Raises `OutputError`."""
+    with NewFiles(force=force) as files:
+        files.write(file, pieces)
 
-    What is no regular file, such as /dev/stdout or a named pipe, is written to as it is. Raises
-    `OutputError`.
+
+class NewFiles:
+    """Files that appear at the end of a `with` block, whole and together, or not at all.
+
+    One that is there is replaced only with `force`. What is no regular file, such as /dev/stdout or
+    a named pipe, is written to at once, as it is.
     """
-    try:
-        if file.startswith("/dev/") or _is_special(file):
-            with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
-                stream.writelines(pieces)
-        else:
-            _write_whole(os.path.realpath(file), pieces, force=force)
-    except OSError as error:
-        raise _output_error(file, error) from None
+
+    def __init__(self, *, force: bool) -> None:
+        self._force = force
+        self._staged: list[_Staged] = []
+
+    def __enter__(self) -> NewFiles:
+        """Nothing is written yet."""
+        return self
+
+    def write(self, file: str, pieces: Iterable[bytes]) -> None:
+        """Write what is to be the file `file`. Raises `OutputError`."""
+        try:
+            if file.startswith("/dev/") or _is_special(file):
+                with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
+                    stream.writelines(pieces)
+            else:
+                self._write_beside(file, pieces)
+        except OSError as error:
+            raise _output_error(file, error) from None
+
+    def _write_beside(self, file: str, pieces: Iterable[bytes]) -> None:
+        place = os.path.realpath(file)
+        handle, beside = tempfile.mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(place))  # noqa: PTH120
+        self._staged.append(_Staged(file, place, beside))
+        with open(handle, "wb") as stream:  # noqa: PTH123
+            stream.writelines(pieces)
+            stream.flush()
+            os.fsync(handle)
+        os.chmod(beside, _mode_for(place))  # noqa: PTH101
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Put all in their places, unless something failed. Raises `OutputError`."""
+        placed: list[str] = []
+        try:
+            if kind is None:
+                for staged in self._staged:
+                    self._put_in_place(staged, placed)
+        except BaseException:
+            for place in placed:
+                os.unlink(place)  # noqa: PTH108
+            raise
+        finally:
+            for staged in self._staged:
+                with suppress(FileNotFoundError):
+                    os.unlink(staged.beside)  # noqa: PTH108
+
+    def _put_in_place(self, staged: _Staged, placed: list[str]) -> None:
+        """Put one in its place, and that into `placed` if nothing was there before."""
+        try:
+            if self._force:
+                os.replace(staged.beside, staged.place)  # noqa: PTH105
+            else:
+                _give_name(staged)
+                placed.append(staged.place)
+        except OSError as error:
+            raise _output_error(staged.file, error) from None
+
+
+class _Staged(NamedTuple):
+    """A file that is whole, beside the place where it is to appear."""
+
+    file: str
+    """As it was named."""
+    place: str
+    beside: str
 
 
 def _is_special(file: str) -> bool:
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 
-def _write_whole(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
-    """Write beside `file`, then put that in its place, so that nobody sees a part of it."""
-    folder = os.path.dirname(file)  # noqa: PTH120
-    handle, beside = tempfile.mkstemp(prefix=".profile_analyze.", dir=folder)
+def _give_name(staged: _Staged) -> None:
+    """Let the file appear, unless somebody has made such a file meanwhile."""
     try:
-        with open(handle, "wb") as stream:  # noqa: PTH123
-            stream.writelines(pieces)
-            stream.flush()
-            os.fsync(handle)
-        os.chmod(beside, _mode_for(file))  # noqa: PTH101
-        if force:
-            os.replace(beside, file)  # noqa: PTH105
-        else:
-            _put_in_place(beside, file)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)  # noqa: PTH108
-
-
-def _put_in_place(beside: str, file: str) -> None:
-    """Give `beside` the name `file`, unless somebody has made such a file meanwhile."""
-    try:
-        os.link(beside, file)
+        os.link(staged.beside, staged.place)
     except FileExistsError:
-        raise OutputError(f"{file}: is there already; --force replaces it") from None
+        raise OutputError(f"{staged.file}: is there already; --force replaces it") from None
     except OSError:  # a file system without links
-        os.replace(beside, file)  # noqa: PTH105
+        os.replace(staged.beside, staged.place)  # noqa: PTH105
 
 
 def _mode_for(file: str) -> int:

@@ -23,9 +23,10 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    except MemoryError:  # before there was anybody to report it, or while that was done
+    except (MemoryError, OSError) as error:  # before there was anybody to report it, or meanwhile
+        reason = getattr(error, "strerror", None) or "out of memory"
         with suppress(OSError):
-            os.write(2, b"profile_analyze: error: out of memory\n")
+            os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)
 
 

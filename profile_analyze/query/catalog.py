@@ -176,8 +176,9 @@ def check_needs(column: Column, kind: RowKind) -> None:
         )
 
 
-# An escaped character, a set such as [^(,], or any other character.
-_PIECE: Final = r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|."
+# An escaped character, a set such as [^(,], or any other character. A set without an end goes on
+# to that of the text: to look for it from each bracket anew would take minutes.
+_PIECE: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
 
 
 def split_names(text: str) -> tuple[str, ...]:

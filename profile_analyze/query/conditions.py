@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
@@ -12,13 +14,16 @@ from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
 
     from profile_analyze.model.coded import Coded
     from profile_analyze.model.columns import Column, RowKind, Rows
+
+    _Limit: TypeAlias = tuple[float, bool]  # and whether it is within itself
 
 TIME_TOLERANCE_S: Final = 0.5e-9
 """Clocks tick in nanoseconds at the finest, so what is nearer than half of one is equal: the
@@ -52,7 +57,7 @@ class Condition(NamedTuple):
         """
         # a key may have operators in its pattern: then it is written as it was given
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
-        match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*?)\s*", text, re.DOTALL)
+        match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
             raise QueryError(
                 f"'{text}' is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
@@ -68,8 +73,8 @@ class Condition(NamedTuple):
             _check_operator(column, operator)
         except QueryError as error:
             raise _wrong(text, places["operator"], error) from None
-        condition = cls(text.strip(), column.name, operator, _unquoted(value))
         try:
+            condition = cls(text.strip(), column.name, operator, _unquoted(value))
             condition.check_value()
         except QueryError as error:
             raise _wrong(text, places["value"], error) from None
@@ -110,6 +115,17 @@ class Condition(NamedTuple):
         mixed = find_column(self.column).kind == "mixed" and self._wants_numbers
         return "N/A or a text" if mixed else "N/A"
 
+    def excludes(self, other: Condition) -> bool:
+        """Whether nothing is as both say, which are about one column."""
+        column = find_column(self.column)
+        if column.kind == "text":
+            texts = {one.value.replace(" ", "") for one in (self, other)}
+            return len(texts) == 2 and self.operator == other.operator == "=="
+        if column.kind != "number":
+            return False
+        (low, is_low_in), (high, is_high_in) = _limits(self, other, column.unit)
+        return low > high or (low == high and not (is_low_in and is_high_in))
+
     def is_text_of(self, words: Iterable[str]) -> bool:
         """Whether one of `words` may be the text that is compared with."""
         wanted = self.value.replace(" ", "")
@@ -125,6 +141,31 @@ class Condition(NamedTuple):
             return (_is(word, column, self.value) == (self.operator == "==") for word in words)
         bound, compare = parse_quantity(self.value, ""), _COMPARISONS[self.operator]
         return (not isinstance(word, str) and bool(compare(word, bound, 0.0)) for word in words)
+
+
+def _limits(one: Condition, other: Condition, unit: str) -> tuple[_Limit, _Limit]:
+    """The largest lower and the smallest upper limit that two conditions set on a number."""
+    lower: list[_Limit] = [(-inf, True)]
+    upper: list[_Limit] = [(inf, True)]
+    tolerance = TIME_TOLERANCE_S if unit == "s" else 0.0
+    for condition in (one, other):
+        bound, operator = parse_quantity(condition.value, unit), condition.operator
+        if operator in (">", ">=", "=="):
+            is_in = operator != ">"
+            lower.append((bound + (-tolerance if is_in else tolerance), is_in))
+        if operator in ("<", "<=", "=="):
+            is_in = operator != "<"
+            upper.append((bound + (tolerance if is_in else -tolerance), is_in))
+    return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
+
+
+def check_together(conditions: Sequence[Condition]) -> None:
+    """Raise `QueryError` if two of `conditions` leave nothing, whatever the profile."""
+    for one, other in combinations(conditions, 2):
+        if one.column == other.column and one.excludes(other):
+            raise QueryError(
+                f"'{one.text}' and '{other.text}' hold for nothing together, and all must hold"
+            )
 
 
 def _is(word: Any, column: Column, value: str) -> bool:
@@ -163,6 +204,9 @@ def _wrong(text: str, place: int, error: ProfileAnalyzeError) -> QueryError:
 
 
 def _unquoted(value: str) -> str:
-    """`value` without the quotes around it, which keep blanks."""
-    quoted = len(value) >= 2 and value[0] in "\"'" and value[-1] == value[0]
-    return value[1:-1] if quoted else value
+    """`value` without the quotes around it, which keep blanks. Raises `QueryError`."""
+    if value[:1] not in ("'", '"'):
+        return value
+    if len(value) < 2 or value[-1] != value[0]:
+        raise QueryError(f"the quote {value[0]} has no end; one that is meant stands in others")
+    return value[1:-1]

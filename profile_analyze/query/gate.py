@@ -68,8 +68,7 @@ _ALL_IN_ONE: Final[Mapping[str, Any]] = {
     "runs_apart": False,
 }
 _GRAMMAR: Final = re.compile(
-    r"\s*(?:(?P<subject>.*\S)\s*:)?\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*"
-    r"(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*?)\s*",
+    r"\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*)",
     re.DOTALL,
 )
 _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
@@ -98,8 +97,9 @@ class FailCondition(NamedTuple):
 
         Raises `QueryError`.
         """
-        match = _GRAMMAR.fullmatch(text)
-        if match is None:
+        subject, colon, rest = text.rstrip().rpartition(":")
+        match = _GRAMMAR.fullmatch(rest)
+        if match is None or (colon and not subject.strip()):
             raise QueryError(
                 f"fail-if: {text!r} is no condition; write [CONDITION:] METRIC > LIMIT, such as "
                 f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
@@ -114,8 +114,8 @@ class FailCondition(NamedTuple):
                 f"fail-if: {text!r}: {match['operator']} is not judged beyond noise; write > or <"
             )
         limit, unit = _limit(text, match["sign"], match["limit"])
-        subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", match["subject"] or "")
-        found = cls(text.strip(), subject, match["metric"], match["operator"] == ">", limit, unit)
+        about = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", subject.strip())
+        found = cls(text.strip(), about, match["metric"], match["operator"] == ">", limit, unit)
         if found.relative and not query.compared:
             raise QueryError(
                 f"fail-if: {text!r} is relative to a base, and there is none: --compare names it"

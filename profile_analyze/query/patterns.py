@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.errors import PatternError
 
@@ -28,8 +28,9 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
     except RecursionError:
         raise PatternError(f"pattern {text[:40]!r}... is nested too deeply") from None
     except regex.error as error:
-        # its message ends with the place: "missing ) at position 1"
-        raise PatternError(f"pattern {text!r}: {error}") from None
+        reason: Any = error  # has a message and a place, which the package's types do not tell
+        place = "" if reason.pos is None else f", at character {reason.pos + 1}"
+        raise PatternError(f"pattern {text!r}{place}: {reason.msg}") from None
 
 
 def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from math import inf, isnan
+from math import inf, isinf, isnan
 from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -27,7 +27,7 @@ from profile_analyze.query.catalog import (
     orderable_names,
     split_names,
 )
-from profile_analyze.query.conditions import Condition
+from profile_analyze.query.conditions import TIME_TOLERANCE_S, Condition, check_together
 from profile_analyze.query.patterns import compile_pattern
 
 if TYPE_CHECKING:
@@ -268,6 +268,20 @@ class Query:
             raise QueryError(f"top: {self.top} rows cannot be shown; 0 shows all")
         if any(bound is not None and isnan(bound) for bound in (self.min_time_s, self.max_time_s)):
             raise QueryError("a time to compare with cannot be NaN")
+        self._check_range()
+
+    def _check_range(self) -> None:
+        """Raise `QueryError` if no time is at least the one, and at most the other."""
+        low, high = self.min_time_s or 0.0, inf if self.max_time_s is None else self.max_time_s
+        if isinf(low) and low > 0:
+            raise QueryError("min_time_s: nothing takes infinitely long")
+        if high < -TIME_TOLERANCE_S:
+            raise QueryError(f"max_time_s: {high:g} s: nothing takes less than no time")
+        if low - TIME_TOLERANCE_S > high + TIME_TOLERANCE_S:
+            raise QueryError(
+                f"min_time_s: {low:g} s is more than the most that is asked for, {high:g} s; "
+                "nothing is between them"
+            )
 
     @property
     def keys_of_one(self) -> tuple[str, ...]:
@@ -330,11 +344,11 @@ class Query:
     def conditions(self) -> tuple[Condition, ...]:
         """`where`, taken apart."""
         kind = self._any_runs._replace(keys=None)
-        return tuple(_condition("where", text, kind) for text in self.where)
+        return _conditions("where", self.where, kind)
 
     def group_conditions(self) -> tuple[Condition, ...]:
         """`having`, taken apart."""
-        return tuple(_condition("having", text, self._any_runs) for text in self.having)
+        return _conditions("having", self.having, self._any_runs)
 
     def parsed_order(self) -> tuple[Order, ...]:
         """`order`, taken apart."""
@@ -364,11 +378,13 @@ def _group_key(text: str, kind: RowKind) -> str:
     raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
 
 
-def _condition(field: str, text: str, kind: RowKind) -> Condition:
+def _conditions(field: str, texts: Iterable[str], kind: RowKind) -> tuple[Condition, ...]:
     try:
-        return Condition.parse(text, kind)
+        conditions = tuple(Condition.parse(text, kind) for text in texts)
+        check_together(conditions)
     except QueryError as error:
         raise QueryError(f"{field}: {error}") from None
+    return conditions
 
 
 def _names(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
