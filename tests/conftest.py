@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 from profile_analyze.cli.main import main
 
@@ -18,6 +20,26 @@ if TYPE_CHECKING:
 FIXTURES = Path(__file__).parent / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
+
+# The tests run once a mutant for `make mutants`. There a few examples must do, the same ones each
+# time, or a mutant would die or live by chance; what fails is not made smaller, for nobody reads it.
+_FOR_MUTANTS = os.environ.get("TESTS_FOR") == "mutants"
+_MOST_EXAMPLES_FOR_MUTANTS = 30
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "mutants",
+    settings.get_profile("tests"),
+    database=None,
+    derandomize=True,
+    max_examples=_MOST_EXAMPLES_FOR_MUTANTS,
+    phases=[Phase.explicit, Phase.generate],
+)
+settings.load_profile("mutants" if _FOR_MUTANTS else "tests")
+
+
+def examples(count: int) -> settings:
+    """Ask a property of so many examples, or of the few that mutants are given."""
+    return settings(max_examples=min(count, _MOST_EXAMPLES_FOR_MUTANTS) if _FOR_MUTANTS else count)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import profile_analyze as pa
 from profile_analyze.cli.arguments import parser
 from profile_analyze.model.comparison import MATCHES
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import DEFAULT_THRESHOLD
-from tests.conftest import run_command
+from tests.conftest import examples, run_command
 from tests.small import Operator, profile_of, profile_of_document, runs_of, written
 from tests.strategies import documents, runs_of_one
 
@@ -202,7 +202,7 @@ def test_a_comparison_without_any_time() -> None:
 
 
 def test_the_same_on_both_sides_is_no_change() -> None:
-    @settings(max_examples=100)
+    @examples(100)
     @given(runs=runs_of_one())
     def check(runs: list[dict[str, Any]]) -> None:
         profile = pa.join_runs(map(profile_of_document, runs))
@@ -215,7 +215,7 @@ def test_the_same_on_both_sides_is_no_change() -> None:
     check()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(new=documents(), base=documents())
 def test_sides_can_be_swapped(new: dict[str, Any], base: dict[str, Any]) -> None:
     ours, theirs = profile_of_document(new), profile_of_document(base)

@@ -144,6 +144,127 @@ def test_each_form_whole(form: str) -> None:
     assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
 
 
+# form, columns, encoding, width: what is printed
+NARROW: dict[tuple[str, tuple[str, ...], str, int], str] = {
+    ("plain", ("name", "type", "share"), "utf-8", 36): """\
+name                 type      share
+conv/of/some/length  T0        75.0%
+relu                 T1        25.0%
+""",
+    ("plain", ("name", "type", "share"), "utf-8", 35): """\
+name                 type
+conv/of/some/length  T0
+relu                 T1
+left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("plain", ("name", "type", "share"), "ascii", 16): """\
+name
+conv/of/some/...
+relu
+left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+shortened for want of width: name; `| less -S` shows all of it
+""",
+    ("plain", ("name", "type", "share"), "utf-8", 3): """\
+name
+conv/of…
+relu
+left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+shortened for want of width: name; `| less -S` shows all of it
+""",
+    ("table", ("name", "type", "share"), "utf-8", 42): """\
+╒═════════════════════╤════════╤═════════╕
+│ name                │ type   │   share │
+╞═════════════════════╪════════╪═════════╡
+│ conv/of/some/length │ T0     │   75.0% │
+├─────────────────────┼────────┼─────────┤
+│ relu                │ T1     │   25.0% │
+╘═════════════════════╧════════╧═════════╛
+""",
+    ("table", ("name", "type", "share"), "utf-8", 41): """\
+╒═════════════════════╤════════╕
+│ name                │ type   │
+╞═════════════════════╪════════╡
+│ conv/of/some/length │ T0     │
+├─────────────────────┼────────┤
+│ relu                │ T1     │
+╘═════════════════════╧════════╛
+left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("table", ("name", "type", "share"), "utf-8", 22): """\
+╒═════════════════════╕
+│ name                │
+╞═════════════════════╡
+│ conv/of/some/length │
+├─────────────────────┤
+│ relu                │
+╘═════════════════════╛
+left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("table", ("name", "type", "share"), "ascii", 1): """\
++-------------+
+| name        |
++=============+
+| conv/of/    |
+| -  some/len |
+| -  gth      |
++-------------+
+| relu        |
++-------------+
+left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("plain", ("parameters",), "utf-8", 9): """\
+paramete…
+N/A
+N/A
+shortened for want of width: parameters; `| less -S` shows all of it
+""",
+    ("plain", ("share", "time"), "utf-8", 10): """\
+  device self time (s)
+                0.0003
+                0.0001
+left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("table", (), "utf-8", 138): """\
+╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕
+│ device self time   │ cumulative   │ operator info       │ computation   │ FLOPS   │ memory   │ bandwidth   │ out_shapes   │
+╞════════════════════╪══════════════╪═════════════════════╪═══════════════╪═════════╪══════════╪═════════════╪══════════════╡
+│ #0                 │ 0.0003       │ conv/of/some/length │ 6.00          │ 20.00   │ 1.00     │ 3.26        │ {}           │
+│ 0.0003             │ 75.0%        │ T0                  │ KFLO          │ MFLOPS  │ KiB      │ MiB/s       │              │
+│ 75.0%              │              │ 0                   │               │         │          │             │              │
+├────────────────────┼──────────────┼─────────────────────┼───────────────┼─────────┼──────────┼─────────────┼──────────────┤
+│ #1                 │ 0.0004       │ relu                │ N/A           │ N/A     │ 1.00     │ 9.77        │ {}           │
+│ 0.0001             │ 100.0%       │ T1                  │ FLO           │ FLOPS   │ KiB      │ MiB/s       │              │
+│ 25.0%              │              │ 1                   │               │         │          │             │              │
+╘════════════════════╧══════════════╧═════════════════════╧═══════════════╧═════════╧══════════╧═════════════╧══════════════╛
+left out for want of width: in_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+    ("table", (), "utf-8", 59): """\
+╒════════════════════╤═════════════════════╤═════════╕
+│ device self time   │ operator info       │ FLOPS   │
+╞════════════════════╪═════════════════════╪═════════╡
+│ #0                 │ conv/of/some/length │ 20.00   │
+│ 0.0003             │ T0                  │ MFLOPS  │
+│ 75.0%              │ 0                   │         │
+├────────────────────┼─────────────────────┼─────────┤
+│ #1                 │ relu                │ N/A     │
+│ 0.0001             │ T1                  │ FLOPS   │
+│ 25.0%              │ 1                   │         │
+╘════════════════════╧═════════════════════╧═════════╛
+left out for want of width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+""",
+}
+
+
+@pytest.mark.parametrize(("form", "columns", "encoding", "width"), NARROW)
+def test_each_table_whole_in_little_room(
+    form: str, columns: tuple[str, ...], encoding: str, width: int
+) -> None:
+    two = profile([("conv/of/some/length", 300, 6000), ("relu", 100, None)])
+    shown = pa.Report(None, (pa.run(pa.Query(), two),), columns)
+    text = pa.render(shown, form, display=pa.Display(encoding, width))
+    assert text == NARROW[form, columns, encoding, width]
+
+
 @pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
 @pytest.mark.parametrize("style", ["fancy_grid", "grid"])
 def test_a_long_table_is_drawn_in_parts_that_fit(rows_at_once: int, style: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import profile_analyze as pa
 from profile_analyze.analysis import measure
@@ -17,7 +17,7 @@ from profile_analyze.cli import peaks as command
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, examples, run_command
 from tests.small import profile_of_document
 from tests.strategies import documents
 
@@ -28,7 +28,8 @@ RESNET = str(PROFILES / "resnet18.json")
 JUDGED = ("bound", "attainable", "least_time", "efficiency", "lost", "gain")
 
 # type, seconds, FLO, bytes, dtype of the first input
-OPERATORS: tuple[tuple[str, float, int | None, int | None, str | None], ...] = (
+Rows: TypeAlias = "tuple[tuple[str, float, int | None, int | None, str | None], ...]"
+OPERATORS: Rows = (
     ("Convolution", 4.0, 2000, 100, "Float32"),
     ("Convolution", 2.0, 2000, 100, "Float16"),
     ("Elemwise", 2.0, 10, 100, None),
@@ -40,26 +41,26 @@ OPERATORS: tuple[tuple[str, float, int | None, int | None, str | None], ...] = (
 PEAKS = pa.Peaks("made", (("fp32", 1000.0), ("fp16", 4000.0)), 100.0, "by hand")
 
 
-def made(lane: str = "gpu0", scale: float = 1.0) -> pa.Profile:
+def made(lane: str = "gpu0", scale: float = 1.0, operators: Rows = OPERATORS) -> pa.Profile:
     document: dict[str, Any] = {
         "profiler": {
             "device": {
                 str(id_): {lane: {"start": 0, "kern": 0, "end": time * scale}}
-                for id_, (_, time, *_) in enumerate(OPERATORS)
+                for id_, (_, time, *_) in enumerate(operators)
             },
             "opr_footprint": {
                 str(id_): {"computation": computation, "memory": memory}
-                for id_, (_, _, computation, memory, _) in enumerate(OPERATORS)
+                for id_, (_, _, computation, memory, _) in enumerate(operators)
             },
         },
         "graph_exec": {
             "operator": {
                 str(id_): {"name": f"n{id_}", "type": type_, "input": [f"v{id_}"]}
-                for id_, (type_, *_) in enumerate(OPERATORS)
+                for id_, (type_, *_) in enumerate(operators)
             },
             "var": {
                 f"v{id_}": {"mem_plan": {"layout": {"dtype": dtype}} if dtype else None}
-                for id_, (*_, dtype) in enumerate(OPERATORS)
+                for id_, (*_, dtype) in enumerate(operators)
             },
         },
     }
@@ -82,6 +83,29 @@ def test_operators_by_hand() -> None:
         (None, 10.0, None, None, None, None),  # no time
         (None, None, None, None, None, None),  # no rate for Int32
     ]
+
+
+def test_types_that_only_move_data_are_bounded_by_memory() -> None:
+    types = ("Copy", "Concat", "Dimshuffle", "Elemwise")
+    profile = made(operators=tuple((type_, 4.0, 2000, 100, "Float32") for type_ in types))
+    result = pa.run(pa.Query(order="+id", peaks=PEAKS), profile)
+    assert [(row["type"], row["bound"], row["least_time"]) for row in result.rows] == [
+        ("Copy", "memory", 1.0),
+        ("Concat", "memory", 1.0),
+        ("Dimshuffle", "memory", 1.0),
+        ("Elemwise", "compute", 2.0),
+    ]
+
+
+def test_dtypes_of_the_profile_have_the_rates_of_the_device() -> None:
+    rates = (("fp32", 1000.0), ("fp16", 2000.0), ("bf16", 4000.0), ("int8", 8000.0))
+    dtypes = (
+        *("Float32", "Float16", "BFloat16"),
+        *("Int8", "Uint8", "QuantizedS8", "Quantized8Asymm", "QuantizedS32"),
+    )
+    profile = made(operators=tuple(("Convolution", 16.0, 8000, 1, dtype) for dtype in dtypes))
+    result = pa.run(pa.Query(order="+id", peaks=PEAKS._replace(flops=rates)), profile)
+    assert [row["compute_time"] for row in result.rows] == [8, 4, 2, 1, 1, 1, 1, None]
 
 
 def test_groups_by_hand() -> None:
@@ -130,8 +154,9 @@ def test_operators_without_a_footprint_are_counted() -> None:
 
 def test_times_below_the_clock_are_not_judged() -> None:
     on_cpu = made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)
+    on_threads = made('CompNode("multithread4:0" from "multithread4:0")', scale=1e-7)
     on_gpu = made('CompNode("gpu0:0" from "gpu0:0")', scale=1e-7)
-    for profile, judged in ((on_cpu, 0), (on_gpu, 4)):
+    for profile, judged in ((on_cpu, 0), (on_threads, 0), (on_gpu, 4)):
         result = pa.run(pa.Query(peaks=PEAKS), profile)
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
@@ -159,7 +184,7 @@ def test_host_and_wait_times_have_no_roof() -> None:
         assert result["bound"].tolist() == [None] * len(result)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(document=documents())
 def test_no_roof_is_exceeded_and_nothing_is_lost_between(document: dict[str, Any]) -> None:
     result = pa.run(pa.Query(peaks=pa.parse_peaks("1M:300K")), profile_of_document(document))
@@ -172,7 +197,7 @@ def test_no_roof_is_exceeded_and_nothing_is_lost_between(document: dict[str, Any
             assert row["least_time"] == max(row["compute_time"] or 0, row["memory_time"])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(document=documents())
 def test_groups_add_up_to_the_operators(document: dict[str, Any]) -> None:
     profile, peaks = profile_of_document(document), pa.parse_peaks(f"{2**20}:{2**18}")

@@ -154,3 +154,21 @@ def test_quantities_are_read(text: str, unit: str, value: float) -> None:
 def test_what_is_no_quantity(text: str, unit: str) -> None:
     with pytest.raises(QuantityError, match="is not a number"):
         units.parse_quantity(text, unit)
+
+
+@pytest.mark.parametrize(
+    ("unit", "wanted"),
+    [
+        ("FLO", "a number with the unit FLO, such as 2GFLO"),
+        ("FLO/s", "a number with the unit FLOPS, such as 2GFLOPS"),
+        ("byte", "a number with the unit B, such as 10MiB"),
+        ("byte/s", "a number with the unit B/s, such as 10GiB/s"),
+        ("FLO/byte", "a number with the unit FLO/byte, such as 4.5"),
+        ("1", "a number, such as 5%"),
+        ("", "a number, such as 12"),
+    ],
+)
+def test_how_quantities_are_written_is_told(unit: str, wanted: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        units.parse_quantity("x", unit)
+    assert str(caught.value) == f"'x' is not {wanted}"

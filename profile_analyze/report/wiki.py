@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display, Report
 
 _BAR_LENGTH: Final = 15
+_RATIO_TO_BASE: Final = "ratio to base"  # the original calls the share of the time `ratio`
 _NUMERIC: Final = (
     "#",
     "time",
@@ -80,11 +81,8 @@ def _table(result: Result, names: Sequence[str], display: Display) -> str:
         **_time_columns(result),
         **_label_columns(result, display),
         **{
-            heading_in(result, name): result.texts(name)
-            for name in (
-                *compared_of(result.query),
-                *varying(several_runs=result.several_runs),
-            )
+            _RATIO_TO_BASE if name == "ratio" else heading_in(result, name): result.texts(name)
+            for name in (*compared_of(result.query), *varying(several_runs=result.several_runs))
         },
         "computation (MFLO)": list(map(mega, result["computation"].tolist())),
         "MFLOPS": list(map(mega, result["flops"].tolist())),
