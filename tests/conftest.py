@@ -25,6 +25,7 @@ PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 # time, or a mutant would die or live by chance; what fails is not made smaller, for nobody reads it.
 _FOR_MUTANTS = os.environ.get("TESTS_FOR") == "mutants"
 _MOST_EXAMPLES_FOR_MUTANTS = 30
+# Tests time nothing, on a machine that may be busy.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "mutants",

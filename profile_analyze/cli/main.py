@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 EXIT_MET = 3
 EXIT_UNJUDGED = 4
 
+_LONGEST_MESSAGE = 8000  # characters
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer the command line `argv` (that of the process by default); the exit code."""
@@ -346,4 +348,13 @@ def _report(kind: str, messages: Iterable[str]) -> None:
         return
     with suppress(OSError):  # there is nowhere left to say that nothing can be said
         for message in messages:
-            print(f"{kind}: {visible(message, 'utf-8')}", file=sys.stderr)
+            print(f"{kind}: {_cut(visible(message, 'utf-8'))}", file=sys.stderr)
+
+
+def _cut(message: str) -> str:
+    """`message` without its middle if that is longer than anybody reads: a name may be anything."""
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    left_out = len(message) - 2 * half
+    return f"{message[:half]} [... {left_out} characters ...] {message[-half:]}"

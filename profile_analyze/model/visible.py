@@ -6,9 +6,13 @@ import re
 from typing import Final
 
 # What a terminal or an editor would act on instead of showing it: control characters (C0, DEL,
-# C1), marks that reorder text, line and paragraph separators, halves of characters.
+# C1), marks that reorder text, line and paragraph separators, halves of characters, what is no
+# character; and what has no shape at all, so that two names would look the same (Unicode's default
+# ignorable characters, but for the selectors of a variant, which emoji have).
 _ACTING: Final = (
-    r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -20,7 +24,7 @@ def visible(text: str, encoding: str) -> str:
 
 def escaped(text: str, but: str = "") -> str:
     """`text` with escapes for the characters that act, except those in `but`."""
-    if text.isprintable():  # so no regular expression is compiled for most profiles
+    if text.isascii() and text.isprintable():  # no regular expression for most profiles
         return text
     return re.sub(f"[{_ACTING}]", lambda match: _escape(match[0], but), text)
 
@@ -36,6 +40,8 @@ def _escape(character: str, but: str) -> str:
     if character in but:
         return character
     code = ord(character)
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return _SHORT_ESCAPES.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 

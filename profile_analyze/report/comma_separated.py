@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display, Report
 
 # What makes a spreadsheet take a text for a formula; an apostrophe in front keeps it from that.
-_FORMULA: Final = ("=", "+", "-", "@")
+# Some skip blanks, some take the wide forms too, and where a comma is the decimal point they begin
+# a new cell at a semicolon, even between quotes that begin before it.
+_FORMULA: Final = r"(^|;)([\s\"]*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])"
+_BEGINS_FORMULAE: Final = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 _EMPTY: Final = '""'
 
 
@@ -68,8 +72,8 @@ def _cells(result: Result, name: str) -> list[str]:
 def cell(text: str) -> str:
     """`text` on one line, no formula, and between quotes if it needs them."""
     shown = visible(text, "utf-8")
-    if shown.startswith(_FORMULA):
-        shown = f"'{shown}"
+    if not _BEGINS_FORMULAE.isdisjoint(shown):
+        shown = re.sub(_FORMULA, r"\1\2'", shown)
     if '"' in shown or "," in shown:
         quoted = shown.replace('"', '""')
         return f'"{quoted}"'

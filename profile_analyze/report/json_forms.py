@@ -202,16 +202,23 @@ def _query(query: Query) -> dict[str, Any]:
     """What was asked, by the names of the fields of a query."""
     values = {field.name: getattr(query, field.name) for field in fields(query)}
     plain = {
-        name: list(map(as_utf8, value)) if isinstance(value, tuple) else value
+        name: list(map(as_utf8, value)) if isinstance(value, tuple) else _text(value)
         for name, value in values.items()
         if name != "peaks"
     }
     return plain | {"peaks": query.peaks and _peaks(query.peaks)}
 
 
+def _text(value: Any) -> Any:
+    """`value`, which JSON can hold if it is a text: file names and arguments may be none."""
+    return as_utf8(value) if isinstance(value, str) else value
+
+
 def _values(result: Result, name: str) -> list[Any]:
     """The values of one column; parameters as an object. NaN becomes null when it is written."""
     values: list[Any] = result[name].tolist()
+    if name == "file":
+        return list(map(_text, values))
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]
     return values

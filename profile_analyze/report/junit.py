@@ -59,6 +59,5 @@ def _text(text: str) -> str:
 
 
 def _legal(text: str) -> str:
-    """`text` with escapes for the characters that XML does not allow."""
-    shown = visible(text, "utf-8")
-    return shown.replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
+    """`text` with escapes for what is not seen, in which all is that XML does not allow."""
+    return visible(text, "utf-8")

@@ -153,7 +153,7 @@ def _change_sentences(summary: Summary, change: Change) -> list[str]:
     ]
     told = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     largest = "; ".join(_contribution(change, one) for one in told)
-    by = ", ".join(change.by)
+    by = visible(", ".join(change.by), "utf-8")
     called = [
         f"{one.verdict}: {visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}, "
         f"{three_digits(one.ratio)} times the base"

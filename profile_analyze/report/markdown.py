@@ -56,7 +56,8 @@ class MarkdownRenderer:
 
 
 def _summary(summary: Summary) -> str:
-    table = draw(summary_lines(summary), style="pipe", headers=("total", "value"), right=(1,))
+    lines = [(code(name), code(value)) for name, value in summary_lines(summary)]
+    table = draw(lines, style="pipe", headers=("total", "value"), right=(1,))
     sentences = summary_sentences(summary)
     return f"{table}\n\n{_listed(sentences)}" if sentences else table
 

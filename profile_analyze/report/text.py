@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import encodable, escaped
 from profile_analyze.report.colors import without_colors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_WRAPPED_AT_ONCE: Final = 256  # characters
 
 
 def wrapped(text: str, width: int, encoding: str) -> list[str]:
@@ -21,13 +23,24 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
     if text.isascii() and text.isprintable() and " " not in text and "-" not in text:
         return [text[start : start + width] for start in range(0, len(text), width)]
     shown = encodable(escaped(text, but="\t\n\v\f\r"), encoding)
-    if shown.isascii():
-        lines = _wrapper(width).wrap(shown)
-    else:
-        import wcwidth
-
-        lines = wcwidth.wrap(shown, width)
+    lines = _wrapper(width).wrap(shown) if shown.isascii() else _wide_wrapped(shown, width)
     return [line.strip() for line in lines]
+
+
+def _wide_wrapped(text: str, width: int) -> list[str]:
+    """The same by the width of characters.
+
+    Bit by bit, as what wcwidth takes grows with the square of the length: the last line goes on in
+    the next bit. At a seam a line may end a hyphen earlier.
+    """
+    import wcwidth
+
+    lines = [""]
+    for start in range(0, len(text), _WRAPPED_AT_ONCE):
+        bit = lines.pop() + text[start : start + _WRAPPED_AT_ONCE]
+        lines += wcwidth.wrap(bit, width) or [""]
+        lines[-1] += bit[len(bit.rstrip()) :]
+    return lines if lines[-1].strip() else lines[:-1]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
 
 _BAR_LENGTH: Final = 15
 _RATIO_TO_BASE: Final = "ratio to base"  # the original calls the share of the time `ratio`
+_MARKUP: Final = re.compile(
+    r"""[|`*~!$^]
+    | \\ (?= [!-/:-@\[-`{-~])        # an escape already
+    | < (?= [A-Za-z/!?])             # a tag
+    | & (?= [#A-Za-z])               # an entity
+    | (?<= \]) \(                    # [text](address)
+    | \{ (?= [A-Za-z])               # a macro
+    | (?<= :) / (?= /) | (?<= www) \. | (?<= mailto) :   # an address by itself
+    | (?<! [A-Za-z0-9]) _ | _ (?! [A-Za-z0-9])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 _NUMERIC: Final = (
     "#",
     "time",
@@ -61,15 +74,16 @@ class WikiRenderer:
         return parts(
             report,
             display,
-            gate=lambda verdicts: "\n\n".join(map(gate_sentence, verdicts)),
+            gate=lambda verdicts: "\n\n".join(escaped(gate_sentence(one)) for one in verdicts),
             summary=_summary,
             table=lambda result: [_table(result, report.shown_of(result.query), display)],
         )
 
 
 def _summary(summary: Summary) -> str:
-    table = _draw(("name", "value"), summary_lines(summary), numeric=(1,))
-    return "\n\n".join([table, *summary_sentences(summary)])
+    lines = [(name, escaped(value)) for name, value in summary_lines(summary)]
+    table = _draw(("name", "value"), lines, numeric=(1,))
+    return "\n\n".join([table, *map(escaped, summary_sentences(summary))])
 
 
 def _table(result: Result, names: Sequence[str], display: Display) -> str:
@@ -143,8 +157,16 @@ def _shapes(lines: list[str]) -> str:
 
 
 def _cell(text: str, display: Display) -> str:
-    """`text` as a cell: what would end the cell or the row is escaped."""
-    return visible(text.strip(), display.encoding).replace("|", r"\|")
+    """`text` as a cell of one line."""
+    return escaped(visible(text.strip(), display.encoding))
+
+
+def escaped(text: str) -> str:
+    """`text` with a backslash before what would end the cell, or be markup of Markdown or a wiki.
+
+    What names are full of stays as the original has it: `[3443]`, `{1,8}`, `const<1>`, `a_b`.
+    """
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 def _draw(

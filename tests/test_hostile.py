@@ -1,0 +1,391 @@
+"""Names that would act on whatever shows them, in every place that a profile or a call fills.
+
+Each form is read back by a parser of what it is, where there is one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree as ET
+
+import pytest
+import wcwidth
+
+import profile_analyze as pa
+from profile_analyze.model.visible import visible
+from profile_analyze.report.text import wrapped
+from profile_analyze.report.wiki import escaped
+from tests.conftest import run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+HOSTILE: Final = {
+    "colours": "\x1b[31mred\x1b[0m",
+    "title": "\x1b]0;title\x07",
+    "c1": "\u009b31m \u0085 \u0090",
+    "override": "a\u202eb\u202dc",
+    "isolates": "a\u2066b\u2067c\u2069",
+    "newline": "a\nb",
+    "newline-command": "a\n::error::b",
+    "return": "a\rb\r\nc",
+    "tab": "\ta\tb",
+    "separators": "a\u2028b\u2029c\x0bd\x0ce",
+    "pipe": "a|b||c\\|d\\",
+    "backticks": "`a``b```",
+    "script": "<script>alert(1)</script>",
+    "comment": "--><!-- ]]> <![CDATA[ <?x ?>",
+    "entity": "&lt;&#60;&amp;",
+    "quotes": '"a\' onload=\'x" y="',
+    "link": "[a](javascript:x) ![b](http://a.b/c.png) http://a.b www.a.b",
+    "macro": "{html}x{html} [a|http://a.b] !a.png!",
+    "emphasis": "*a* _b_ ~~c~~ $d$ ^e^",
+    "formula": "=1+1",
+    "plus": "+1",
+    "minus": "-1",
+    "at": "@SUM(A1)",
+    "blank-formula": "  =1+1",
+    "tab-formula": "\t=1+1",
+    "return-formula": "\r=1+1",
+    "no-break-formula": "\u00a0=1+1",
+    "semicolon-formula": 'a;=1+1;"=2+2"',
+    "wide-formula": "\uff1d1\uff0b1",
+    "wide-minus": "\uff0d1",
+    "wide-at": "\uff20SUM(A1)",
+    "command": "::error file=a,line=1::b%0A::error::c",
+    "old-command": "##[error]a",
+    "property": "a,b:c%0D%0A%25",
+    "nul": "a\x00b",
+    "zero-width": "a\u200bb\u200dc\u2060d\ufeffe\u00adf\u034fg",
+    "no-shape": "\u115f\u3164\U000e0041\U0001d173",
+    "no-character": "a\ufffeb\uffffc",
+    "combining": "e\u0301\u0301\u0301 \u0338x",
+    "wide": "卷积層 \uff21",
+    "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f \U0001f1e9\U0001f1ea",
+    "rule": "---|---\n| x |",
+    "empty": "",
+    "long": "conv\u0301-" * 300,
+}
+
+# Characters that a terminal acts on, or that nobody sees.
+ACTING: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def document(texts: Iterable[str]) -> dict[str, Any]:
+    """An operator for each of `texts`, which stands wherever the file has a text of it."""
+    found: dict[str, Any] = {
+        "profiler": {"device": {}, "host": {}, "opr_footprint": {}},
+        "graph_exec": {"operator": {}, "var": {}},
+    }
+    profiler, graph = found["profiler"], found["graph_exec"]
+    for place, text in enumerate(texts):
+        id_ = str(place)
+        graph["operator"][id_] = {"name": text, "type": text, "input": [id_], "output": [id_]}
+        graph["var"][id_] = {"mem_plan": {"layout": {"dtype": text}}}
+        profiler["opr_footprint"][id_] = {
+            "computation": 100 + place,
+            "memory": 10,
+            "in_shapes": [[1]],
+            "out_shapes": [[1]],
+            "param": {text: text, "mode": text, "nested": {text: [text]}},
+        }
+        times = {"start": 0, "kern": 0.5, "end": 2}
+        profiler["device"][id_] = profiler["host"][id_] = {text: times}
+    return found
+
+
+def written(path: Path, *texts: str) -> str:
+    """The file `path` with such a document."""
+    path.write_text(json.dumps(document(texts)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A profile with all of `HOSTILE`, whose own name is of that kind."""
+    name = "\x1b[31m\u202e\n|`<b>&\"' ::x::,;=1 ![a](b) \u00e9.json"
+    return written(tmp_path_factory.mktemp("hostile") / name, *HOSTILE.values())
+
+
+@pytest.fixture(params=HOSTILE)
+def text(request: pytest.FixtureRequest) -> str:
+    """Each of `HOSTILE`."""
+    return HOSTILE[request.param]
+
+
+def only_visible(shown: str, *, newline: str = "\n") -> None:
+    """Fail if `shown` has more than visible text and line breaks."""
+    lines = shown.replace(newline, "\n").split("\n")
+    bad = {
+        character
+        for line in lines
+        for character in line
+        if unicodedata.category(character) in ACTING or 0xE0000 <= ord(character) <= 0xE0FFF
+    }
+    assert bad == set()
+
+
+# What says much of an operator, of groups, and of what is asked.
+CALLS: Final = {
+    "operators": ("--columns", "name,type,input_dtype,device,parameters,param.mode,file,time"),
+    "all": ("--columns", "all"),
+    "own": (),
+    "host": ("--print-only", "host"),
+    "groups": ("--aggregate-by", "name,type,device,input_dtype,parameters,param.mode,file"),
+    "roofline": ("--peaks", "1T:1G", "--aggregate-by", "type"),
+    "gate": ("--fail-if", "type=x: time > 1s", "--fail-if", "time > 1s"),
+}
+
+
+def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
+    """What the command prints, which fails for no name; what it says beside is visible text."""
+    outcome = run_command(file, "-t", "0", "--format", form, *CALLS[call], encoding=encoding)
+    assert outcome.code in (0, 3, 4), outcome.err
+    only_visible(outcome.err)
+    return outcome.out
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_tables_are_visible_text_alone(file: str, call: str) -> None:
+    for form in ("table", "plain"):
+        only_visible(shown(file, form, call))
+        assert shown(file, form, call, encoding="ascii").isascii()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_list_of_operators_has_a_line_for_each(file: str, encoding: str) -> None:
+    for options in ([], ["--aggregate-by", "name,device"], ["--print-only", "host"]):
+        printed = run_command(file, "-t", "0", "--dump-only-opr", *options, encoding=encoding).out
+        only_visible(printed)
+        assert printed.isascii() or encoding == "utf-8"
+        rows = printed.split("\n\n")[-1]
+        assert rows.count("\n") == len(HOSTILE)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_tables_of_markdown_have_no_markup(file: str, call: str) -> None:
+    page = shown(file, "markdown", call)
+    only_visible(page)
+    for table in tables(page):
+        counts = {len(cells(line)) for line in table}
+        assert len(counts) == 1
+    for line in page.splitlines():
+        assert not re.search(r"[<&`*~!\[\]\\$^{]|http:|www\.", outside_code_spans(line))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_tables_for_a_wiki_have_no_markup(file: str, call: str) -> None:
+    page = shown(file, "wiki", call)
+    only_visible(page)
+    for table in tables(page):
+        assert len({len(cells(line)) for line in table}) == 1
+    bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", page)
+    assert not re.search(r"<[A-Za-z/!?]|&[#A-Za-z]|\]\(|\{[A-Za-z]|://|www\.|[`*~!$^]", bare)
+
+
+def tables(page: str) -> Iterator[list[str]]:
+    """The lines of each table but the rule."""
+    for part in page.split("\n\n"):
+        lines = [line for line in part.splitlines() if line.startswith("|")]
+        if lines:
+            yield lines
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a row as Markdown tells them: a pipe behind a backslash ends none."""
+    return re.split(r"(?<!\\)\|", line)
+
+
+def outside_code_spans(line: str) -> str:
+    """`line` without its code spans: from some backticks to the next equally many."""
+    found = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+    return re.sub(r"^\|[-:|]+\|$", "", found)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_comma_separated_values_are_inert(file: str, call: str) -> None:
+    printed = shown(file, "csv", call)
+    only_visible(printed, newline="\r\n")
+    rows = list(csv.reader(io.StringIO(printed), strict=True))
+    assert len({len(row) for row in rows}) == 1
+    numbers = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?")
+    for separator in ",;":  # as where a comma is the decimal point
+        for row in csv.reader(io.StringIO(printed), delimiter=separator):
+            for cell in row:
+                plain = cell.strip().strip('"').strip()
+                assert not re.match(r"[=+@\uff1d\uff0b\uff0d\uff20-]", plain) or numbers.fullmatch(
+                    plain
+                )
+
+
+def test_json_keeps_every_text_exactly(file: str) -> None:
+    rows = json.loads(shown(file, "json", "operators"))["device"]["rows"]
+    for row, text in zip(rows, HOSTILE.values(), strict=True):
+        nested = row[4].pop("nested")
+        assert json.loads(nested) == {text: [text]}
+        assert row[:5] == [text, text, text or None, text, {text: text, "mode": text}]
+        assert row[6] == file
+    lines = list(map(json.loads, shown(file, "jsonl", "operators").split("\n")[:-1]))
+    assert [line["name"] for line in lines] == list(HOSTILE.values())
+    assert {line["file"] for line in lines} == {file}
+
+
+@pytest.mark.parametrize("call", ["gate", "roofline"])
+def test_junit_is_xml_without_added_elements(file: str, call: str, text: str) -> None:
+    condition = f"type={text or 'x'}: time > 1s"
+    options = (*CALLS[call], "--fail-if", condition)
+    printed = run_command(file, "--format", "junit", *options).out
+    suite = ET.fromstring(printed)
+    only_visible(printed)
+    assert {element.tag for element in suite.iter()} <= {
+        "testsuite", "testcase", "failure", "skipped", "system-out"
+    }  # fmt: skip
+    assert len(suite.findall("testcase")) == int(suite.get("tests", ""))
+
+
+@pytest.mark.parametrize("call", ["gate", "roofline"])
+def test_github_reads_one_command_a_line(file: str, call: str, text: str) -> None:
+    condition = f"type={text or 'x'}: time > 1s"
+    outcome = run_command(file, "--format", "github", *CALLS[call], "--fail-if", condition)
+    only_visible(outcome.out)
+    for line in outcome.out.splitlines():
+        match = re.fullmatch(r"::(error|warning|notice) title=profile_analyze::(.*)", line)
+        assert match
+        assert not re.search("%(?!25)", match[2])
+
+
+@pytest.mark.parametrize("call", ["own", "roofline"])
+@pytest.mark.parametrize("half", [0, 1])
+def test_pictures_are_of_text(tmp_path: Path, call: str, half: int) -> None:
+    profile = written(tmp_path / "<b>&\x1b.json", *list(HOSTILE.values())[half::2])
+    for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        picture = tmp_path / f"a.{kind}"
+        outcome = run_command(profile, "--plot", str(picture), "-t", "1", *CALLS[call])
+        assert outcome.code == 0
+        assert picture.read_bytes().startswith(start)
+    drawn = ET.fromstring((tmp_path / "a.svg").read_bytes())
+    only_visible("".join(drawn.itertext()))
+    tags = {element.tag.rpartition("}")[2] for element in drawn.iter()}
+    assert not tags & {"script", "foreignObject", "image", "a"}
+    keys = [key.rpartition("}")[2] for element in drawn.iter() for key in element.attrib]
+    assert not [key for key in keys if key.startswith("on")]
+
+
+class _Tags(HTMLParser):
+    """The tags and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag if not attrs else f"{tag} {attrs}")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.add(f"<!--{data}-->")
+
+
+def test_a_notebook_has_no_markup_of_names(text: str, tmp_path: Path) -> None:
+    page = pa.run(pa.Query(), pa.load(written(tmp_path / "a.json", text)))._repr_html_()
+    only_visible(page)
+    parsed = _Tags(page)
+    assert parsed.tags <= {"table", "tr", "th", "td"}
+    assert not text or visible(text, "utf-8") in parsed.texts
+
+
+def test_what_a_call_says_is_echoed_as_visible_text(text: str, tmp_path: Path) -> None:
+    profile = written(tmp_path / "a.json", "x")
+    for option in (
+        "--type", "--opr-name", "--input-dtype", "--min-time", "--where", "--aggregate-by",
+        "--order-by", "--columns", "--peaks", "--fail-if", "--plot", "--format", "-t", "--threshold",
+        "--color", "--aggregate", "--having",
+    ):  # fmt: skip
+        outcome = run_command(profile, f"{option}={text}" if len(option) > 2 else f"-t{text}")
+        only_visible(outcome.out + outcome.err)
+        assert "Traceback" not in outcome.err
+        assert len(outcome.err) < 20_000
+    for column in (f"name~{text}", f"param.{text}"):
+        for form in pa.FORMS[:-3]:
+            outcome = run_command(profile, "--columns", column, "--format", form)
+            only_visible(outcome.err if "json" in form else outcome.out.replace("\r\n", "\n"))
+    outcome = run_command(f"{text}.json")
+    assert outcome.code in (1, 2)
+    only_visible(outcome.err)
+
+
+def test_broken_places_are_told_as_visible_text(text: str, tmp_path: Path) -> None:
+    broken = document(["x"])
+    broken["profiler"]["device"][text] = {text: {"start": text + "soon"}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(broken), encoding="utf-8")
+    outcome = run_command(str(path))
+    assert (outcome.code, outcome.err.count("\n"), outcome.out) == (1, 1, "")
+    only_visible(outcome.err)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("conv(l.7.RELU[0],fuse[2773@2774])[3443]", "conv(l.7.RELU[0],fuse[2773@2774])[3443]"),
+        ("const<1>[2] {1,8} a_b 3 - 4", "const<1>[2] {1,8} a_b 3 - 4"),
+        ("a|b", r"a\|b"),
+        (r"a\|b", r"a\\\|b"),
+        (r"a\nb", r"a\nb"),
+        ("<b>&amp;</b>", r"\<b>\&amp;\</b>"),
+        ("[a](b) ![c](d)", r"[a]\(b) \![c]\(d)"),
+        ("http://a.b www.a.b", r"http:\//a.b www\.a.b"),
+        ("{html}", r"\{html}"),
+        ("_a_ *b* `c`", r"\_a\_ \*b\* \`c\`"),
+    ],
+)
+def test_markup_in_a_wiki_is_escaped(name: str, shown: str) -> None:
+    assert escaped(name) == shown
+
+
+def test_arguments_that_are_no_text_are_echoed(tmp_path: Path) -> None:
+    path = written(tmp_path / "\udcff.json", "x")
+    for form in pa.FORMS[:-3]:
+        call = (path, "--format", form, "--columns", "file,name", "--opr-name", "x|\udcff")
+        outcome = run_command(*call)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "udcff" in re.sub(r"[\s\u2502-]", "", outcome.out)  # it may be in two lines
+
+
+def test_long_messages_lose_their_middle(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    broken = document(["x"])
+    broken["graph_exec"]["operator"]["y" * 1_000_000] = {"name": "", "type": ""}
+    path.write_text(json.dumps(broken))
+    outcome = run_command(str(path))
+    assert outcome.err.startswith("profile_analyze: error: ")
+    assert re.search(r"yyyy \[\.\.\. \d+ characters \.\.\.\] yyyy", outcome.err)
+    assert outcome.err.endswith("yyyy' is not a whole number\n")
+    assert len(outcome.err) < 8100
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown", "wiki"])
+def test_sentences_are_in_the_encoding_of_the_terminal(tmp_path: Path, form: str) -> None:
+    path = written(tmp_path / "a.json", "卷")
+    call = (path, "--format", form, "--peaks", "1T:1G", "--fail-if", "type=卷: time > 1s")
+    ascii_only = run_command(*call, encoding="ascii").out
+    assert ascii_only.count(r"\u5377") >= 3  # in the table, of what would win most, of the gate
+    assert run_command(*call).out.count("卷") == ascii_only.count(r"\u5377")
+
+
+@pytest.mark.parametrize("word", ["卷", "卷积 ", "e\u0301x"])
+def test_long_texts_are_wrapped_as_short_ones(word: str) -> None:
+    lines = wrapped(word * 500, 30, "utf-8")
+    assert lines == [line.strip() for line in wcwidth.wrap(word * 500, 30)]
