@@ -3,6 +3,11 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 PYTHON310 ?= python3.10
+# One of each supported version, from the path and from pyenv.
+PYTHONS ?= $(shell for p in python3.10 python3.11 python3.12 python3.13 python3.14 \
+	$(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
+	$$p -c 'import sys; v = sys.version_info; v < (3, 10) or print("%d.%d" % v[:2], sys.executable)' \
+	2>/dev/null; done | sort -V -u -k1,1 | cut -d' ' -f2)
 VENV ?= .venv
 BIN := $(VENV)/bin
 FUZZ_MINUTES ?= 3
@@ -11,7 +16,7 @@ FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test check lint format types cover bench fuzz original test-oldest clean
+.PHONY: help run install test check lint format types cover bench fuzz original test-oldest test-all clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,8 +72,19 @@ test-oldest: ## the tests with the lowest dependencies that pyproject.toml allow
 		$$($(PYTHON) tests/lower_bounds.py)
 	$(VENV)-oldest/bin/python -m pytest -n auto -q
 
+test-all: ## the tests with the lowest and the newest dependencies on each Python at hand (PYTHONS="...")
+	@mkdir -p $(VENV)-all; failed=0; \
+	for python in $(PYTHONS); do for set in oldest newest; do \
+		name=$$($$python -c 'import platform; print(platform.python_version())')-$$set; \
+		log=$(VENV)-all/$$name.log; target=test; test $$set = newest || target=test-oldest; \
+		rm -rf $(VENV)-all/$$name $(VENV)-all/$$name-oldest; \
+		$(MAKE) PYTHON=$$python VENV=$(VENV)-all/$$name $$target >$$log 2>&1 && state=ok \
+			|| { state="FAILED, see $$log"; failed=1; }; \
+		echo "$$name: $$state: $$(tail -n 200 $$log | grep -E '(passed|failed|error).* in ' | tail -n 1)"; \
+	done; done; exit $$failed
+
 clean: ## remove what the targets above made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/bin/python:

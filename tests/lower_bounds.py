@@ -1,14 +1,31 @@
-"""Prints pyproject.toml's dependencies pinned to their lower bounds, for `make test-oldest`."""
+"""Prints pyproject.toml's dependencies pinned to their lower bounds, for `make test-oldest`.
+
+Bounds that hold only for some versions of Python are those of the Python that runs this.
+"""
 
 from __future__ import annotations
 
+import operator
 import re
+import sys
 from pathlib import Path
 
 TEXT = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
 RUNTIME = TEXT.split("\ndependencies = [")[1].split("\n]")[0]
-ZSTD = TEXT.split("\nzstd = [")[1].split("]")[0]
+ZSTD = TEXT.split("\nzstd = [")[1].split("\n]")[0]
+BOUND = re.compile(r"\"([a-z]+)>=([0-9.]+)(?:; python_version (<|>=|==) '3\.(\d+)')?\"")
+COMPARISONS = {"<": operator.lt, ">=": operator.ge, "==": operator.eq}
+
+
+def lower_bounds(text: str, minor: int) -> dict[str, str]:
+    """The lowest version of each package for Python 3.`minor`; the last that applies counts."""
+    return {
+        name: version
+        for name, version, comparison, bound in BOUND.findall(text)
+        if not comparison or COMPARISONS[comparison](minor, int(bound))
+    }
+
 
 if __name__ == "__main__":
-    bounds = re.findall(r'"([a-z]+)>=([0-9.]+)', RUNTIME + ZSTD)
-    print(" ".join(f"{name}=={version}" for name, version in bounds))
+    bounds = lower_bounds(RUNTIME + ZSTD, sys.version_info.minor)
+    print(" ".join(f"{name}=={version}" for name, version in bounds.items()))
