@@ -106,7 +106,10 @@ def _together(timings: Timings, base: Timings) -> tuple[Timings, Timings, Floats
 def _divided(timings: Timings, factors: Floats) -> Timings:
     lanes = timings.lanes
     of_intervals = factors[lanes.run]
-    scaled = {
-        name: ratio(getattr(lanes, name), of_intervals) for name in ("start_s", "kern_s", "end_s")
-    }
-    return Timings(replace(lanes, **scaled), operators=timings.operators, runs=timings.runs)
+    scaled = replace(
+        lanes,
+        start_s=ratio(lanes.start_s, of_intervals),
+        kern_s=ratio(lanes.kern_s, of_intervals),
+        end_s=ratio(lanes.end_s, of_intervals),
+    )
+    return Timings(scaled, operators=timings.operators, runs=timings.runs)
