@@ -154,6 +154,11 @@ def test_no_rows() -> None:
     none = np.empty((0, 5))
     assert len(permutation_test(none, none)) == 0
     assert ratio_interval(none, none).low.shape == (0,)
+
+
+def test_medians_of_the_largest_numbers_do_not_overflow() -> None:
+    interval = ratio_interval(row([1.5e308] * 4), row([1.0e308] * 4))
+    assert ends(interval) == pytest.approx((1.5, 1.5))
     assert len(adjusted(np.empty(0))) == 0
 
 

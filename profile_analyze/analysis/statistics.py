@@ -206,7 +206,7 @@ def _drawn_medians(
 
 def _medians(ascending: Floats, drawn: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
     below, above = drawn
-    return (ascending[:, below] + ascending[:, above]) / 2
+    return ascending[:, below] / 2 + ascending[:, above] / 2  # the sum may be beyond all numbers
 
 
 def verdict_codes(
