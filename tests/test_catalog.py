@@ -94,6 +94,12 @@ def test_what_is_no_column(text: str, advice: str) -> None:
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
 
 
+def test_several_near_columns_are_named() -> None:
+    with pytest.raises(UnknownColumnError) as caught:
+        find_column("in_shape")
+    assert str(caught.value) == "there is no column 'in_shape'; near: in_shapes, out_shapes, share"
+
+
 def test_an_aggregate_has_one_name() -> None:
     assert find_column("time.p50.0").name == "time.p50"
 

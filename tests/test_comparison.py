@@ -190,6 +190,44 @@ def test_the_summary_says_what_explains_the_difference() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("new", "base", "shown"),
+    [
+        (
+            FAST,
+            SLOW,
+            "faster than the base: 0.000114 s instead of 0.000125 s, -8.8%\n"
+            "largest differences by type: Conv -1e-05 s, 90.9% of the difference (faster); "
+            "Relu -1e-06 s, 9.1% of the difference (faster)\n"
+            "faster: conv -1e-05 s, 0.912 times the base\n"
+            "faster: relu -1e-06 s, 0.912 times the base\n"
+            "2 operators: 2 faster\n",
+        ),
+        (
+            SLOW,
+            FAST,
+            "slower than the base: 0.000125 s instead of 0.000114 s, +9.7%\n"
+            "largest differences by type: Conv +1e-05 s, 90.9% of the difference (slower); "
+            "Relu +1e-06 s, 9.1% of the difference (slower)\n"
+            "slower: conv +1e-05 s, 1.1 times the base\n"
+            "slower: relu +1e-06 s, 1.1 times the base\n"
+            "2 operators: 2 slower\n",
+        ),
+    ],
+)
+def test_how_a_clear_change_reads(new: list[int], base: list[int], shown: str) -> None:
+    def runs(times_us: list[int]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator("conv", "Conv", one), Operator("relu", "Relu", one / 10)])
+            for one in times_us
+        )
+
+    query = pa.Query(compared=True)
+    summary = pa.summarise(pa.compare(runs(new), runs(base)), judged_by=query)
+    text = pa.render(pa.Report(summary, ()), "plain")
+    assert text[text.index("verdict  ") :].partition("\n")[2] == shown
+
+
 def test_a_comparison_without_any_time() -> None:
     empty = profile_of([Operator("a", "Conv", None)])
     comparison = pa.compare(empty, empty)

@@ -21,6 +21,7 @@ from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query import patterns
 from profile_analyze.query.catalog import find_column
 from profile_analyze.report.comma_separated import cell
+from profile_analyze.report.forms import kind_of_picture
 from profile_analyze.report.markdown import code
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, written
@@ -251,6 +252,17 @@ def test_further_aggregates_are_columns_of_the_tables() -> None:
     wiki = run_command(*call, "--wiki").out.splitlines()
     assert "device self time p90 (s) " in wiki[5]
     assert "| 0.00817 " in wiki[7]
+
+
+def test_the_suffix_says_what_picture_is_wanted() -> None:
+    assert [kind_of_picture(f"a.{kind}") for kind in ("svg", "PNG", "b.pdf")] == [
+        *("svg", "png", "pdf")
+    ]
+    with pytest.raises(pa.QueryError) as caught:
+        kind_of_picture("a.svg.gif")
+    assert str(caught.value) == (
+        "argument --plot: 'a.svg.gif' has none of the suffixes .svg, .png, .pdf"
+    )
 
 
 def test_columns_that_there_are_not() -> None:

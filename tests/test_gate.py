@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BASE = [100, 101, 102, 103, 104, 105, 106, 107]
 SLOW = [time + 10 for time in BASE]
+QUIET = [70, 72, 78, 92, 98, 104, 120, 125]
 NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 
 
@@ -138,6 +139,8 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > -3%", BASE, BASE, "met", CLEAR),  # it was to become faster, and did not
         ("total > -3%", BASE, SLOW, "passed", NOT_BEYOND),
         ("total > -9%", NOISY, BASE, "passed", NOISE),
+        ("total < +10%", BASE, BASE, "met", CLEAR),  # it was to become slower, and did not
+        ("total < -5%", QUIET, BASE, "passed", NOISE),
         ("total > 105us", SLOW, None, "met", CLEAR),
         ("total > 105us", NOISY, None, "passed", NOISE),
         ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),

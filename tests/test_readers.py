@@ -27,6 +27,13 @@ READ_HERE = (
 )
 
 
+def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(pa.InputError) as caught:
+        pa.load("-")
+    assert str(caught.value) == "standard input: is closed"
+
+
 def written(tmp_path: Path, content: bytes, name: str = "run.json") -> str:
     path = tmp_path / name
     path.write_bytes(content)
@@ -555,7 +562,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("content", "reason"), BROKEN, ids=[reason for _, reason in BROKEN])
+@pytest.mark.parametrize(("content", "reason"), BROKEN, ids=range(len(BROKEN)))
 def test_a_broken_profile_says_where_and_what(tmp_path: Path, content: bytes, reason: str) -> None:
     found = failure(written(tmp_path, content), pa.MalformedProfileError)
     assert found == reason or (reason.startswith("damaged") and found.startswith(reason))

@@ -361,6 +361,21 @@ def test_copies_and_their_waits() -> None:
     )
 
 
+def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
+    def run_of(kern: float, end: float) -> pa.Profile:
+        document = {
+            "profiler": {"device": {"1": {"cpu0": {"start": 0, "kern": kern, "end": end}}}},
+            "graph_exec": {"operator": {"1": {"name": "a", "type": "Copy"}}},
+        }
+        return MegEngineReader().read(Content("copy", json.dumps(document).encode()), DETAILS)
+
+    copies = pa.join_runs([run_of(0.25, 1), run_of(0.5, 4), run_of(1, 2)])
+    for statistic, time_s, wait_s in (("median", 2.0, 0.5), ("max", 4.0, 1.0)):
+        query = pa.Query(run_statistic=statistic)
+        copy = pa.summarise(copies, query, judged_by=query).copy
+        assert copy == pa.CopyTime(time_s, time_s, wait_s, wait_s)
+
+
 @pytest.mark.parametrize("form", pa.FORMS)
 def test_nothing_to_show(form: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), form)

@@ -141,6 +141,38 @@ def test_the_judgement_by_hand() -> None:
     assert pa.summarise(made()).judgement is None
 
 
+def test_how_the_judgement_reads() -> None:
+    def shown(profile: pa.Profile) -> str:
+        summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
+        return pa.render(pa.Report(summary, ()), "plain")
+
+    assert shown(made()) == (
+        "total device time      10\n"
+        "total host time        N/A\n"
+        "peaks                  made, 1e-07 GB/s\n"
+        "roof fp32              1.00 KFLOPS, from 10 FLO/byte on; 70.0% of the time\n"
+        "roof fp16              4.00 KFLOPS, from 40 FLO/byte on; 20.0% of the time\n"
+        "covered by footprints  100.0%\n"
+        "judged                 90.0%\n"
+        "efficiency of that     50.0%\n"
+        "lost                   4.5 s\n"
+        "peaks: by hand\n"
+        "3 Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof the model takes 7.0 s instead of 10.0 s, 1.43 times as fast\n"
+        "2 Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.0 s instead of 10.0 s, 1.11 times as fast\n"
+        "1 Copy, 10.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.5 s instead of 10.0 s, 1.05 times as fast\n"
+    )
+    assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
+        "total device time      1e-06\n"
+        "total host time        N/A\n"
+        "peaks                  made, 1e-07 GB/s\n"
+        "covered by footprints  100.0%\n"
+        "judged                 0.0%\n"
+        "efficiency of that     N/A\n"
+        "lost                   N/A\n"
+        "peaks: by hand\n"
+    )
+
+
 def test_operators_without_a_footprint_are_counted() -> None:
     profile = pa.load(str(PROFILES / "derived-partfootprint.json"))
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)).judgement

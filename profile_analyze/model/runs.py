@@ -245,7 +245,7 @@ def by_run(profile: Profile) -> Profile:
     for lanes in sides:
         is_there[lanes.run, lanes.operator] = True
     run_of, operators = np.nonzero(is_there)
-    row_of = np.full(is_there.shape, -1)
+    row_of = np.empty(is_there.shape, np.int64)  # read only where an operator is there
     row_of[is_there] = np.arange(len(operators))
     device, host = (
         Timings(
