@@ -24,7 +24,7 @@ from profile_analyze.report.comma_separated import cell
 from profile_analyze.report.forms import kind_of_picture
 from profile_analyze.report.markdown import code
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
-from tests.small import Operator, written
+from tests.small import Operator, profile_of, written
 
 RESNET = str(PROFILES / "resnet18.json")
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "report.schema.json").read_text())
@@ -318,6 +318,7 @@ def test_what_columns_are_called(name: str, header: str, for_programs: str) -> N
         ("in_layouts", ((1, 2), None), "[1,2], contiguous"),
         ("parameters", (("mode", "ADD"), ("pad_h", 1)), "mode=ADD, pad_h=1"),
         ("param.pad_h", 1, "1"),
+        (r"in_shapes~\d+", "12", "12"),
     ],
 )
 def test_how_values_read(name: str, value: Any, text: str) -> None:
@@ -393,6 +394,10 @@ def test_a_notebook_shows_a_table_without_markup_of_names() -> None:
     assert html.endswith("</td></tr>\n</table>")
     everything = pa.run(pa.Query(), pa.load(PROFILES / "tiny.json"))._repr_html_()
     assert "<td>const&lt;1&gt;[2]</td>" in everything
+    (name,) = pa.run(pa.Query(by="name"), profile_of([Operator("卷|\x1b", "T", 1)])).labels
+    assert name == "卷|\x1b"
+    html = pa.run(pa.Query(), profile_of([Operator(name, "T", 1)]))._repr_html_()
+    assert r"<td>卷|\x1b</td><td>T</td>" in html
     many = pa.run(pa.Query(), pa.load(PROFILES / "mobilenet.json"))
     html = many._repr_html_()
     assert html.count("<tr>") == 101

@@ -15,6 +15,7 @@ import profile_analyze as pa
 from profile_analyze.readers.content import ReadAhead, read_content
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,28 @@ READ_HERE = (
     "what can be read yet is MegEngine GraphProfiler JSON (an object with the keys profiler and "
     "graph_exec)"
 )
+
+
+def test_parameters_that_are_no_number_of_64_bits_are_texts() -> None:
+    found = {
+        "low": -(2**63),
+        "below": -(2**63) - 1,
+        "high": 2**63 - 1,
+        "above": 2**63,
+        "negative": -1000,
+        "half": 0.5,
+        "true": True,
+        "list": [1, "x"],
+        "none": None,
+    }
+    (operator,) = (
+        profile_of([Operator("a", "T", 1, parameters=found)]).detail("parameters").values()
+    )
+    assert operator == (
+        *(("above", "9223372036854775808"), ("below", "-9223372036854775809"), ("half", 0.5)),
+        *(("high", 2**63 - 1), ("list", '[1,"x"]'), ("low", -(2**63)), ("negative", -1000)),
+        ("true", "true"),
+    )
 
 
 def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
