@@ -166,10 +166,10 @@ def test_numbers_and_texts_that_json_cannot_hold(tmp_path: Path) -> None:
 
 
 def test_json_on_a_terminal_is_inert_and_means_the_same(tmp_path: Path) -> None:
-    name = "\x1b[2J \x7f \x9b31m \u202egnp. \u2028 \ufeff 卷积"
+    name = "\x1b[2J \x7f \x9b31m \u202egnp. \u2028 \ufeff \U000e0041 \U0001f600 卷积"
     file = written(tmp_path / "hostile.json", [Operator(name, "Conv", 1)])
     found = run_command(file, "--format", "jsonl", "--columns", "name").out
-    escapes = r"\u001b[2J \u007f \u009b31m \u202egnp. \u2028 \ufeff 卷积"
+    escapes = r"\u001b[2J \u007f \u009b31m \u202egnp. \u2028 \ufeff \udb40\udc41 😀 卷积"
     assert found == f'{{"side":"device","name":"{escapes}"}}\n'
     assert json.loads(found)["name"] == name
     document = json.loads(run_command(file, "--format", "json", "--columns", "name").out)

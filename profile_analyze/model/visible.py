@@ -33,7 +33,13 @@ def escaped_in_json(text: str) -> str:
     """The JSON `text` with escapes for the characters that act: it still means the same."""
     if text.isascii() and "\x7f" not in text:  # JSON has escapes for all others of these
         return text
-    return re.sub(f"[{_ACTING}]", lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(f"[{_ACTING}]", lambda match: _escape_in_json(match[0]), text)
+
+
+def _escape_in_json(character: str) -> str:
+    """JSON counts in units of UTF-16: two for a character beyond the first 65,536."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 def _escape(character: str, but: str) -> str:
