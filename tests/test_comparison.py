@@ -235,8 +235,16 @@ def test_a_comparison_without_any_time() -> None:
     assert change is not None
     assert (change.verdict, change.contributions, change.verdicts) == (None, (), ())
     assert isnan(change.difference_s)
-    text = pa.render(pa.Report(pa.summarise(comparison), ()))
-    assert "nan" not in text
+    assert pa.render(pa.Report(pa.summarise(comparison), ()), "plain") == (
+        "total device time  N/A\n"
+        "total host time    N/A\n"
+        "runs               1\n"
+        "base device time   N/A\n"
+        "base runs          1\n"
+        "difference         N/A\n"
+        "ratio              N/A\n"
+        "verdict            N/A\n"
+    )
 
 
 def test_the_same_on_both_sides_is_no_change() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import profile_analyze as pa
 from tests.conftest import PROFILES
+from tests.small import Operator, profile_of
 
 TINY = str(PROFILES / "tiny.json")
 
@@ -325,3 +326,11 @@ def test_a_pattern_that_takes_too_long_is_stopped() -> None:
         list(matches("(a|aa|b)+$", ["a" * 21 + "c"] * 10_000, limit_s=0.05))
     with pytest.raises(pa.PatternError, match="took more than 0 s"):
         list(matches("a", ["a"], limit_s=0.0))
+
+
+def test_an_order_that_puts_nothing_in_order_is_told_of_two_rows_and_more() -> None:
+    note = "computation is N/A everywhere and puts nothing in order"
+    for count, notes in ((1, []), (2, [note])):
+        profile = profile_of([Operator(f"a{place}", "T", 1) for place in range(count)])
+        found = pa.run(pa.Query(order="computation"), profile).notes
+        assert [one for one in found if "order" in one] == notes

@@ -210,8 +210,18 @@ def test_what_is_faster_than_its_roof_is_shown_and_told() -> None:
 
 def test_host_and_wait_times_have_no_roof() -> None:
     profile = pa.load(RESNET)
-    for query in (pa.Query(side="host", peaks=PEAKS), pa.Query(end_key="kern", peaks=PEAKS)):
+    for query, note in (
+        (
+            pa.Query(side="host", peaks=PEAKS),
+            "host times have no roof: bound, efficiency, lost and gain are of the device",
+        ),
+        (
+            pa.Query(end_key="kern", peaks=PEAKS),
+            "shares are of the total device wait time, 3.3e-05 s",
+        ),
+    ):
         result = pa.run(query, profile)
+        assert result.notes == (note,)
         assert np.isnan(result["least_time"]).all()
         assert result["bound"].tolist() == [None] * len(result)
 

@@ -32,5 +32,5 @@ class GithubRenderer(VerdictRenderer):
 
 def _annotation(level: str, message: str) -> str:
     """One workflow command. What ends or begins one is escaped, as GitHub's own toolkit does."""
-    text = visible(message, "utf-8").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = visible(message, "utf-8").replace("%", "%25")
     return f"::{level} title={_TITLE}::{text}\n"
