@@ -433,13 +433,16 @@ def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None
             for run in range(runs)
         )
 
-    change = pa.summarise(pa.compare(side(200), side(100))).change
-    assert change is not None
-    note = (
-        "so few runs, 4 and 4 of the base, cannot call a single one of 5 operators slower or "
-        "faster, however clear it is; 5 on each side could"
-    )
-    assert change.notes == ((note,) if told else ())
+    comparison = pa.compare(side(200), side(100))
+    for by, what in (((), "operators"), (("name",), "groups")):
+        query = pa.Query(compared=True, by=by)
+        change = pa.summarise(comparison, judged_by=query).change
+        assert change is not None
+        note = (
+            f"so few runs, 4 and 4 of the base, cannot call a single one of 5 {what} slower or "
+            "faster, however clear it is; 5 on each side could"
+        )
+        assert change.notes == ((note,) if told else ())
 
 
 def test_the_command_offers_every_way_to_match() -> None:

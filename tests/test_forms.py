@@ -21,7 +21,7 @@ from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query import patterns
 from profile_analyze.query.catalog import find_column
 from profile_analyze.report.comma_separated import cell
-from profile_analyze.report.forms import kind_of_picture
+from profile_analyze.report.forms import form_for, kind_of_picture
 from profile_analyze.report.markdown import code
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, profile_of, written
@@ -254,6 +254,11 @@ def test_further_aggregates_are_columns_of_the_tables() -> None:
     assert "| 0.00817 " in wiki[7]
 
 
+def test_the_suffix_says_what_form_is_wanted() -> None:
+    names = ("a.csv", "x.y/.a.JSON", "x.y/a", ".csv", "..md", "x.csv/a")
+    assert [form_for(name) for name in names] == ["csv", "json", None, None, None, None]
+
+
 def test_the_suffix_says_what_picture_is_wanted() -> None:
     assert [kind_of_picture(f"a.{kind}") for kind in ("svg", "PNG", "b.pdf")] == [
         *("svg", "png", "pdf")
@@ -356,6 +361,8 @@ def test_cells_are_quoted_and_what_a_spreadsheet_would_run_is_inert(text: str, s
         ("a|b", r"`a\|b`"),
         ("a`b", "``a`b``"),
         ("`", "`` ` ``"),
+        ("`a", "`` `a ``"),
+        ("a`", "`` a` ``"),
         ("[a](b)", "`[a](b)`"),
         ("<b>", "`<b>`"),
         ("@someone", "`@someone`"),

@@ -328,6 +328,17 @@ def test_a_pattern_that_takes_too_long_is_stopped() -> None:
         list(matches("a", ["a"], limit_s=0.0))
 
 
+def test_a_type_that_a_profile_without_operators_does_not_have() -> None:
+    (note, *_) = pa.run(pa.Query(types="Conv"), profile_of([])).notes
+    assert note == "type Conv: the profile has no such operator; it has none at all"
+
+
+def test_an_empty_text_is_compared_with_in_quotes() -> None:
+    profile = profile_of([Operator("", "T", 1), Operator("''", "T", 2)])
+    for where in ("name == ''", 'name == ""'):
+        assert pa.run(pa.Query(where=where), profile)["name"].tolist() == [""]
+
+
 def test_an_order_that_puts_nothing_in_order_is_told_of_two_rows_and_more() -> None:
     note = "computation is N/A everywhere and puts nothing in order"
     for count, notes in ((1, []), (2, [note])):

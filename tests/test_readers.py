@@ -12,7 +12,9 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
+from profile_analyze.readers.base import Content
 from profile_analyze.readers.content import ReadAhead, read_content
+from profile_analyze.readers.megengine import MegEngineReader
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, profile_of
@@ -48,6 +50,14 @@ def test_parameters_that_are_no_number_of_64_bits_are_texts() -> None:
         *(("high", 2**63 - 1), ("list", '[1,"x"]'), ("low", -(2**63)), ("negative", -1000)),
         ("true", "true"),
     )
+
+
+def test_a_profile_may_begin_with_blanks_and_any_key() -> None:
+    document = json.loads(TINY)
+    parts = {"more": 1, "graph_exec": document["graph_exec"], "profiler": document["profiler"]}
+    content = Content("x", b"\n  " + json.dumps(parts).encode() + b"\n")
+    assert MegEngineReader().recognises(content.data)
+    assert not MegEngineReader().recognises(b"[" + content.data + b"]")
 
 
 def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,15 @@ N/A
 N/A
 shortened for want of width: parameters; `| less -S` shows all of it
 """,
+    ("table", ("flops",), "utf-8", 5): """\
+╒══════════════╕
+│        flops │
+╞══════════════╡
+│ 20.00 MFLOPS │
+├──────────────┤
+│          N/A │
+╘══════════════╛
+""",
     ("plain", ("share", "time"), "utf-8", 10): """\
   device self time (s)
                 0.0003
