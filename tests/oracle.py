@@ -163,8 +163,10 @@ def _time(lanes: dict[str, Any]) -> Number:
 def _wait(lanes: dict[str, Any]) -> Number:
     times = []
     for lane in lanes.values():
-        start, kern = _number(lane.get("start")), _number(lane.get("kern"))
-        if start is not None and kern is not None and kern != -1 and kern >= start:
+        start, kern, end = (_number(lane.get(key)) for key in ("start", "kern", "end"))
+        if start is None or kern is None or kern == -1 or kern < start:
+            continue
+        if end is None or end < start or kern <= end:
             times.append(kern - start)
     return max(times) if times else None
 

@@ -30,7 +30,8 @@ def intervals(draw: st.DrawFn) -> dict[str, Any]:
     interval: dict[str, Any] = {"start": start, "kern": start + wait, "end": start + length}
     damage = draw(
         st.sampled_from(
-            ["none"] * 12 + ["inf", "backwards", "no kern", "no end", "-1", "early kern"]
+            ["none"] * 12
+            + ["inf", "backwards", "no kern", "no end", "-1", "early kern", "late kern"]
         )
     )
     if damage == "inf":
@@ -43,6 +44,8 @@ def intervals(draw: st.DrawFn) -> dict[str, Any]:
         interval["end"] = None
     elif damage == "early kern":
         interval["kern"] = start - TICK_S
+    elif damage == "late kern":
+        interval["kern"] = start + length + TICK_S
     elif damage == "-1":
         interval["kern"] = -1
     return interval

@@ -132,6 +132,9 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
             f"the device time adds up {len(by_lane)} comp nodes, which may have worked at the "
             f"same time: {parts}"
         )
+    for side, timings in (("device", profile.device), ("host", profile.host)):
+        if (np.isnan(totals(timings.time_s)) & ~np.isnan(timings.time_s).all(axis=0)).any():
+            yield f"the total {side} time is N/A: its times add up to more than any number"
     if profile.total_s("device") == 0:
         yield "the total device time is 0, so that shares of it are N/A" + (
             "; OpenCL measures only after CompNode::enable_opencl_profile(true)"

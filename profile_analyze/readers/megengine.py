@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import chain, compress, repeat
 from operator import attrgetter
@@ -300,14 +301,17 @@ def _profile(
     section = _FOOTPRINTS_WITH_PARAMETERS if "parameters" in details else _FOOTPRINTS
     entries = section.of(document.profiler.opr_footprint)
     footprints = list(map(entries.get, row_of, repeat(_NO_FOOTPRINT)))
+    computation, computation_notes = _work(footprints, "computation")
+    computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
+    memory, memory_notes = _work(footprints, "memory")
     return Profile(
         file=file,
         source=MegEngineReader.format,
         id=_ids(operators),
         name=Coded.of(_column(operators.values(), "name")),
         type=Coded.of(_column(operators.values(), "type")),
-        computation=_computation(footprints),
-        memory=_numbers(footprints, "memory"),
+        computation=computation,
+        memory=memory,
         device=device,
         host=host,
         **_details(details, footprints, operators.values(), variables),
@@ -316,6 +320,8 @@ def _profile(
             *device_notes,
             *host_notes,
             *_strangers("opr_footprint", len(entries.keys() - row_of.keys())),
+            *computation_notes,
+            *memory_notes,
             *_stale_footprints(footprints, operators.values(), variables),
         ),
     )
@@ -334,12 +340,13 @@ def _document(data: bytes) -> _Document:
 
 def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
     texts = list(operators)
-    try:
-        return np.fromiter(map(int, texts), np.int64, len(texts))
-    except (ValueError, OverflowError):
-        bad = next(text for text in texts if not re.fullmatch(r"[0-9]{1,18}", text))
-        error = msgspec.ValidationError(f"the operator id {bad!r} is not a whole number")
-        raise _BrokenPartError(_OPERATORS.path, error) from None
+    digits = "".join(texts)
+    if not texts or (digits.isascii() and digits.isdecimal()):  # `int` takes " 1_0" too
+        with suppress(ValueError, OverflowError):
+            return np.fromiter(map(int, texts), np.int64, len(texts))
+    bad = next(text for text in texts if not re.fullmatch(r"[0-9]{1,18}", text))
+    error = msgspec.ValidationError(f"the operator id {bad!r} is not a whole number")
+    raise _BrokenPartError(_OPERATORS.path, error)
 
 
 def _column(entries: Iterable[object], field: str) -> list[Any]:
@@ -378,6 +385,8 @@ def _timings(
     end_s = _numbers(intervals, "end")[known]
     kern_s[kern_s < start_s] = np.nan  # no kernel on this thread: the writer says -1 then
     end_s[end_s < start_s] = np.nan
+    is_late = kern_s > end_s
+    kern_s[is_late] = np.nan
     lanes = LaneTimes(
         operator=operator[known],
         run=np.zeros(len(start_s), np.int64),
@@ -397,6 +406,12 @@ def _timings(
             f"the {side} time of {counted(unknown, 'operator')} is N/A: in the file it is "
             "missing, not a finite number, or ends before it starts"
         )
+    if is_late.any():
+        late = len(set(lanes.operator[is_late].tolist()))
+        notes.append(
+            f"the {side} wait time of {counted(late, 'operator')} leaves out where, in the file, "
+            "the first kernel starts after the end"
+        )
     return timings, notes
 
 
@@ -406,10 +421,15 @@ def _strangers(section: str, count: int) -> Iterator[str]:
         yield f"left out {entries} of {section} that belong to no operator of the graph"
 
 
-def _computation(footprints: Iterable[_Footprint]) -> NDArray[np.float64]:
-    computation = _numbers(footprints, "computation")
-    computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
-    return computation
+def _work(footprints: Iterable[_Footprint], field: str) -> tuple[NDArray[np.float64], list[str]]:
+    """What operators compute or move, and a note on what cannot be."""
+    amounts = _numbers(footprints, field)
+    is_negative = amounts < 0
+    if not is_negative.any():
+        return np.abs(amounts), []  # of -0
+    amounts[is_negative] = np.nan
+    several = counted(int(is_negative.sum()), "operator")
+    return amounts, [f"the {field} of {several} is N/A: in the file it is negative"]
 
 
 def _details(

@@ -1,0 +1,235 @@
+"""What makes no sense in a sound file has one answer each; `docs/formats.md` has them as a table."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.megengine import MegEngineReader
+from tests.conftest import run_command
+from tests.small import Operator, document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ABOUT_TIMES = (
+    "note: the device time of 1 operator is N/A: in the file it is missing, not a finite number, "
+    "or ends before it starts\n"
+)
+ABOUT_KERNELS = (
+    "note: the device wait time of 1 operator leaves out where, in the file, the first kernel "
+    "starts after the end\n"
+)
+OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
+
+
+def written(path: Path, found: dict[str, Any]) -> str:
+    """The file `path` with a decoded document in it."""
+    path.write_text(json.dumps(found))
+    return str(path)
+
+
+def two_operators() -> dict[str, Any]:
+    """A second of a, which is to be broken, and two seconds of b."""
+    return document(
+        [
+            Operator("a", "A", 1e6, shape=[2], work=(2, 4)),
+            Operator("b", "B", 2e6, shape=[2], work=(4, 8)),
+        ]
+    )
+
+
+def answer(path: str) -> tuple[list[str], str]:
+    """Every row with all its numbers, and the notes."""
+    columns = "id,name,time,wait,computation,flops,memory,bandwidth,share"
+    call = (path, "-t", "0", "--order-by", "+id", "--format", "csv", "--columns", columns)
+    outcome = run_command(*call)
+    assert outcome.code == 0
+    return outcome.out.split("\r\n")[1:-1], outcome.err
+
+
+TIMES = [
+    ({"start": 0, "kern": 0.5, "end": 2}, "0,a,2.0,0.5,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": -1, "kern": -0.5, "end": 1}, "0,a,2.0,0.5,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": 0, "kern": -1, "end": 2}, "0,a,2.0,,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": 0, "kern": "nan", "end": 2}, "0,a,2.0,,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": 0, "kern": "inf", "end": 2}, "0,a,2.0,,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": 0, "end": 2}, "0,a,2.0,,2.0,1.0,4.0,2.0,0.5", "0.5", ""),
+    ({"start": 0, "kern": 3, "end": 2}, "0,a,2.0,,2.0,1.0,4.0,2.0,0.5", "0.5", ABOUT_KERNELS),
+    ({"start": 2, "kern": 2.5, "end": 1}, "0,a,,0.5,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+    ({"start": 0, "kern": 0.5, "end": "inf"}, "0,a,,0.5,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+    ({"start": 0, "kern": 0.5, "end": "nan"}, "0,a,,0.5,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+    ({"start": "-inf", "kern": 0.5, "end": 1}, "0,a,,,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+    ({"start": None, "end": 1}, "0,a,,,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+    ({"start": -1.7e308, "end": 1.7e308}, "0,a,,,2.0,,4.0,,", "1.0", ABOUT_TIMES),
+]
+
+
+@pytest.mark.parametrize(("interval", "row", "share", "note"), TIMES)
+def test_times(tmp_path: Path, interval: dict[str, Any], row: str, share: str, note: str) -> None:
+    found = two_operators()
+    found["profiler"]["device"]["0"] = {"gpu0:0": interval}
+    assert answer(written(tmp_path / "a.json", found)) == ([row, OTHER + share], note)
+
+
+def test_late_kernels_of_two_lanes_are_of_one_operator(tmp_path: Path) -> None:
+    found = two_operators()
+    late = {"start": 0, "kern": 3, "end": 2}
+    found["profiler"]["host"] = {
+        "0": {"a": late, "b": late, "c": {"start": 0, "kern": 1, "end": 2}}
+    }
+    profile = pa.load(written(tmp_path / "a.json", found))
+    assert profile.notes == (
+        "the host wait time of 1 operator leaves out where, in the file, the first kernel starts "
+        "after the end",
+    )
+    assert profile.host.wait_s[0].tolist() == [1.0]
+
+
+NEGATIVE = "note: the {} of 1 operator is N/A: in the file it is negative\n"
+WORK = [
+    ({"computation": None}, "0,a,1.0,,,,4.0,4.0,", ""),
+    ({"computation": 0}, "0,a,1.0,,,,4.0,4.0,", ""),
+    ({"computation": -2}, "0,a,1.0,,,,4.0,4.0,", NEGATIVE.format("computation")),
+    ({"computation": 0.5}, "0,a,1.0,,0.5,0.5,4.0,4.0,", ""),
+    ({"computation": 10**30}, "0,a,1.0,,1e+30,1e+30,4.0,4.0,", ""),
+    ({"memory": None}, "0,a,1.0,,2.0,2.0,,,", ""),
+    ({"memory": 0}, "0,a,1.0,,2.0,2.0,0.0,0.0,", ""),
+    ({"memory": -0.0}, "0,a,1.0,,2.0,2.0,0.0,0.0,", ""),
+    ({"memory": -4}, "0,a,1.0,,2.0,2.0,,,", NEGATIVE.format("memory")),
+    ({"memory": 0.25}, "0,a,1.0,,2.0,2.0,0.25,0.25,", ""),
+]
+
+
+@pytest.mark.parametrize(("work", "row", "note"), WORK)
+def test_work(tmp_path: Path, work: dict[str, Any], row: str, note: str) -> None:
+    found = two_operators()
+    found["profiler"]["opr_footprint"]["0"] |= work
+    rows, told = answer(written(tmp_path / "a.json", found))
+    third, rest = "0.3333333333333333", "0.6666666666666666"
+    assert (rows, told) == ([row + third, OTHER + rest], note)
+
+
+def test_times_that_add_up_to_more_than_any_number(tmp_path: Path) -> None:
+    found = two_operators()
+    for id_ in "01":
+        found["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
+    path = written(tmp_path / "a.json", found)
+    note = "note: the total device time is N/A: its times add up to more than any number\n"
+    row = "{},1.7e+308,,{}.0,{},{}.0,{},"
+    first = row.format("0,a", 2, "1.176470588235294e-308", 4, "2.3529411764705885e-308")
+    second = row.format("1,b", 4, "2.3529411764705885e-308", 8, "4.705882352941177e-308")
+    assert answer(path) == ([first, second], note)
+    outcome = run_command(path, "--print-only", "summary")
+    assert outcome.out == (
+        "-----------------  ---\n"
+        "total device time  N/A\n"
+        "total host time    N/A\n"
+        "-----------------  ---\n"
+    )
+    assert outcome.err == note
+
+
+def test_times_of_nothing(tmp_path: Path) -> None:
+    found = two_operators()
+    for id_ in "01":
+        found["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
+    note = "note: the total device time is 0, so that shares of it are N/A\n"
+    rows = ["0,a,0.0,,2.0,,4.0,,", "1,b,0.0,,4.0,,8.0,,"]
+    assert answer(written(tmp_path / "a.json", found)) == (rows, note)
+
+
+def test_work_that_adds_up_to_more_than_any_number(tmp_path: Path) -> None:
+    found = two_operators()
+    for id_ in "01":
+        found["profiler"]["opr_footprint"][id_] |= {"computation": 1e308, "memory": 1e308}
+    path = written(tmp_path / "a.json", found)
+    columns = "count,time,computation,flops,memory,bandwidth"
+    outcome = run_command(path, "--aggregate", "sum", "--format", "csv", "--columns", columns)
+    assert outcome.out.split("\r\n")[1:-1] == ["2,3.0,,,,"]
+
+
+def test_operators_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    found = two_operators()
+    found["graph_exec"]["operator"]["1"] |= {"name": "a"}
+    rows, note = answer(written(tmp_path / "a.json", found))
+    assert ([row[:4] for row in rows], note) == (["0,a,", "1,a,"], "")
+
+
+def test_of_a_key_that_is_there_twice_the_last_counts(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(two_operators()).replace('"name": "a"', '"name": "x", "name": "a"'))
+    assert answer(str(path))[0] == answer(written(tmp_path / "b.json", two_operators()))[0]
+
+
+@pytest.mark.parametrize("id_", ["-1", "+1", " 1", "1_0", "\u0663", "1.0", "0x1", ""])
+def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
+    found = two_operators()
+    found["graph_exec"]["operator"][id_] = {"name": "c", "type": "C"}
+    path = written(tmp_path / "a.json", found)
+    reason = f"at $.graph_exec.operator: the operator id {id_!r} is not a whole number"
+    assert run_command(path).err == f"profile_analyze: error: {path}: {reason}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('"name": "\\ud800xxxx"', "is not valid JSON: unexpected end of escaped utf-16 "),
+        ('"name": 5', "at $.graph_exec.operator.0.name: expected `str`, got `int`"),
+        (
+            '"name": "a", "type": null',
+            "at $.graph_exec.operator.0.type: expected `str`, got `null`",
+        ),
+    ],
+)
+def test_names_that_are_none(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "a.json"
+    content = json.dumps(two_operators()).replace('"type": "A"', "")
+    path.write_text(
+        content.replace('"name": "a", ', text + (', "type": "A"' * ("type" not in text)))
+    )
+    outcome = run_command(str(path))
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"profile_analyze: error: {path}: {reason}")
+
+
+@pytest.mark.parametrize("value", ["1e400", "-1e400", "1" + "0" * 400])
+def test_numbers_that_are_too_large_are_refused(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(two_operators()).replace('"memory": 4', f'"memory": {value}'))
+    reason = "at $.profiler.opr_footprint.0.memory: number out of range"
+    assert run_command(str(path)).err == f"profile_analyze: error: {path}: {reason}\n"
+
+
+def test_a_million_lanes_are_one_operator() -> None:
+    """A smaller million."""
+    found = two_operators()
+    interval = {"start": 0, "kern": 0.25, "end": 1}
+    found["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}
+    data = json.dumps(found).encode()
+    tracemalloc.start()
+    profile = MegEngineReader().read(Content("a.json", data), ())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert profile.device.time_s.tolist() == [[1.0], [2.0]]
+    assert len(profile.device.lanes.lane.vocabulary) == 20_000
+    assert peak < 30 * len(data)
+    (note,) = pa.summarise(profile).notes
+    assert note.startswith("the device time adds up 20000 comp nodes, which may have worked ")
+
+
+@pytest.mark.parametrize("depth", [100, 100_000])
+def test_depth(tmp_path: Path, depth: int) -> None:
+    path = tmp_path / "a.json"
+    deep = "[" * depth + "]" * depth
+    path.write_text(json.dumps(two_operators()).replace('"param": {}', f'"param": {{"x": {deep}}}'))
+    told = run_command(str(path), "--columns", "param.x", "--format", "csv")
+    if depth == 100:
+        assert (told.code, told.out) == (0, f"param.x\r\n{deep}\r\n{deep}\r\n")
+    else:
+        assert told.err == f"profile_analyze: error: {path}: is nested too deeply for a profile\n"
