@@ -18,7 +18,7 @@ from tests.conftest import PROFILES, run_command
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "benchmarks/README.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
