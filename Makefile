@@ -10,13 +10,14 @@ PYTHONS ?= $(shell for p in python3.10 python3.11 python3.12 python3.13 python3.
 	2>/dev/null; done | sort -V -u -k1,1 | cut -d' ' -f2)
 VENV ?= .venv
 BIN := $(VENV)/bin
+SAMPLE ?= 0
 FUZZ_MINUTES ?= 3
 FUZZ_PROCESSES ?= 1
 FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test check lint format types cover bench fuzz original test-oldest test-all clean
+.PHONY: help run install test check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +45,9 @@ types: $(VENV)/dev ## mypy, strict
 
 cover: $(VENV)/dev ## branch coverage; fails under 95 %
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term
+
+mutants: $(VENV)/mutants ## see that the tests fail when the code is wrong; SAMPLE=1000 for so many
+	PATH=$(abspath $(BIN)):$$PATH TESTS_FOR=mutants $(abspath $(BIN))/python -m tests.mutants --sample $(SAMPLE)
 
 bench: $(VENV)/bench ## time and memory beside the peers; BENCH=--write puts them into benchmarks/README.md
 	$(BIN)/python -m benchmarks $(BENCH)
@@ -84,7 +88,7 @@ test-all: ## the tests with the lowest and the newest dependencies on each Pytho
 	done; done; exit $$failed
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis mutants .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -108,6 +112,10 @@ $(VENV)-fuzz/made: pyproject.toml
 			--only-binary atheris -e '.[fuzz]' 2>/dev/null \
 		&& $(VENV)-fuzz/bin/python -c 'import atheris' && { echo $$python > $@; break; }; \
 	done; touch -a $@
+
+$(VENV)/mutants: $(VENV)/dev
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mutants]'
+	@touch $@
 
 $(VENV)/dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'

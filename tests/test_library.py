@@ -184,6 +184,7 @@ def test_questions_are_plain_frozen_values() -> None:
             "run_statistic: 'mode' is not one of median, mean, min, max",
         ),
         ({"threshold": -0.1}, "threshold: -0.1 is not a fraction such as 0.03"),
+        ({"threshold": inf}, "threshold: inf is not a fraction such as 0.03"),
         ({"threshold": nan}, "threshold: nan is not a fraction such as 0.03"),
         ({"threshold": "3%"}, "threshold: '3%' is not a fraction such as 0.03"),
         (
