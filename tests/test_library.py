@@ -340,6 +340,12 @@ def test_an_empty_text_is_compared_with_in_quotes() -> None:
         assert pa.run(pa.Query(where=where), profile)["name"].tolist() == [""]
 
 
+def test_parts_of_shapes_can_be_ordered_by() -> None:
+    profile = profile_of([Operator("a", "T", 1, shape=[size]) for size in (3, 5, 4)])
+    part = r"in_shapes~\d+"
+    assert pa.run(pa.Query(by=part, order=part), profile)[part].tolist() == ["5", "4", "3"]
+
+
 def test_an_order_that_puts_nothing_in_order_is_told_of_two_rows_and_more() -> None:
     note = "computation is N/A everywhere and puts nothing in order"
     for count, notes in ((1, []), (2, [note])):
