@@ -50,7 +50,8 @@ def answer(path: str) -> tuple[list[str], str]:
     call = (path, "-t", "0", "--order-by", "+id", "--format", "csv", "--columns", columns)
     outcome = run_command(*call)
     assert outcome.code == 0
-    return outcome.out.split("\r\n")[1:-1], outcome.err
+    # orjson has written a plus before exponents since a later version than the oldest one allowed
+    return outcome.out.replace("e+", "e").split("\r\n")[1:-1], outcome.err
 
 
 TIMES = [
@@ -97,7 +98,7 @@ WORK = [
     ({"computation": 0}, "0,a,1.0,,,,4.0,4.0,", ""),
     ({"computation": -2}, "0,a,1.0,,,,4.0,4.0,", NEGATIVE.format("computation")),
     ({"computation": 0.5}, "0,a,1.0,,0.5,0.5,4.0,4.0,", ""),
-    ({"computation": 10**30}, "0,a,1.0,,1e+30,1e+30,4.0,4.0,", ""),
+    ({"computation": 10**30}, "0,a,1.0,,1e30,1e30,4.0,4.0,", ""),
     ({"memory": None}, "0,a,1.0,,2.0,2.0,,,", ""),
     ({"memory": 0}, "0,a,1.0,,2.0,2.0,0.0,0.0,", ""),
     ({"memory": -0.0}, "0,a,1.0,,2.0,2.0,0.0,0.0,", ""),
@@ -121,7 +122,7 @@ def test_times_that_add_up_to_more_than_any_number(tmp_path: Path) -> None:
         found["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
     path = written(tmp_path / "a.json", found)
     note = "note: the total device time is N/A: its times add up to more than any number\n"
-    row = "{},1.7e+308,,{}.0,{},{}.0,{},"
+    row = "{},1.7e308,,{}.0,{},{}.0,{},"
     first = row.format("0,a", 2, "1.176470588235294e-308", 4, "2.3529411764705885e-308")
     second = row.format("1,b", 4, "2.3529411764705885e-308", 8, "4.705882352941177e-308")
     assert answer(path) == ([first, second], note)
