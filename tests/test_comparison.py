@@ -439,8 +439,8 @@ def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None
         change = pa.summarise(comparison, judged_by=query).change
         assert change is not None
         note = (
-            f"so few runs, 4 and 4 of the base, cannot call a single one of 5 {what} slower or "
-            "faster, however clear it is; 5 on each side could"
+            f"so few runs, 4 and 4 of the base, cannot call one of 5 {what} slower or faster if "
+            "it alone has changed, however much; 5 on each side could"
         )
         assert change.notes == ((note,) if told else ())
 

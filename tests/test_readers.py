@@ -228,7 +228,7 @@ def test_what_would_fill_the_memory_is_not_unpacked(
 @pytest.mark.parametrize(
     ("size", "reason"),
     [
-        ("16", "'16' of what? write 16GiB"),
+        ("16", "'16' has no unit; write one, as in 16GiB"),
         ("0B", "'0B' is less than a byte; write 16GiB"),
         ("-1GiB", "'-1GiB' is less than a byte; write 16GiB"),
         ("1ms", "'1ms' is not a number with the unit B, such as 10MiB"),

@@ -159,6 +159,11 @@ def test_runs_that_tell_different_work_are_noted() -> None:
     )
 
 
+def test_profiles_without_times_are_no_copies() -> None:
+    empty = [profile_of([], "a"), profile_of([], "b")]
+    assert pa.join_runs(empty).notes_on_runs == ()
+
+
 def test_files_and_runs_are_keys() -> None:
     profile = runs((10, 1), (1, 10), (1, 1))
     rows = pa.run(pa.Query(by="file"), profile).rows
@@ -527,3 +532,34 @@ def test_a_list_that_is_read_is_never_replaced(tmp_path: Path) -> None:
     outcome = run_command(f"@{listed}", "-o", str(listed), "--force")
     assert outcome.err.endswith("list.txt: is a profile that is read; write to another file\n")
     assert listed.read_text() == file
+
+
+def test_a_reader_that_dies_while_it_sends_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def dies(*arguments: Any) -> None:
+        sender = arguments[2]
+        os.write(sender.fileno(), b"\x00\x00\x03\xe8half")
+        os._exit(1)
+
+    monkeypatch.setattr("profile_analyze.readers.many._work", dies)
+    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(60)]
+    with pytest.raises(
+        pa.InputError, match=r"0\.json: the process that read this .* died: out of mem"
+    ):
+        pa.load_runs(files, processes=2)
+
+
+def test_where_no_process_can_begin_this_one_reads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begun = []
+
+    def refuse(process: Any) -> None:
+        begun.append(process)
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refuse)
+    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(60)]
+    assert pa.load_runs(files, processes=2).runs == 60
+    assert len(begun) == 1

@@ -460,7 +460,7 @@ def _size(text: str) -> int:
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not text.strip()[-1].isalpha():
-        raise argparse.ArgumentTypeError(f"{text!r} of what? write {text.strip()}GiB")
+        raise argparse.ArgumentTypeError(f"{text!r} has no unit; write one, as in 16GiB")
     if size < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is less than a byte; write 16GiB")
     return int(size)

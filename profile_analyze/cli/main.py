@@ -86,9 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _first_cause(error: BaseException) -> BaseException:
     """What began it: packages explain at length what follows from that."""
-    while (cause := error.__cause__ or error.__context__) is not None:
-        error = cause
-    return error
+    context = None if error.__suppress_context__ else error.__context__
+    cause = error.__cause__ or context
+    return error if cause is None else _first_cause(cause)
 
 
 def _exit_code(verdicts: Sequence[FailVerdict], *, fail_uncertain: bool) -> int:

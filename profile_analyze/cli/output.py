@@ -35,7 +35,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
     for source in sources:
         if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
             raise OutputError(f"{file}: is a profile that is read; write to another file")
-    if not force and stat.S_ISREG(mode) and not file.startswith("/dev/"):
+    if not force and stat.S_ISREG(mode) and not _is_special(file):
         raise OutputError(f"{file}: is there already; --force replaces it")
 
 
@@ -61,7 +61,8 @@ def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
 class NewFiles:
     """Files that appear at the end of a `with` block, whole and together, or not at all.
 
-    One that is there is replaced only with `force`. What is no regular file, such as /dev/stdout or
+    One that is there is replaced only with `force`; if another cannot be put in its place after
+    that, it stays replaced. What is no regular file, such as /dev/stdout or
     a named pipe, is written to at once, as it is.
     """
 
@@ -76,7 +77,7 @@ class NewFiles:
     def write(self, file: str, pieces: Iterable[bytes]) -> None:
         """Write what is to be the file `file`. Raises `OutputError`."""
         try:
-            if file.startswith("/dev/") or _is_special(file):
+            if _is_special(file):
                 with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
                     stream.writelines(pieces)
             else:
@@ -103,7 +104,8 @@ class NewFiles:
                     self._put_in_place(staged, placed)
         except BaseException:
             for place in placed:
-                os.unlink(place)  # noqa: PTH108
+                with suppress(OSError):
+                    os.unlink(place)  # noqa: PTH108
             raise
         finally:
             for staged in self._staged:
@@ -132,6 +134,9 @@ class _Staged(NamedTuple):
 
 
 def _is_special(file: str) -> bool:
+    """Whether it is no file of its own: a device, a pipe, or what /dev/stdout leads to."""
+    if file.startswith("/dev/") and not file.startswith("/dev/shm/"):
+        return True
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 

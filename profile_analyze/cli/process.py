@@ -24,7 +24,8 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
     except (MemoryError, OSError) as error:  # before there was anybody to report it, or meanwhile
-        reason = getattr(error, "strerror", None) or "out of memory"
+        told = (error.strerror or str(error)) if isinstance(error, OSError) else ""
+        reason = told or "out of memory"
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)

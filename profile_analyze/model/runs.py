@@ -43,8 +43,8 @@ class Seen(NamedTuple):
     host: LaneTimes
     files: tuple[str, ...]
     """The file of each run."""
-    hashes: tuple[int, ...]
-    """Of the times of each run; equal in this process and those forked from it."""
+    hashes: tuple[int | None, ...]
+    """Of the times of each run; the same in all processes that are forked from one."""
     profiles: int
     sources: tuple[str, ...]
     notes: Mapping[str, list[str]]
@@ -68,7 +68,7 @@ class RunJoiner:
         self._device: list[LaneTimes] = []
         self._host: list[LaneTimes] = []
         self._files: list[str] = []
-        self._hashes: list[int] = []
+        self._hashes: list[int | None] = []
         self._profiles = 0
         self._sources: dict[str, None] = {}
         self._notes: dict[str, list[str]] = {}
@@ -188,7 +188,8 @@ class RunJoiner:
         twice = runs - len(set(self._files))
         if twice:
             yield f"{counted(twice, 'file')} named again: the same run counts twice"
-        copies = runs - len(set(self._hashes)) - twice
+        hashes = [one for one in self._hashes if one is not None]
+        copies = len(hashes) - len(set(hashes)) - twice
         if copies > 0:
             yield (
                 f"{counted(copies, 'run')} with exactly the times of another: copies of one file "
@@ -210,17 +211,16 @@ class RunJoiner:
             )
 
 
-def _hashes(profile: Profile) -> Iterator[int]:
-    """For each run a number that another has if all its times are the same."""
+def _hashes(profile: Profile) -> Iterator[int | None]:
+    """For each run a number that another has if all its times are the same; None without times."""
     sides = (profile.device.lanes, profile.host.lanes)
     for run in range(profile.runs):
-        yield hash(
-            tuple(
-                times[lanes.run == run].tobytes()
-                for lanes in sides
-                for times in (lanes.start_s, lanes.end_s)
-            )
+        times = tuple(
+            times[lanes.run == run].tobytes()
+            for lanes in sides
+            for times in (lanes.start_s, lanes.end_s)
         )
+        yield hash(times) if any(times) else None
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:

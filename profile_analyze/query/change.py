@@ -174,6 +174,6 @@ def _on_few_runs(comparison: Comparison, rows: Result) -> Iterator[str]:
         enough += 1
     what = "groups" if rows.query.grouped else "operators"
     yield (
-        f"so few runs, {runs} and {base_runs} of the base, cannot call a single one of {asked} "
-        f"{what} slower or faster, however clear it is; {enough} on each side could"
+        f"so few runs, {runs} and {base_runs} of the base, cannot call one of {asked} {what} "
+        f"slower or faster if it alone has changed, however much; {enough} on each side could"
     )

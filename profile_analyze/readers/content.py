@@ -209,11 +209,18 @@ def _inflated(file: str, data: bytes, compression: _Compression, max_size: int) 
                     raise MalformedProfileError(file, reason)
                 found.add(decompressor.decompress(part))
                 place += len(part) - len(decompressor.unused_data)
-            while padding and data.startswith(padding, place):
-                place += len(padding)
+            place = _after(padding, data, place)
     except failure as error:
         raise MalformedProfileError(file, f"damaged {name}: {error}") from None
     return found.all()
+
+
+def _after(padding: bytes, data: bytes, place: int) -> int:
+    """Where in `data`, from `place` on, something else than `padding` stands; in large steps."""
+    for step in (padding * _STEP, padding):
+        while step and data.startswith(step, place):
+            place += len(step)
+    return place
 
 
 def _gzip() -> _Compression:

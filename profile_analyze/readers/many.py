@@ -17,7 +17,7 @@ from profile_analyze.readers.loading import load
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
     from os import PathLike
@@ -121,10 +121,7 @@ class RunsAhead:
                     joiner.take(part.seen)
                 yield part.files, part.bad
         finally:
-            for worker in self._workers:
-                worker.receiver.close()
-                worker.process.kill()
-                worker.process.join()
+            _end(self._workers)
 
 
 def _on_bad_files(bad: Sequence[InputError]) -> Iterator[str]:
@@ -149,7 +146,10 @@ class _Worker(NamedTuple):
 
 
 def _started(read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int) -> list[_Worker]:
-    """So many processes, each of which reads every so-manieth of `parts`."""
+    """So many processes, each of which reads every so-manieth of `parts`.
+
+    None where the system lets none more begin: then this one reads.
+    """
     from multiprocessing import get_context
 
     context = get_context("fork")
@@ -160,10 +160,23 @@ def _started(read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int)
             of_others = [receiver, *(worker.receiver for worker in workers)]
             arguments = (read, parts[first::count], sender, of_others)
             process = context.Process(target=_work, args=arguments, daemon=True)
-            process.start()
-            sender.close()  # so that its end is seen when the process ends
+            try:
+                process.start()
+            except OSError:
+                receiver.close()
+                _end(workers)
+                return []
+            finally:
+                sender.close()  # so that its end is seen when the process ends
             workers.append(_Worker(process, receiver))
     return workers
+
+
+def _end(workers: Iterable[_Worker]) -> None:
+    for worker in workers:
+        worker.receiver.close()
+        worker.process.kill()
+        worker.process.join()
 
 
 @contextmanager
@@ -179,7 +192,7 @@ def _interrupts_held() -> Iterator[None]:
 def _received(receiver: Connection, part: Paths) -> _Part:
     try:
         found: _Part = receiver.recv()
-    except EOFError:
+    except (EOFError, OSError):  # the latter where it died while it sent something
         reason = "the process that read this or one of the next files died: out of memory?"
         raise InputError(os.fspath(part[0]), reason) from None
     return found

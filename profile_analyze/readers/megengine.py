@@ -344,7 +344,8 @@ def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
     if not texts or (digits.isascii() and digits.isdecimal()):  # `int` takes " 1_0" too
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, texts), np.int64, len(texts))
-    bad = next(text for text in texts if not re.fullmatch(r"[0-9]{1,18}", text))
+    wrong = [text for text in texts if not re.fullmatch(r"[0-9]{1,18}", text)]
+    bad = min(wrong, key=str.isdecimal)  # one that is too long only if no other is wrong
     error = msgspec.ValidationError(f"the operator id {bad!r} is not a whole number")
     raise _BrokenPartError(_OPERATORS.path, error)
 
@@ -429,7 +430,7 @@ def _work(footprints: Iterable[_Footprint], field: str) -> tuple[NDArray[np.floa
         return np.abs(amounts), []  # of -0
     amounts[is_negative] = np.nan
     several = counted(int(is_negative.sum()), "operator")
-    return amounts, [f"the {field} of {several} is N/A: in the file it is negative"]
+    return np.abs(amounts), [f"the {field} of {several} is N/A: in the file it is negative"]
 
 
 def _details(
