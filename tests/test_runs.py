@@ -237,6 +237,13 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
     listed.write_text("# nothing\n")
     with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
         files_in([f"@{listed}"])
+    listed.write_text("a.json\n@more.txt\n")
+    with pytest.raises(pa.InputError, match=r"has the list @more\.txt in it; write the names them"):
+        files_in([f"@{listed}"])
+    with pytest.raises(
+        pa.InputError, match=r"tiny\.json: looks like JSON, not like a list; name a"
+    ):
+        files_in([f"@{TINY}"])
     with pytest.raises(pa.InputError, match="@nowhere: the list cannot be read: no such file"):
         files_in(["@nowhere"])
 

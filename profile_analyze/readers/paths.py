@@ -42,7 +42,11 @@ def _files(name: str, max_size: int) -> Iterator[str]:
     found = [line for line in lines if line and not line.startswith("#")]
     if not found:
         raise InputError(name, "is a list without names; write one in each line")
+    if found[0].startswith("{"):
+        raise InputError(name, "looks like JSON, not like a list; name a profile without the @")
     for line in found:
+        if line.startswith(LIST):
+            raise InputError(name, f"has the list {line} in it; write the names themselves")
         yield from _in_folder(line)
 
 
