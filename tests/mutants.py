@@ -46,8 +46,7 @@ OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}  # negative: 
 def main(arguments: Sequence[str]) -> int:
     """Make the mutants, and run this program again beside them."""
     if not STATISTICS.exists():
-        # the name of no mutant: they are made and the tests looked at, and mutmut tries none
-        subprocess.run(["mutmut", "run", "none"], capture_output=True, check=False)
+        make_mutants()
         command = [sys.executable, "-m", "tests.mutants", *arguments]
         return subprocess.run(command, cwd=FOLDER, check=False).returncode
     parser = argparse.ArgumentParser()
@@ -62,6 +61,17 @@ def main(arguments: Sequence[str]) -> int:
         *("-o", "tmp_path_retention_policy=none"),
     ]
     return int(pytest.main(options, plugins=[MutantRunner(wanted.sample, wanted.only)]))
+
+
+def make_mutants() -> None:
+    """Have mutmut make them, and see which tests run which function; it tries none."""
+    statistics = FOLDER / STATISTICS
+    statistics.unlink(missing_ok=True)
+    name_of_none = "none"
+    done = subprocess.run(["mutmut", "run", name_of_none], capture_output=True, check=False)
+    if not statistics.exists():
+        said = done.stdout.decode(errors="replace").rpartition("\r")[2]
+        sys.exit(f"mutmut could not make the mutants, or the tests fail beside them: {said}")
 
 
 class MutantRunner:
