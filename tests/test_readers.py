@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import zstandard
 import profile_analyze as pa
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.content import ReadAhead, read_content
+from profile_analyze.readers.forked import Forked
 from profile_analyze.readers.megengine import MegEngineReader
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
@@ -88,10 +90,32 @@ def failure(path: str, kind: type[pa.InputError] = pa.InputError) -> str:
     return caught.value.reason
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The processes that are begun, as they are for files of any size."""
+    begun: list[Any] = []
+    monkeypatch.setattr("profile_analyze.readers.megengine._LARGE", 0)
+    begin = Forked.__init__
+
+    def note(process: Forked[Any], *arguments: Any) -> None:
+        begun.append(process)
+        begin(process, *arguments)
+
+    monkeypatch.setattr(Forked, "__init__", note)
+    return begun
+
+
+FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the runner has threads
+
+
+@FORKS
+@pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("name", PROFILE_NAMES)
-def test_every_column_of_a_real_profile(name: str) -> None:
+def test_every_column_of_a_real_profile(name: str, processes: int, forked: list[Any]) -> None:
     path = str(PROFILES / f"{name}.json")
-    profile, expected = pa.load(path), oracle.read_file(path)
+    profile, expected = pa.load(path, processes=processes), oracle.read_file(path)
+    assert len(forked) == processes - 1
+    assert profile.notes == pa.load(path).notes
     assert profile.id.tolist() == [operator.id for operator in expected]
     for column in ("name", "type", "in_shapes", "out_shapes", "in_layouts"):
         values = getattr(profile, column).values().tolist()
@@ -107,6 +131,68 @@ def test_every_column_of_a_real_profile(name: str) -> None:
         assert timings.recorded.tolist() == [operator.recorded[side] for operator in expected]
         assert plain(timings.time_s[:, 0].tolist()) == [one.time[side][0] for one in expected]
         assert plain(timings.wait_s[:, 0].tolist()) == [one.wait[side][0] for one in expected]
+
+
+def said(file: str, processes: int) -> tuple[str, ...]:
+    try:
+        return pa.load(file, processes=processes).notes
+    except pa.MalformedProfileError as error:
+        return (error.reason,)
+
+
+@FORKS
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"a lane": {"start": 1, "end": "late"}}, ("profiler", "device", "9")),
+        ({"a lane": {"start": 2, "end": 1}}, ("profiler", "host", "9")),
+        ({"memory": "5"}, ("profiler", "opr_footprint", "9")),
+        ([], ("graph_exec", "operator", "9")),
+    ],
+)
+def test_two_processes_say_what_one_says(
+    tmp_path: Path, value: Any, path: tuple[str, ...], forked: list[Any]
+) -> None:
+    file = written(tmp_path, document_with(value, *path))
+    told = said(file, 1), said(file, 2)
+    assert told[0] == told[1] != ()
+    assert len(forked) == 1
+
+
+@FORKS
+def test_what_the_other_process_cannot_do_this_one_does(
+    monkeypatch: pytest.MonkeyPatch, forked: list[Any]
+) -> None:
+    def die(*_: object) -> None:
+        os._exit(1)
+
+    def refuse(_: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    def forget(*_: object) -> None:
+        raise MemoryError
+
+    path = str(PROFILES / "tiny.json")
+    expected = pa.run(pa.Query(), pa.load(path)).rows
+    for name, fails in (
+        ("profile_analyze.readers.forked._send_all", die),
+        ("profile_analyze.readers.megengine.times_in", forget),
+        ("multiprocessing.context.ForkProcess.start", refuse),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, fails)
+            assert pa.run(pa.Query(), pa.load(path, processes=2)).rows == expected
+    assert len(forked) == 3
+
+
+@FORKS
+def test_small_files_are_read_by_one_process(
+    monkeypatch: pytest.MonkeyPatch, forked: list[Any]
+) -> None:
+    path = PROFILES / "tiny.json"
+    monkeypatch.setattr("profile_analyze.readers.megengine._LARGE", path.stat().st_size + 1)
+    pa.load(path, processes=2)
+    assert not forked
 
 
 def plain(values: list[float]) -> list[float | None]:

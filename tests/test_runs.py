@@ -514,8 +514,8 @@ def test_a_whole_that_was_corrected_has_no_verdict() -> None:
     assert [change and change.verdict for change in found] == ["slower", None]
 
 
-def _die(_paths: object, details: object) -> None:
-    assert details
+def _die(_paths: object, load_one: object) -> None:
+    assert load_one
     os._exit(1)
 
 
@@ -545,11 +545,11 @@ def test_a_reader_that_dies_while_it_sends_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def dies(*arguments: Any) -> None:
-        sender = arguments[2]
+        sender = arguments[1]
         os.write(sender.fileno(), b"\x00\x00\x03\xe8half")
         os._exit(1)
 
-    monkeypatch.setattr("profile_analyze.readers.many._work", dies)
+    monkeypatch.setattr("profile_analyze.readers.forked._send_all", dies)
     files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(60)]
     with pytest.raises(
         pa.InputError, match=r"0\.json: the process that read this .* died: out of mem"

@@ -265,7 +265,7 @@ def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Si
         "def answer():\n"
         f"    files = [os.path.join({str(tmp_path)!r}, name) for name in os.listdir({str(tmp_path)!r})]\n"
         "    ahead = many.RunsAhead(files, (), 2)\n"
-        "    print(*(one.process.pid for one in ahead._workers), flush=True)\n"
+        "    print(*(one._process.pid for one in ahead._workers), flush=True)\n"
         "    time.sleep(60)\n"
         "run_process(answer)"
     )

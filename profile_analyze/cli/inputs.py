@@ -88,7 +88,9 @@ class Reading:
         if self._ahead is not None:
             from profile_analyze.readers.loading import profile_in
 
-            return self._corrected(profile_in(self._ahead.content(), self._details))
+            return self._corrected(
+                profile_in(self._ahead.content(), self._details, processes=_processes())
+            )
         progress = Progress(len(self._inputs.all))
         try:
             profiles = [self._profile(side, progress) for side in self._sides]
@@ -120,6 +122,9 @@ class Reading:
 
 def _processes_for(files: list[str]) -> int:
     """How many processes are to read `files`: starting them takes a twentieth of a second."""
-    if len(files) < _MANY or "-" in files or not hasattr(os, "fork"):
-        return 1
-    return min(os.cpu_count() or 1, _MOST_PROCESSES)
+    return 1 if len(files) < _MANY or "-" in files else _processes()
+
+
+def _processes() -> int:
+    """How many processes may read at once."""
+    return min(os.cpu_count() or 1, _MOST_PROCESSES) if hasattr(os, "fork") else 1

@@ -33,8 +33,10 @@ class Reader(Protocol):
     def recognises(self, data: bytes) -> bool:
         """Whether `data` is of this format, be it damaged or not."""
 
-    def read(self, content: Content, details: Collection[str]) -> Profile:
+    def read(self, content: Content, details: Collection[str], *, processes: int = 1) -> Profile:
         """The profile in `content`, which this reader recognises, with these of `DETAILS`.
+
+        If there may be several `processes`, it may fork others for a large file.
 
         Raises `MalformedProfileError`.
         """

@@ -24,25 +24,27 @@ def load(
     path: str | PathLike[str],
     *,
     details: Collection[str] = DETAILS,
+    processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
     """The profile in the file `path`, plain or compressed by gzip or zstd; `-` is standard input.
 
     Without some of the `details` (shapes, dtypes, parameters) it takes less time, and a query that
-    asks for those is refused: `details=query.details` reads what `query` needs. `max_size` is the
-    most bytes that the file may hold, decompressed: 8 GiB unless you say otherwise.
+    asks for those is refused: `details=query.details` reads what `query` needs. With two
+    `processes` a part of a large file is decoded by another one, which is forked. `max_size` is
+    the most bytes that the file may hold, decompressed: 8 GiB unless you say otherwise.
 
     Raises `UnknownFormatError` for what is no profile, `MalformedProfileError` for a damaged one,
     and otherwise `InputError` for what cannot be read at all.
     """
-    return profile_in(read_content(path, max_size=max_size), details)
+    return profile_in(read_content(path, max_size=max_size), details, processes=processes)
 
 
-def profile_in(content: Content, details: Collection[str]) -> Profile:
+def profile_in(content: Content, details: Collection[str], *, processes: int = 1) -> Profile:
     """The profile that a file turned out to hold. See `load`."""
     for reader in READERS:
         if reader.recognises(content.data):
-            return reader.read(content, details)
+            return reader.read(content, details, processes=processes)
     from profile_analyze.readers.foreign import looks_like
 
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)

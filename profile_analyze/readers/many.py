@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,13 +11,12 @@ from profile_analyze.errors import InputError
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
 from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.loading import load
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from multiprocessing.connection import Connection
-    from multiprocessing.process import BaseProcess
     from os import PathLike
     from typing import TypeAlias
 
@@ -78,7 +75,7 @@ class RunsAhead:
             paths[start : start + _FILES_OF_A_PART]
             for start in range(0, len(paths), _FILES_OF_A_PART)
         ]
-        self._workers: list[_Worker] = []
+        self._workers: list[Forked[_Part]] = []
         if processes > 1 and len(self._parts) > 1:
             read = partial(_read, load_one=self._load)
             self._workers = _started(read, self._parts, min(processes, len(self._parts)))
@@ -116,7 +113,7 @@ class RunsAhead:
         """The same from the processes that read them."""
         try:
             for place, paths in enumerate(self._parts):
-                part = _received(self._workers[place % len(self._workers)].receiver, paths)
+                part = _received(self._workers[place % len(self._workers)], paths)
                 if part.seen is not None:
                     joiner.take(part.seen)
                 yield part.files, part.bad
@@ -138,78 +135,34 @@ class _Part(NamedTuple):
     files: int
 
 
-class _Worker(NamedTuple):
-    """A process, and the end of a pipe from which its parts come."""
-
-    process: BaseProcess
-    receiver: Connection
-
-
-def _started(read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int) -> list[_Worker]:
+def _started(
+    read: Callable[[Paths], _Part], parts: Sequence[Paths], count: int
+) -> list[Forked[_Part]]:
     """So many processes, each of which reads every so-manieth of `parts`.
 
     None where the system lets none more begin: then this one reads.
     """
-    from multiprocessing import get_context
-
-    context = get_context("fork")
-    workers: list[_Worker] = []
-    with _interrupts_held():
+    workers: list[Forked[_Part]] = []
+    try:
         for first in range(count):
-            receiver, sender = context.Pipe(duplex=False)
-            of_others = [receiver, *(worker.receiver for worker in workers)]
-            arguments = (read, parts[first::count], sender, of_others)
-            process = context.Process(target=_work, args=arguments, daemon=True)
-            try:
-                process.start()
-            except OSError:
-                receiver.close()
-                _end(workers)
-                return []
-            finally:
-                sender.close()  # so that its end is seen when the process ends
-            workers.append(_Worker(process, receiver))
+            workers.append(Forked(partial(map, read, parts[first::count]), workers))
+    except OSError:
+        _end(workers)
+        return []
     return workers
 
 
-def _end(workers: Iterable[_Worker]) -> None:
+def _end(workers: Iterable[Forked[_Part]]) -> None:
     for worker in workers:
-        worker.receiver.close()
-        worker.process.kill()
-        worker.process.join()
+        worker.end()
 
 
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Interrupts come afterwards: a process must know first what to do with them."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _received(worker: Forked[_Part], part: Paths) -> _Part:
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-
-
-def _received(receiver: Connection, part: Paths) -> _Part:
-    try:
-        found: _Part = receiver.recv()
-    except (EOFError, OSError):  # the latter where it died while it sent something
+        return worker.receive()
+    except ProcessDiedError:
         reason = "the process that read this or one of the next files died: out of memory?"
         raise InputError(os.fspath(part[0]), reason) from None
-    return found
-
-
-def _work(
-    read: Callable[[Paths], _Part],
-    parts: Sequence[Paths],
-    sender: Connection,
-    of_others: Sequence[Connection],
-) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this one
-    for receiver in of_others:  # or else nobody would tell this one that the parent is gone
-        receiver.close()
-    with suppress(OSError, MemoryError):  # the parent is gone, or will see that this one is
-        for part in parts:
-            sender.send(read(part))
 
 
 def _read(paths: Paths, load_one: _Load) -> _Part:
