@@ -10,7 +10,7 @@ from hypothesis import example, given
 from profile_analyze import Query, join_runs, load, run
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, examples
-from tests.small import profile_of_document
+from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
 
 
@@ -40,7 +40,16 @@ def test_answers_about_several_runs_like_the_oracle() -> None:
     @given(runs=runs_of_one(), query=queries())
     def compare(runs: list[dict[str, Any]], query: Query) -> None:
         rows = oracle.answer(oracle.join_runs(list(map(oracle.read, runs))), query)
-        assert run(query, join_runs(map(profile_of_document, runs))).rows == rows
+        one_by_one = join_runs(
+            profile_of_document(found, f"{place}.json") for place, found in enumerate(runs)
+        )
+        at_once = joined_at_once(runs)
+        assert run(query, one_by_one).rows == run(query, at_once).rows == rows
+        assert (at_once.notes, at_once.notes_on_runs) == (
+            one_by_one.notes,
+            one_by_one.notes_on_runs,
+        )
+        assert (at_once.file, at_once.files) == (one_by_one.file, one_by_one.files)
         sizes.append(len(rows))
 
     compare()

@@ -514,8 +514,8 @@ def test_a_whole_that_was_corrected_has_no_verdict() -> None:
     assert [change and change.verdict for change in found] == ["slower", None]
 
 
-def _die(_paths: object, load_one: object) -> None:
-    assert load_one
+def _die(_paths: object, steps: object) -> None:
+    assert steps
     os._exit(1)
 
 

@@ -22,15 +22,18 @@ def identities(
 
     Of all operators, or of the rows `among`. The number tells apart those with the same values: 0
     for the one that is executed first, and so on. Ids are not looked at, but for operators that
-    start at the same time: they may differ between two builds of one graph.
+    start at the same time: they may differ between two builds of one graph. Where runs are kept
+    apart, those of another run are not among the others.
 
     Raises `QueryError` if the profile was loaded without some of the columns.
     """
     rows = np.arange(len(profile)) if among is None else among
     values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
-    if len(set(values)) == len(values):
+    run_of = repeat(0) if profile.run_of is None else profile.run_of[rows].tolist()
+    in_runs = list(zip(run_of, values))  # noqa: B905  # the runs may have no end
+    if len(set(in_runs)) == len(values):
         return values
-    value_of = dict(zip(rows.tolist(), values, strict=True))
+    value_of = dict(zip(rows.tolist(), in_runs, strict=True))
     seen: dict[tuple[Any, ...], int] = {}
     found = {}
     for row in in_order_of_execution(profile).tolist():
@@ -38,7 +41,7 @@ def identities(
             value = value_of[row]
             number = seen.get(value, 0)
             seen[value] = number + 1
-            found[row] = (*value[:-1], number)
+            found[row] = (*value[1][:-1], number)
     return [found[row] for row in value_of]
 
 

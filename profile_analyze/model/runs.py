@@ -73,24 +73,35 @@ class RunJoiner:
         self._sources: dict[str, None] = {}
         self._notes: dict[str, list[str]] = {}
 
-    def add(self, profile: Profile) -> None:
+    def add(self, profile: Profile, notes: Sequence[Sequence[str]] | None = None) -> None:
         """Take another profile; operators are the same that agree in `IDENTITY`.
+
+        One whose runs are kept apart counts as so many profiles, each with its own of the `notes`.
 
         Raises `QueryError` if it was loaded without `IDENTITY_DETAILS`.
         """
+        files = profile.run_files
+        on: dict[str, list[str]] = {note: [profile.file] for note in profile.notes}
+        for file, of_file in zip(files, notes or ()):  # noqa: B905  # without notes on them: none
+            for note in of_file:
+                on.setdefault(note, []).append(file)
+        sides = (
+            _with_their_runs(profile.device.lanes, profile),
+            _with_their_runs(profile.host.lanes, profile),
+        )
         self.take(
             Seen(
                 keys=identities(profile, IDENTITY),
                 facts=facts_of(profile),
                 runs_with=np.full(len(profile), profile.runs),
                 conflicting=np.zeros(len(profile), np.bool_),
-                device=profile.device.lanes,
-                host=profile.host.lanes,
-                files=profile.run_files,
-                hashes=tuple(_hashes(profile)),
-                profiles=1,
+                device=sides[0],
+                host=sides[1],
+                files=files,
+                hashes=tuple(_hashes(sides, len(files))),
+                profiles=1 if profile.run_of is None else len(files),
                 sources=(profile.source,),
-                notes={note: [profile.file] for note in profile.notes},
+                notes=on,
             )
         )
 
@@ -120,13 +131,13 @@ class RunJoiner:
         """Take what another joiner took, after all that was taken before."""
         known = len(self._row_of)
         rows = np.fromiter(map(self._row_of.__getitem__, seen.keys), np.int64, len(seen.keys))
-        unseen = np.flatnonzero(rows >= known)
+        unseen = _first_of_each(rows, known)
         if len(unseen) or not self._facts:
             self._facts.append(taken(seen.facts, unseen))
             self._make_room(len(self._row_of))
         self._take_work(seen.facts, rows)
-        self._conflicting[rows] |= seen.conflicting
-        self._runs_with[rows] += seen.runs_with
+        self._conflicting[rows[seen.conflicting]] = True
+        np.add.at(self._runs_with, rows, seen.runs_with)
         self._device.append(seen.device.placed(rows, len(self._files)))
         self._host.append(seen.host.placed(rows, len(self._files)))
         self._files += seen.files
@@ -149,12 +160,12 @@ class RunJoiner:
             (self._computation, facts["computation"]),
             (self._memory, facts["memory"]),
         ):
-            before = kept[rows]
-            says_more = (before != told) & ~np.isnan(told)
-            if says_more.any():  # most runs say the same
-                was_unknown = np.isnan(before)
-                self._conflicting[rows] |= says_more & ~was_unknown
-                kept[rows] = np.where(was_unknown, told, before)
+            says = np.flatnonzero(~np.isnan(told))
+            is_new = np.isnan(kept[rows[says]])
+            new = says[is_new][::-1]
+            kept[rows[new]] = told[new]  # of several in one place the last stays: the first told
+            differs = kept[rows[says]] != told[says]
+            self._conflicting[rows[says[differs]]] = True
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
         """All that was taken, which was at least one, with further `notes`."""
@@ -211,10 +222,20 @@ class RunJoiner:
             )
 
 
-def _hashes(profile: Profile) -> Iterator[int | None]:
+def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
+    """Where each new row stands for the first time, rows being counted on from `known`."""
+    highest = np.maximum.accumulate(np.append(known - 1, rows))
+    return np.flatnonzero(rows > highest[:-1])
+
+
+def _with_their_runs(lanes: LaneTimes, profile: Profile) -> LaneTimes:
+    run_of = profile.run_of
+    return lanes if run_of is None else replace(lanes, run=run_of[lanes.operator])
+
+
+def _hashes(sides: Sequence[LaneTimes], runs: int) -> Iterator[int | None]:
     """For each run a number that another has if all its times are the same; None without times."""
-    sides = (profile.device.lanes, profile.host.lanes)
-    for run in range(profile.runs):
+    for run in range(runs):
         times = tuple(
             times[lanes.run == run].tobytes()
             for lanes in sides

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from profile_analyze.model.profile import Profile
 
@@ -17,6 +17,15 @@ class Content(NamedTuple):
     """The name it was asked for under, for messages."""
     data: bytes
     """All of it, decompressed, without a byte order mark."""
+
+
+class ReadApart(NamedTuple):
+    """Several files of one format, read at once."""
+
+    profile: Profile
+    """The operators of all of them, `run_of` telling the file of each; without notes."""
+    notes: Sequence[Sequence[str]]
+    """What is to be said of each file."""
 
 
 class Reader(Protocol):
@@ -39,4 +48,11 @@ class Reader(Protocol):
         If there may be several `processes`, it may fork others for a large file.
 
         Raises `MalformedProfileError`.
+        """
+
+    def read_apart(self, contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
+        """The profiles in `contents`, all of which this reader recognises.
+
+        Of small files this takes less time than to `read` each. None if there is something about
+        one of them that `read` has to deal with, or to tell.
         """

@@ -10,11 +10,11 @@ from profile_analyze.readers.content import MAX_SIZE, read_content
 from profile_analyze.readers.megengine import MegEngineReader
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from os import PathLike
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.base import Content, Reader
+    from profile_analyze.readers.base import Content, ReadApart, Reader
 
 READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """Every format that is read, in the order in which they are tried."""
@@ -38,6 +38,14 @@ def load(
     and otherwise `InputError` for what cannot be read at all.
     """
     return profile_in(read_content(path, max_size=max_size), details, processes=processes)
+
+
+def apart_in(contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
+    """What several files turned out to hold, which are read at once; None if they cannot be."""
+    for reader in READERS:
+        if all(reader.recognises(content.data) for content in contents):
+            return reader.read_apart(contents, details)
+    return None
 
 
 def profile_in(content: Content, details: Collection[str], *, processes: int = 1) -> Profile:

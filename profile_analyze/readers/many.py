@@ -10,9 +10,10 @@ from profile_analyze.collector import collector_paused
 from profile_analyze.errors import InputError
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.base import Content
+from profile_analyze.readers.content import MAX_SIZE, read_content
 from profile_analyze.readers.forked import Forked, ProcessDiedError
-from profile_analyze.readers.loading import load
+from profile_analyze.readers.loading import apart_in, profile_in
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     Paths: TypeAlias = Sequence[str | PathLike[str]]
     # how many files a step is of, and what is wrong with those that could not be read
     _Step: TypeAlias = tuple[int, tuple[InputError, ...]]
-    _Load: TypeAlias = Callable[[str | PathLike[str]], Profile]
+    _Steps: TypeAlias = Callable[[RunJoiner, Paths], Iterator[_Step]]
 
 _FILES_OF_A_PART: Final = 25
+_AT_ONCE: Final = 1 << 20
+"""Bytes of files that are decoded together: so many that NumPy's calls cost little for each, and
+so few that the processor's caches hold what they are decoded to."""
 
 
 def load_runs(
@@ -42,7 +46,7 @@ def load_runs(
 ) -> Profile:
     """One profile with the runs in all the files `paths`: those of one graph, see `join_runs`.
 
-    They are read one after another, and only what is kept of each is in memory. With more
+    They are read a few at a time, and only what is kept of each stays in memory. With more
     `processes`, each of them reads some of the files so; they are forked. `progress` is called now
     and then with the number of files that were read. With `skip_bad`, files that cannot be read
     are left out and named in a note. `max_size` is that of each file, see `load`.
@@ -70,14 +74,14 @@ class RunsAhead:
         """Begin to read, if several processes are to; errors wait for `profile`."""
         self._paths = paths
         needed = frozenset({*details, *IDENTITY_DETAILS})
-        self._load = partial(load, details=needed, max_size=max_size)
+        self._steps: _Steps = partial(_steps, details=needed, max_size=max_size)
         self._parts = [
             paths[start : start + _FILES_OF_A_PART]
             for start in range(0, len(paths), _FILES_OF_A_PART)
         ]
         self._workers: list[Forked[_Part]] = []
         if processes > 1 and len(self._parts) > 1:
-            read = partial(_read, load_one=self._load)
+            read = partial(_read, steps=self._steps)
             self._workers = _started(read, self._parts, min(processes, len(self._parts)))
 
     def __len__(self) -> int:
@@ -91,8 +95,8 @@ class RunsAhead:
         joiner = RunJoiner()
         bad: list[InputError] = []
         read = 0
-        steps = self._by_processes if self._workers else self._one_by_one
-        for files, errors in steps(joiner):
+        steps = self._by_processes if self._workers else self._steps
+        for files, errors in steps(joiner, self._paths):
             bad += errors
             if errors and (not skip_bad or len(bad) == len(self._paths)):
                 raise bad[0]
@@ -103,14 +107,8 @@ class RunsAhead:
             raise InputError("", "no file was named")
         return joiner.joined(tuple(_on_bad_files(bad)))
 
-    def _one_by_one(self, joiner: RunJoiner) -> Iterator[_Step]:
-        """Have `joiner` take what is in the files, in their order."""
-        for path in self._paths:
-            error = _added(joiner, path, self._load)
-            yield 1, () if error is None else (error,)
-
-    def _by_processes(self, joiner: RunJoiner) -> Iterator[_Step]:
-        """The same from the processes that read them."""
+    def _by_processes(self, joiner: RunJoiner, _: Paths) -> Iterator[_Step]:
+        """Have `joiner` take what the processes found that read the files."""
         try:
             for place, paths in enumerate(self._parts):
                 part = _received(self._workers[place % len(self._workers)], paths)
@@ -165,17 +163,65 @@ def _received(worker: Forked[_Part], part: Paths) -> _Part:
         raise InputError(os.fspath(part[0]), reason) from None
 
 
-def _read(paths: Paths, load_one: _Load) -> _Part:
+def _read(paths: Paths, steps: _Steps) -> _Part:
     joiner = RunJoiner()
-    bad = [error for path in paths if (error := _added(joiner, path, load_one)) is not None]
+    bad = [error for _, errors in steps(joiner, paths) for error in errors]
     return _Part(joiner.seen(), tuple(bad), len(paths))
 
 
-def _added(joiner: RunJoiner, path: str | PathLike[str], load_one: _Load) -> InputError | None:
-    """Have `joiner` take what is in the file `path`; the error if that cannot be read."""
+def _steps(
+    joiner: RunJoiner, paths: Paths, *, details: Collection[str], max_size: int
+) -> Iterator[_Step]:
+    """Have `joiner` take what is in the files, in their order."""
+    for group in _groups(_content(path, max_size) for path in paths):
+        files, errors = len(group), _taken(joiner, group, details)
+        del group  # before the next is read
+        yield files, errors
+
+
+def _taken(
+    joiner: RunJoiner, group: Sequence[Content | InputError], details: Collection[str]
+) -> tuple[InputError, ...]:
+    """Have `joiner` take what is in `group`; the errors of what cannot be read."""
+    sound = [content for content in group if isinstance(content, Content)]
+    with collector_paused():
+        apart = apart_in(sound, details) if len(sound) > 1 else None
+        if apart is not None:
+            joiner.add(apart.profile, apart.notes)
+            return tuple(error for error in group if isinstance(error, InputError))
+        added = [_added(joiner, content, details) for content in group]
+    return tuple(error for error in added if error is not None)
+
+
+def _content(path: str | PathLike[str], max_size: int) -> Content | InputError:
     try:
-        with collector_paused():
-            joiner.add(load_one(path))
+        return read_content(path, max_size=max_size)
+    except InputError as error:
+        return error
+
+
+def _groups(contents: Iterable[Content | InputError]) -> Iterator[list[Content | InputError]]:
+    """Those of a few small files together, that of a large one alone."""
+    group: list[Content | InputError] = []
+    size = 0
+    for content in contents:
+        group.append(content)
+        size += len(content.data) if isinstance(content, Content) else 0
+        if size >= _AT_ONCE:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _added(
+    joiner: RunJoiner, content: Content | InputError, details: Collection[str]
+) -> InputError | None:
+    """Have `joiner` take what is in `content`; the error if that cannot be read."""
+    if isinstance(content, InputError):
+        return content
+    try:
+        joiner.add(profile_in(content, details))
     except InputError as error:
         return error
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import lru_cache
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import chain, count, repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ from profile_analyze.model.coded import Coded
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Timings
 from profile_analyze.model.visible import visible
+from profile_analyze.readers.base import ReadApart
 from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.megengine_sections import (
     FOOTPRINTS,
@@ -53,10 +54,13 @@ if TYPE_CHECKING:
     from profile_analyze.readers.base import Content
     from profile_analyze.readers.megengine_sections import (
         Document,
+        Graph,
         IntervalColumns,
         TimeColumns,
         Variable,
     )
+
+_Note: TypeAlias = tuple[int, str]  # the place of the file it is about, and the text
 
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
 _LARGE: Final = 32 << 20
@@ -104,6 +108,30 @@ class MegEngineReader:
             reason = _reason(broken.path, broken.error, content.data)
             raise MalformedProfileError(content.file, visible(reason, "utf-8"))
 
+    def read_apart(self, contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
+        """See `Reader.read_apart`."""
+        with collector_paused():
+            _check_memory(sum(len(content.data) for content in contents))
+            try:
+                documents = [document_in(content.data) for content in contents]
+                times = times_of([document.profiler for document in documents])
+                told = _told(documents, details)
+            except BrokenPartError:  # or one has raw control characters
+                return None
+            device, host, notes = _joined(told, times)
+            files = tuple(content.file for content in contents)
+            profile = Profile(
+                file=counted(len(files), "file"),
+                source=self.format,
+                device=device,
+                host=host,
+                files=files,
+                run_of=told.file_of,
+                **told.columns,
+            )
+            notes_of_files = [[text for of, text in notes if of == n] for n in range(len(files))]
+            return ReadApart(profile, notes_of_files)
+
 
 def _check_memory(size: int) -> None:
     """Raise `MemoryError` if there is less than it takes at least to decode so many bytes.
@@ -139,8 +167,8 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
 def _profile(file: str, data: bytes, details: Collection[str], *notes: str) -> Profile:
     """The profile in the text `data`, whose `notes` are the first. Raises `BrokenPartError`."""
     document = document_in(data)
-    times = times_of(document.profiler)  # first: the memory of its objects is used again
-    return _joined(file, _told(document, details), times, notes)
+    times = times_of([document.profiler])  # first: the memory of its objects is used again
+    return _profile_of_one(file, _told([document], details), times, notes)
 
 
 def _profile_by_two(file: str, data: bytes, details: Collection[str]) -> Profile:
@@ -149,63 +177,97 @@ def _profile_by_two(file: str, data: bytes, details: Collection[str]) -> Profile
     Raises also what `Forked` does.
     """
     with Forked(lambda: [times_in(data)]) as other:
-        told = _told(document_in(data), details)
-        return _joined(file, told, other.receive())
+        told = _told([document_in(data)], details)
+        return _profile_of_one(file, told, other.receive())
 
 
-class _Told(NamedTuple):
-    """What a file says of its operators besides their times."""
-
-    columns: dict[str, Any]
-    notes: tuple[str, ...]
-    row_of: dict[str, int]
-    """The row of each operator in the columns, by its id."""
-
-
-def _joined(file: str, told: _Told, times: TimeColumns, notes: Sequence[str] = ()) -> Profile:
-    device, device_notes = _timings("device", times.device, told.row_of)
-    host, host_notes = _timings("host", times.host, told.row_of)
+def _profile_of_one(
+    file: str, told: _Told, times: TimeColumns, first_notes: Sequence[str] = ()
+) -> Profile:
+    device, host, notes = _joined(told, times)
     return Profile(
         file=file,
         source=MegEngineReader.format,
         device=device,
         host=host,
-        notes=(*notes, *device_notes, *host_notes, *told.notes),
+        notes=(*first_notes, *(text for _, text in notes)),
         **told.columns,
     )
 
 
-def _told(document: Document, details: Collection[str]) -> _Told:
-    """What is in `document`, but for its times. Raises `BrokenPartError`."""
-    operators, variables = document.graph_exec.operator, document.graph_exec.var
-    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in details else FOOTPRINTS
-    footprint_of = section.of(document.profiler.opr_footprint)
-    footprints = list(map(footprint_of.get, operators, repeat(NO_FOOTPRINT)))
-    strangers = len(footprint_of) - sum(map(footprint_of.__contains__, operators))
-    computation, computation_notes = _work(footprints, "computation")
+class _Told(NamedTuple):
+    """What files say of their operators besides the times: those of all, file after file."""
+
+    columns: dict[str, Any]
+    notes: list[_Note]
+    file_of: NDArray[np.int64]
+    """Shape (operators,): the place of each one's file."""
+    row_of: list[dict[str, int]]
+    """For each file the rows of its operators in the columns, by their ids."""
+
+
+def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
+    """What is in `documents`, but for the times. Raises `BrokenPartError`."""
+    graphs = [document.graph_exec for document in documents]
+    row_of = _rows([graph.operator for graph in graphs])
+    file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
+    operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
+    of_files, notes = _footprints(documents, details)
+    footprints = list(chain.from_iterable(of_files))
+    computation, computation_notes = _work(footprints, "computation", file_of)
     computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
-    memory, memory_notes = _work(footprints, "memory")
+    memory, memory_notes = _work(footprints, "memory", file_of)
+    stale_notes = [
+        (file, note)
+        for file, (of_file, graph) in enumerate(zip(of_files, graphs, strict=True))
+        for note in _on_stale_footprints(of_file, graph)
+    ]
     return _Told(
         columns={
-            "id": _ids(operators),
-            "name": Coded.of(column(operators.values(), "name")),
-            "type": Coded.of(column(operators.values(), "type")),
+            "id": _ids(list(chain.from_iterable(row_of))),
+            "name": Coded.of(column(operators, "name")),
+            "type": Coded.of(column(operators, "type")),
             "computation": computation,
             "memory": memory,
-            **_details(details, footprints, operators.values(), variables),
+            **_details(details, footprints, graphs),
         },
-        notes=(
-            *_strangers("opr_footprint", strangers),
-            *computation_notes,
-            *memory_notes,
-            *_stale_footprints(footprints, operators.values(), variables),
-        ),
-        row_of=dict(zip(operators, range(len(operators)), strict=True)),
+        notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
+        file_of=file_of,
+        row_of=row_of,
     )
 
 
-def _ids(operators: Iterable[str]) -> NDArray[np.int64]:
-    texts = list(operators)
+def _rows(files: Iterable[Mapping[str, Operator]]) -> list[dict[str, int]]:
+    """For each file the rows of its operators, those of all being one after the other."""
+    rows = count()
+    return [dict(zip(operators, rows)) for operators in files]  # noqa: B905  # rows have no end
+
+
+def _footprints(
+    documents: Iterable[Document], details: Collection[str]
+) -> tuple[list[list[Footprint]], list[_Note]]:
+    """Those of all operators of each file, and notes."""
+    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in details else FOOTPRINTS
+    of_files: list[list[Footprint]] = []
+    notes: list[_Note] = []
+    for file, document in enumerate(documents):
+        operators = document.graph_exec.operator
+        found = section.of(document.profiler.opr_footprint)
+        of_files.append(list(map(found.get, operators, repeat(NO_FOOTPRINT))))
+        strangers = len(found) - sum(map(found.__contains__, operators))
+        if strangers:
+            notes.append((file, _on_strangers("opr_footprint", strangers)))
+    return of_files, notes
+
+
+def _joined(told: _Told, times: TimeColumns) -> tuple[Timings, Timings, list[_Note]]:
+    """The times of device and host, and all notes."""
+    device, device_notes = _timings("device", times.device, told)
+    host, host_notes = _timings("host", times.host, told)
+    return device, host, [*device_notes, *host_notes, *told.notes]
+
+
+def _ids(texts: Sequence[str]) -> NDArray[np.int64]:
     digits = "".join(texts)
     if not texts or (digits.isascii() and digits.isdecimal()):  # `int` takes " 1_0" too
         with suppress(ValueError, OverflowError):
@@ -221,12 +283,14 @@ def _texts(entries: Iterable[object], field: str) -> Coded[bytes]:
     return Coded.of(texts(entries, field))
 
 
-def _timings(
-    side: str, columns: IntervalColumns, row_of: Mapping[str, int]
-) -> tuple[Timings, list[str]]:
+def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings, list[_Note]]:
     """The times of one side, and notes on them."""
     ids, sizes, lane, start_s, kern_s, end_s = columns
-    rows = np.fromiter(map(row_of.get, ids, repeat(_STRANGER)), np.int64, len(ids))
+    found = (
+        map(rows.get, of_file, repeat(_STRANGER))
+        for rows, of_file in zip(told.row_of, ids, strict=True)
+    )
+    rows = np.fromiter(chain.from_iterable(found), np.int64, len(sizes))
     operator = np.repeat(rows, sizes)
     known = operator != _STRANGER
     if not known.all():
@@ -247,55 +311,93 @@ def _timings(
         kern_s=kern_s,
         end_s=end_s,
     )
-    timings = Timings(lanes, operators=len(row_of))
-    notes = list(_strangers(side, int((rows == _STRANGER).sum())))
-    empty = int((sizes == 0).sum())
-    if empty:
-        notes.append(f"left out {counted(empty, 'entry', 'entries')} of {side} without a lane")
-    if np.isnan(difference(end_s, start_s)).any():
-        unknown = int((timings.recorded & np.isnan(timings.time_s[:, 0])).sum())
-        notes.append(
-            f"the {side} time of {counted(unknown, 'operator')} is N/A: in the file it is "
-            "missing, not a finite number, or ends before it starts"
+    timings = Timings(lanes, operators=len(told.file_of))
+    return timings, [
+        *_on_entries(side, columns, rows),
+        *_on_times(side, timings, is_late, told.file_of),
+    ]
+
+
+def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) -> Iterator[_Note]:
+    """Notes on what was left out, `rows` being those of the operators with an entry."""
+    is_stranger, is_empty = rows == _STRANGER, columns.sizes == 0
+    if not (is_stranger.any() or is_empty.any()):
+        return
+    file_of = np.repeat(np.arange(len(columns.ids)), list(map(len, columns.ids)))
+    yield from _said(file_of[is_stranger], lambda count: _on_strangers(side, count))
+    yield from _said(
+        file_of[is_empty],
+        lambda count: f"left out {counted(count, 'entry', 'entries')} of {side} without a lane",
+    )
+
+
+def _on_times(
+    side: str, timings: Timings, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
+) -> Iterator[_Note]:
+    """Notes on times that are N/A, the intervals that are late being known."""
+    lanes = timings.lanes
+    if np.isnan(difference(lanes.end_s, lanes.start_s)).any():
+        unknown = timings.recorded & np.isnan(timings.time_s[:, 0])
+        yield from _said(
+            file_of[unknown],
+            lambda count: (
+                f"the {side} time of {counted(count, 'operator')} is N/A: in the file "
+                "it is missing, not a finite number, or ends before it starts"
+            ),
         )
     if is_late.any():
-        late = len(set(lanes.operator[is_late].tolist()))
-        notes.append(
-            f"the {side} wait time of {counted(late, 'operator')} leaves out where, in the file, "
-            "the first kernel starts after the end"
+        late = np.zeros(len(file_of), np.bool_)
+        late[lanes.operator[is_late]] = True
+        yield from _said(
+            file_of[late],
+            lambda count: (
+                f"the {side} wait time of {counted(count, 'operator')} leaves out where, "
+                "in the file, the first kernel starts after the end"
+            ),
         )
-    return timings, notes
 
 
-def _strangers(section: str, count: int) -> Iterator[str]:
-    if count:
-        entries = counted(count, "entry", "entries")
-        yield f"left out {entries} of {section} that belong to no operator of the graph"
+def _said(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Iterator[_Note]:
+    """A note on each file that is in `file_of`, with how often it is."""
+    for file, times in enumerate(np.bincount(file_of).tolist()):
+        if times:
+            yield file, text(times)
 
 
-def _work(footprints: Iterable[Footprint], field: str) -> tuple[NDArray[np.float64], list[str]]:
+def _on_strangers(section: str, count: int) -> str:
+    entries = counted(count, "entry", "entries")
+    return f"left out {entries} of {section} that belong to no operator of the graph"
+
+
+def _work(
+    footprints: Iterable[Footprint], field: str, file_of: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], Iterable[_Note]]:
     """What operators compute or move, and a note on what cannot be."""
     amounts = numbers(footprints, field)
     is_negative = amounts < 0
     if not is_negative.any():
-        return np.abs(amounts), []  # of -0
+        return np.abs(amounts), ()  # of -0
     amounts[is_negative] = np.nan
-    several = counted(int(is_negative.sum()), "operator")
-    return np.abs(amounts), [f"the {field} of {several} is N/A: in the file it is negative"]
+    notes = _said(
+        file_of[is_negative],
+        lambda count: (
+            f"the {field} of {counted(count, 'operator')} is N/A: in the file it is negative"
+        ),
+    )
+    return np.abs(amounts), notes
 
 
 def _details(
     asked: Collection[str],
     footprints: Sequence[Footprint],
-    operators: Iterable[Operator],
-    variables: Mapping[str, Variable],
+    graphs: Iterable[Graph],
 ) -> dict[str, Any]:
     """What is asked for of `profile.DETAILS`, by name. Raises `BrokenPartError`."""
     makers: dict[str, Callable[[], Coded[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(IN_SHAPES.of_optional),
         "in_layouts": lambda: _layouts(footprints).mapped(IN_LAYOUTS.of_optional),
         "out_shapes": lambda: _texts(footprints, "out_shapes").mapped(OUT_SHAPES.of_optional),
-        "input_dtypes": lambda: _input_dtypes(operators, variables),
+        "input_dtypes": lambda: _input_dtypes(graphs),
         "parameters": lambda: _texts(footprints, "param").mapped(_parameters),
     }
     return {name: make() for name, make in makers.items() if name in asked}
@@ -331,17 +433,14 @@ def _scalar(value: Any) -> int | float | str:
     return msgspec.json.encode(value).decode()
 
 
-def _stale_footprints(
-    footprints: Sequence[Footprint],
-    operators: Collection[Operator],
-    variables: Mapping[str, Variable],
-) -> Iterator[str]:
+def _on_stale_footprints(footprints: Sequence[Footprint], graph: Graph) -> Iterator[str]:
     """A note if shapes changed between runs: footprints are the first run's, times the last's.
 
     What the last run computed is in the variables. The first output is compared, because behind it
     there may be workspaces, which footprints leave out; where one has changed somewhere, all
     inputs are too, for what is of one shape whatever its input (a sum) changes no output.
     """
+    operators, variables = graph.operator.values(), graph.var
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
         computed = _inferred_shapes(outputs, variables)
@@ -411,11 +510,12 @@ def _inputs(operators: Iterable[Operator]) -> list[tuple[str, ...]]:
     return [INPUTS.of_optional(bytes(operator.input)) or () for operator in operators]
 
 
-def _input_dtypes(
-    operators: Iterable[Operator], variables: Mapping[str, Variable]
-) -> Coded[Dtypes]:
-    dtype_of = {id_: _dtype(bytes(variable.mem_plan)) for id_, variable in variables.items()}
-    return Coded.of([tuple(map(dtype_of.get, ids)) for ids in _inputs(operators)])
+def _input_dtypes(graphs: Iterable[Graph]) -> Coded[Dtypes]:
+    dtypes: list[Dtypes] = []
+    for graph in graphs:
+        dtype_of = {id_: _dtype(bytes(variable.mem_plan)) for id_, variable in graph.var.items()}
+        dtypes += (tuple(map(dtype_of.get, ids)) for ids in _inputs(graph.operator.values()))
+    return Coded.of(dtypes)
 
 
 def _dtype(memory_plan: bytes) -> str | None:

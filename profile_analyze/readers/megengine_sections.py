@@ -24,7 +24,7 @@ from profile_analyze.model.coded import Coded
 from profile_analyze.model.profile import Shape, Shapes, Strides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -92,7 +92,9 @@ class Profiler(msgspec.Struct, gc=False):
     opr_footprint: msgspec.Raw = msgspec.Raw()
 
 
-class _Graph(msgspec.Struct, gc=False):
+class Graph(msgspec.Struct, gc=False):
+    """Operators and variables, by their ids."""
+
     operator: dict[str, Operator]
     var: dict[str, Variable] = {}
 
@@ -101,7 +103,7 @@ class Document(msgspec.Struct, gc=False):
     """A file."""
 
     profiler: Profiler
-    graph_exec: _Graph
+    graph_exec: Graph
 
 
 class _RawGraph(msgspec.Struct, gc=False):
@@ -233,10 +235,10 @@ NO_VARIABLE: Final = Variable()
 
 
 class IntervalColumns(NamedTuple):
-    """When operators ran on one side, in the file's order. Seconds, NaN is N/A."""
+    """When operators ran on one side, in the order of the files. Seconds, NaN is N/A."""
 
-    ids: list[str]
-    """Of the operators with an entry."""
+    ids: list[list[str]]
+    """Of the operators with an entry, a list for each file."""
     sizes: NDArray[np.int64]
     """How many intervals each of them has; the others are the intervals' own."""
     lane: Coded[str]
@@ -266,23 +268,24 @@ def document_in(data: bytes) -> Document:
 
 def times_in(data: bytes) -> TimeColumns:
     """The times in the file whose text is `data`, the rest being gone over."""
-    return times_of(_MEASURED.of(data).profiler)
+    return times_of([_MEASURED.of(data).profiler])
 
 
-def times_of(profiler: Profiler) -> TimeColumns:
-    """The times in `profiler`. Raises `BrokenPartError`."""
+def times_of(files: Sequence[Profiler]) -> TimeColumns:
+    """The times in each of `files`. Raises `BrokenPartError`."""
     return TimeColumns(
-        device=_interval_columns(_DEVICE.of(profiler.device)),
-        host=_interval_columns(_HOST.of(profiler.host)),
+        device=_interval_columns([_DEVICE.of(file.device) for file in files]),
+        host=_interval_columns([_HOST.of(file.host) for file in files]),
     )
 
 
-def _interval_columns(entries: Mapping[str, dict[str, _Interval]]) -> IntervalColumns:
-    intervals = list(chain.from_iterable(map(dict.values, entries.values())))
+def _interval_columns(files: Sequence[dict[str, dict[str, _Interval]]]) -> IntervalColumns:
+    entries = list(chain.from_iterable(map(dict.values, files)))
+    intervals = list(chain.from_iterable(map(dict.values, entries)))
     return IntervalColumns(
-        ids=list(entries),
-        sizes=np.fromiter(map(len, entries.values()), np.int64, len(entries)),
-        lane=Coded.of(list(chain.from_iterable(entries.values()))),
+        ids=list(map(list, files)),
+        sizes=np.fromiter(map(len, entries), np.int64, len(entries)),
+        lane=Coded.of(list(chain.from_iterable(entries))),
         start_s=numbers(intervals, "start"),
         kern_s=numbers(intervals, "kern"),
         end_s=numbers(intervals, "end"),
