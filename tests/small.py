@@ -68,7 +68,7 @@ def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
         Content(f"{place}.json", json.dumps(found).encode())
         for place, found in enumerate(documents)
     ]
-    apart = MegEngineReader().read_apart(contents, DETAILS)
+    apart = MegEngineReader().read_together(contents, DETAILS)
     assert apart is not None
     joiner = RunJoiner()
     joiner.add(apart.profile, apart.notes)

@@ -38,6 +38,8 @@ RESNET = str(PROFILES / "resnet18.json")
         ),
         ("id == x", "at character 7: 'x' is not a number, such as 12"),
         ("time ~ 3", "at character 6: ~ is for texts; time is a number"),
+        ("share > 5", "at character 9: 5 is 500.0%, and no share is above 100%: write 5%"),
+        ("share >= 1.5", "at character 10: 1.5 is 150.0%, and no share is above 100%: write 1.5%"),
         ("type < x", "at character 6: < is for numbers; type is a text"),
         (
             "time = 3",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from math import isnan, nan
 
 import numpy as np
@@ -20,6 +21,13 @@ def test_coded_values_come_back(values: list[str | None]) -> None:
     assert coded.values().tolist() == values
     assert list(coded.vocabulary) == list(dict.fromkeys(v for v in values if v is not None))
     assert len(coded) == len(values)
+
+
+def test_a_copy_of_coded_values_is_frozen_too() -> None:
+    coded = Coded.of(["a", None, "b"])
+    copy = pickle.loads(pickle.dumps(coded))
+    assert (copy.codes.tolist(), copy.vocabulary) == ([0, -1, 1], ("a", "b"))
+    assert not copy.codes.flags.writeable
 
 
 @given(words)

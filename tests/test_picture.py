@@ -165,6 +165,15 @@ def test_another_suffix() -> None:
     )
 
 
+def test_what_a_picture_leaves_out_is_told(tmp_path: Path) -> None:
+    picture, base = str(tmp_path / "a.svg"), str(PROFILES / "smallcnn.json")
+    outcome = run_command(base, "--compare", base, "--plot", picture)
+    assert (
+        "note: the picture shows the new side alone, and no difference to the base\n" in outcome.err
+    )
+    assert "picture" not in run_command(base, "--plot", str(tmp_path / "b.svg")).err
+
+
 def test_without_matplotlib(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
@@ -175,6 +184,5 @@ def test_without_matplotlib(tmp_path: Path) -> None:
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "profile_analyze: error: --plot needs the package matplotlib: "
-        "pip install 'profile_analyze[plot]'\n"
+        "profile_analyze: error: --plot needs the package matplotlib: pip install matplotlib\n"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import sys
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,15 @@ from profile_analyze.analysis.drift import drift_factors, without_drift
 from profile_analyze.cli.progress import Progress
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
+from profile_analyze.readers import many
+from profile_analyze.readers.base import Content
 from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
 from tests.conftest import PROFILES, run_command
-from tests.small import Operator, profile_of, runs_of, written
+from tests.small import Operator, document, profile_of, runs_of, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TINY = str(PROFILES / "tiny.json")
 VALUES = np.array([[4.0, 1.0, nan, 3.0], [nan, nan, nan, nan], [nan, 2.0, nan, nan]])
@@ -379,6 +385,7 @@ def test_a_profile_of_one_file_is_as_it_was() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 def test_several_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.readers.many._MANY", 2)
     monkeypatch.setattr("profile_analyze.readers.many._FILES_OF_A_PART", 3)
     files = []
     for place in range(8):
@@ -406,6 +413,42 @@ def test_several_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     assert kept.notes == pa.load_runs(mixed, skip_bad=True).notes
     with pytest.raises(pa.UnknownFormatError):
         pa.load_runs(list(map(str, bad)), processes=2, skip_bad=True)
+
+
+def test_what_is_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "_AT_ONCE", 10)
+    missing = pa.InputError("x.json", "no such file")
+    sizes = [4, 4, 4, 12, 3, None, 1, 10, 2]
+    contents = [missing if size is None else Content("a.json", b" " * size) for size in sizes]
+    groups = [
+        [len(one.data) if isinstance(one, Content) else None for one in group]
+        for group in many._groups(contents)
+    ]
+    assert groups == [[4, 4], [4], [12], [3, None], [1], [10], [2]]
+
+
+def test_a_file_that_is_not_there_is_told_before_others_are_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody writes to it
+    with pytest.raises(pa.InputError) as caught:
+        pa.load_runs([str(tmp_path / "missing.json"), str(pipe)])
+    assert caught.value.reason == "no such file"
+
+
+def test_lanes_are_in_the_order_in_which_operators_of_the_graph_ran_on_them(tmp_path: Path) -> None:
+    files = []
+    for name in ("1.json", "2.json"):
+        found = document([Operator("a", "A", 1.0), Operator("b", "B", 1.0)])
+        times = {"start": 0, "end": 1e-6}
+        found["profiler"]["device"] = {
+            "99": {"gpu1": times, "gpu9": times},
+            "1": {"gpu0": times},
+            "0": {"gpu1": times},
+        }
+        files.append(tmp_path / name)
+        files[-1].write_text(json.dumps(found))
+    one, both = pa.load(files[0]), pa.load_runs(files)
+    assert one.device.lanes.lane.vocabulary == both.device.lanes.lane.vocabulary == ("gpu0", "gpu1")
 
 
 def test_no_file_at_all() -> None:
@@ -450,8 +493,7 @@ def test_many_files_are_read_by_several_processes(
         asked.append(processes)
         original(self, paths, details, 1, max_size=max_size)
 
-    monkeypatch.setattr("profile_analyze.cli.inputs._MANY", 2)
-    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
     monkeypatch.setattr(RunsAhead, "__init__", begin)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
@@ -519,10 +561,19 @@ def _die(_paths: object, steps: object) -> None:
     os._exit(1)
 
 
+def _run_out_of_memory(_paths: object, steps: object) -> None:
+    assert steps
+    raise MemoryError
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
-def test_a_process_that_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fail", [_die, _run_out_of_memory])
+def test_a_process_that_dies_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[..., None]
+) -> None:
+    monkeypatch.setattr("profile_analyze.readers.many._MANY", 2)
     monkeypatch.setattr("profile_analyze.readers.many._FILES_OF_A_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.many._read", _die)
+    monkeypatch.setattr("profile_analyze.readers.many._read", fail)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs(files, processes=2)
@@ -550,7 +601,7 @@ def test_a_reader_that_dies_while_it_sends_is_told(
         os._exit(1)
 
     monkeypatch.setattr("profile_analyze.readers.forked._send_all", dies)
-    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(60)]
+    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
     with pytest.raises(
         pa.InputError, match=r"0\.json: the process that read this .* died: out of mem"
     ):
@@ -567,6 +618,6 @@ def test_where_no_process_can_begin_this_one_reads(
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refuse)
-    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(60)]
-    assert pa.load_runs(files, processes=2).runs == 60
+    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
+    assert pa.load_runs(files, processes=2).runs == 100
     assert len(begun) == 1

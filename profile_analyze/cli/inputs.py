@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from profile_analyze.readers.many import RunsAhead
 
 
-_MANY: Final = 100
 _MOST_PROCESSES: Final = 8
 
 
@@ -78,7 +77,12 @@ class Reading:
         from profile_analyze.readers.many import RunsAhead
 
         self._sides = [
-            RunsAhead(files, self._details, _processes_for(files), max_size=self._max_size)
+            RunsAhead(
+                files,
+                self._details,
+                1 if "-" in files else _processes(),
+                max_size=self._max_size,
+            )
             for files in (self._inputs.files, self._inputs.base)
             if files
         ]
@@ -120,11 +124,10 @@ class Reading:
         return without_drift(source)
 
 
-def _processes_for(files: list[str]) -> int:
-    """How many processes are to read `files`: starting them takes a twentieth of a second."""
-    return 1 if len(files) < _MANY or "-" in files else _processes()
-
-
 def _processes() -> int:
     """How many processes may read at once."""
-    return min(os.cpu_count() or 1, _MOST_PROCESSES) if hasattr(os, "fork") else 1
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return min(cores, _MOST_PROCESSES)

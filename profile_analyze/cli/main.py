@@ -127,6 +127,8 @@ def _answer(arguments: argparse.Namespace) -> Report:
         gate = judge_conditions(conditions, queries[_asked_side(arguments)], source)
         told = map(gate_sentence, gate) if renderer.name in WITHOUT_SUMMARY else ()
         report = report._replace(gate=gate, notes=(*report.notes, *told))
+    if arguments.plot is not None and inputs.base:
+        doubts = (*doubts, "the picture shows the new side alone, and no difference to the base")
     report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
     with NewFiles(force=arguments.force) as files:  # they appear together
         if arguments.plot is not None:

@@ -35,6 +35,9 @@ class Coded(Generic[T]):
     def __post_init__(self) -> None:
         freeze_arrays(self)
 
+    def __reduce__(self) -> tuple[type[Coded[T]], tuple[Any, ...]]:
+        return type(self), (self.codes, self.vocabulary)  # so that a copy is frozen too
+
     def __repr__(self) -> str:
         return f"Coded({counted(len(self), 'value')}, {len(self.vocabulary)} distinct)"
 

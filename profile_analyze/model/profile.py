@@ -196,7 +196,7 @@ class Profile:
     files: tuple[str, ...] = ()
     """The file of each run, where there are several; see `run_files`."""
     run_of: NDArray[np.int64] | None = None
-    """Shape (operators,): of which run each row is, where runs are kept apart (`by_run`)."""
+    """Shape (operators,): of which run each row is, where runs are kept apart."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)

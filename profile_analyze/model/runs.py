@@ -29,10 +29,10 @@ IDENTITY_DETAILS: Final = frozenset({"in_shapes", "out_shapes"})
 
 
 class Seen(NamedTuple):
-    """What was read of some runs: of one file, or of several that were joined."""
+    """What was read of some runs: of one file, or of several, joined or kept apart."""
 
     keys: Sequence[tuple[Any, ...]]
-    """What tells each operator from the others; see `identities`."""
+    """What tells each operator from the others of a run; see `identities`."""
     facts: Facts
     """Of the same operators; so are the next two."""
     runs_with: NDArray[np.int64]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
 from profile_analyze.query.catalog import check_needs, find_column
 from profile_analyze.query.patterns import compile_pattern, finds
-from profile_analyze.units import parse_quantity
+from profile_analyze.units import parse_quantity, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">": lambda values, bound, tolerance: values > bound + tolerance,
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
+_SHARE: Final = "share"
 _FOR_TEXT: Final = ("==", "!=", "~", "!~")
 _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 
@@ -86,7 +87,12 @@ class Condition(NamedTuple):
         if self.operator in ("~", "!~"):
             compile_pattern(self.value)
         elif column.kind == "number" or self.operator not in _FOR_TEXT:
-            parse_quantity(self.value, column.unit)
+            value = parse_quantity(self.value, column.unit)
+            if column.name == _SHARE and value > 1 and not self.value.endswith("%"):
+                raise QueryError(
+                    f"{self.value} is {percent(value)}, and no share is above 100%: write "
+                    f"{self.value}%"
+                )
 
     def holds(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Shape (rows,) each: where it is true, and where it cannot be judged."""

@@ -19,7 +19,7 @@ class Content(NamedTuple):
     """All of it, decompressed, without a byte order mark."""
 
 
-class ReadApart(NamedTuple):
+class ReadTogether(NamedTuple):
     """Several files of one format, read at once."""
 
     profile: Profile
@@ -50,7 +50,9 @@ class Reader(Protocol):
         Raises `MalformedProfileError`.
         """
 
-    def read_apart(self, contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
+    def read_together(
+        self, contents: Sequence[Content], details: Collection[str]
+    ) -> ReadTogether | None:
         """The profiles in `contents`, all of which this reader recognises.
 
         Of small files this takes less time than to `read` each. None if there is something about

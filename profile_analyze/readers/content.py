@@ -242,7 +242,7 @@ def _zstd(file: str) -> _Compression:
         raise InputError(
             file,
             "is compressed by zstd, which needs the package zstandard before Python 3.14: "
-            "pip install 'profile_analyze[zstd]'",
+            "pip install zstandard",
         ) from None
     # a smaller buffer than the package's own comes from memory that is used again
     new_decompressor = partial(zstandard.ZstdDecompressor().decompressobj, write_size=1 << 16)

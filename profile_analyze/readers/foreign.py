@@ -22,6 +22,10 @@ def _kind(description: str, pattern: bytes) -> _Kind:
 # The first that fits counts: the more telling come first.
 _KINDS: Final = (
     _kind(
+        "a report of profile_analyze, not a profile",
+        rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"source")',
+    ),
+    _kind(
         "an ONNX Runtime profile",
         rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),

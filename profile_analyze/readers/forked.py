@@ -29,9 +29,11 @@ class Forked(Generic[T]):
     """
 
     def __init__(self, work: Callable[[], Iterable[T]], others: Iterable[Forked[Any]] = ()) -> None:
-        """Begin with `work`, beside `others`. Raises `OSError` where the system lets none begin."""
-        from multiprocessing import get_context
+        """Begin with `work`, beside `others`. Raises `OSError` where none may begin."""
+        from multiprocessing import current_process, get_all_start_methods, get_context
 
+        if "fork" not in get_all_start_methods() or current_process().daemon:
+            raise BlockingIOError("no process can be forked here")
         context = get_context("fork")
         self._receiver, sender = context.Pipe(duplex=False)
         unused = [self._receiver, *(other._receiver for other in others)]  # noqa: SLF001  # ours
@@ -68,7 +70,10 @@ class Forked(Generic[T]):
             raise ProcessDiedError from None
         found, error = sent
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:  # or its traceback, which has this frame, would keep what the caller holds
+                del error, sent
         return found  # type: ignore[return-value]  # None only beside an error
 
     def end(self) -> None:
@@ -76,6 +81,7 @@ class Forked(Generic[T]):
         self._receiver.close()
         self._process.kill()
         self._process.join()
+        self._process.close()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.base import Content, ReadApart, Reader
+    from profile_analyze.readers.base import Content, Reader, ReadTogether
 
 READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """Every format that is read, in the order in which they are tried."""
@@ -40,11 +40,11 @@ def load(
     return profile_in(read_content(path, max_size=max_size), details, processes=processes)
 
 
-def apart_in(contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
+def together_in(contents: Sequence[Content], details: Collection[str]) -> ReadTogether | None:
     """What several files turned out to hold, which are read at once; None if they cannot be."""
     for reader in READERS:
         if all(reader.recognises(content.data) for content in contents):
-            return reader.read_apart(contents, details)
+            return reader.read_together(contents, details)
     return None
 
 

@@ -13,7 +13,7 @@ from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.content import MAX_SIZE, read_content
 from profile_analyze.readers.forked import Forked, ProcessDiedError
-from profile_analyze.readers.loading import apart_in, profile_in
+from profile_analyze.readers.loading import profile_in, together_in
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     _Step: TypeAlias = tuple[int, tuple[InputError, ...]]
     _Steps: TypeAlias = Callable[[RunJoiner, Paths], Iterator[_Step]]
 
+_MANY: Final = 100
+"""So many files are read by several processes: to start them takes a twentieth of a second."""
 _FILES_OF_A_PART: Final = 25
 _AT_ONCE: Final = 1 << 20
 """Bytes of files that are decoded together: so many that NumPy's calls cost little for each, and
@@ -47,7 +49,8 @@ def load_runs(
     """One profile with the runs in all the files `paths`: those of one graph, see `join_runs`.
 
     They are read a few at a time, and only what is kept of each stays in memory. With more
-    `processes`, each of them reads some of the files so; they are forked. `progress` is called now
+    `processes`, each of them reads some of the files so, if they are many, or a part of a large
+    file; they are forked. `progress` is called now
     and then with the number of files that were read. With `skip_bad`, files that cannot be read
     are left out and named in a note. `max_size` is that of each file, see `load`.
 
@@ -74,13 +77,16 @@ class RunsAhead:
         """Begin to read, if several processes are to; errors wait for `profile`."""
         self._paths = paths
         needed = frozenset({*details, *IDENTITY_DETAILS})
-        self._steps: _Steps = partial(_steps, details=needed, max_size=max_size)
+        by_several = processes > 1 and len(paths) >= _MANY
+        self._steps: _Steps = partial(
+            _steps, details=needed, processes=1 if by_several else processes, max_size=max_size
+        )
         self._parts = [
             paths[start : start + _FILES_OF_A_PART]
             for start in range(0, len(paths), _FILES_OF_A_PART)
         ]
         self._workers: list[Forked[_Part]] = []
-        if processes > 1 and len(self._parts) > 1:
+        if by_several:
             read = partial(_read, steps=self._steps)
             self._workers = _started(read, self._parts, min(processes, len(self._parts)))
 
@@ -158,7 +164,7 @@ def _end(workers: Iterable[Forked[_Part]]) -> None:
 def _received(worker: Forked[_Part], part: Paths) -> _Part:
     try:
         return worker.receive()
-    except ProcessDiedError:
+    except (ProcessDiedError, MemoryError):
         reason = "the process that read this or one of the next files died: out of memory?"
         raise InputError(os.fspath(part[0]), reason) from None
 
@@ -170,26 +176,29 @@ def _read(paths: Paths, steps: _Steps) -> _Part:
 
 
 def _steps(
-    joiner: RunJoiner, paths: Paths, *, details: Collection[str], max_size: int
+    joiner: RunJoiner, paths: Paths, *, details: Collection[str], processes: int, max_size: int
 ) -> Iterator[_Step]:
     """Have `joiner` take what is in the files, in their order."""
     for group in _groups(_content(path, max_size) for path in paths):
-        files, errors = len(group), _taken(joiner, group, details)
+        files, errors = len(group), _taken(joiner, group, details, processes)
         del group  # before the next is read
         yield files, errors
 
 
 def _taken(
-    joiner: RunJoiner, group: Sequence[Content | InputError], details: Collection[str]
+    joiner: RunJoiner,
+    group: Sequence[Content | InputError],
+    details: Collection[str],
+    processes: int,
 ) -> tuple[InputError, ...]:
     """Have `joiner` take what is in `group`; the errors of what cannot be read."""
     sound = [content for content in group if isinstance(content, Content)]
     with collector_paused():
-        apart = apart_in(sound, details) if len(sound) > 1 else None
-        if apart is not None:
-            joiner.add(apart.profile, apart.notes)
+        together = together_in(sound, details) if len(sound) > 1 else None
+        if together is not None:
+            joiner.add(together.profile, together.notes)
             return tuple(error for error in group if isinstance(error, InputError))
-        added = [_added(joiner, content, details) for content in group]
+        added = [_added(joiner, content, details, processes) for content in group]
     return tuple(error for error in added if error is not None)
 
 
@@ -205,9 +214,15 @@ def _groups(contents: Iterable[Content | InputError]) -> Iterator[list[Content |
     group: list[Content | InputError] = []
     size = 0
     for content in contents:
+        more = len(content.data) if isinstance(content, Content) else 0
+        if group and size + more > _AT_ONCE:
+            yield group
+            group, size = [], 0
         group.append(content)
-        size += len(content.data) if isinstance(content, Content) else 0
-        if size >= _AT_ONCE:
+        size += more
+        is_bad = isinstance(content, InputError)  # which is told before another is waited for
+        del content  # before the next is read
+        if is_bad or size >= _AT_ONCE:
             yield group
             group, size = [], 0
     if group:
@@ -215,13 +230,13 @@ def _groups(contents: Iterable[Content | InputError]) -> Iterator[list[Content |
 
 
 def _added(
-    joiner: RunJoiner, content: Content | InputError, details: Collection[str]
+    joiner: RunJoiner, content: Content | InputError, details: Collection[str], processes: int
 ) -> InputError | None:
     """Have `joiner` take what is in `content`; the error if that cannot be read."""
     if isinstance(content, InputError):
         return content
     try:
-        joiner.add(profile_in(content, details))
+        joiner.add(profile_in(content, details, processes=processes))
     except InputError as error:
         return error
     return None

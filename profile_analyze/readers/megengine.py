@@ -17,7 +17,7 @@ from profile_analyze.model.coded import Coded
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Timings
 from profile_analyze.model.visible import visible
-from profile_analyze.readers.base import ReadApart
+from profile_analyze.readers.base import ReadTogether
 from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.megengine_sections import (
     FOOTPRINTS,
@@ -90,12 +90,9 @@ class MegEngineReader:
         """
         with collector_paused():
             _check_memory(len(content.data))
-            if processes > 1 and len(content.data) >= _LARGE:
-                # what goes wrong there is told, or goes well, in one process
-                with suppress(BrokenPartError, ProcessDiedError, MemoryError, OSError):
-                    return _profile_by_two(content.file, content.data, details)
+            by_two = processes > 1 and len(content.data) >= _LARGE
             try:
-                return _profile(content.file, content.data, details)
+                return _profile(content.file, content.data, details, by_two=by_two)
             except BrokenPartError as error:
                 broken = error
             escaped, count = _CONTROL.subn(_escaped, content.data)
@@ -103,13 +100,17 @@ class MegEngineReader:
             try:
                 if count:
                     return _profile(content.file, escaped, details, note)
+                if by_two:  # of several faults one process tells always the same
+                    return _profile(content.file, content.data, details)
             except BrokenPartError as error:
                 broken = error
             reason = _reason(broken.path, broken.error, content.data)
             raise MalformedProfileError(content.file, visible(reason, "utf-8"))
 
-    def read_apart(self, contents: Sequence[Content], details: Collection[str]) -> ReadApart | None:
-        """See `Reader.read_apart`."""
+    def read_together(
+        self, contents: Sequence[Content], details: Collection[str]
+    ) -> ReadTogether | None:
+        """See `Reader.read_together`."""
         with collector_paused():
             _check_memory(sum(len(content.data) for content in contents))
             try:
@@ -130,7 +131,7 @@ class MegEngineReader:
                 **told.columns,
             )
             notes_of_files = [[text for of, text in notes if of == n] for n in range(len(files))]
-            return ReadApart(profile, notes_of_files)
+            return ReadTogether(profile, notes_of_files)
 
 
 def _check_memory(size: int) -> None:
@@ -164,8 +165,16 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
     return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
 
 
-def _profile(file: str, data: bytes, details: Collection[str], *notes: str) -> Profile:
-    """The profile in the text `data`, whose `notes` are the first. Raises `BrokenPartError`."""
+def _profile(
+    file: str, data: bytes, details: Collection[str], *notes: str, by_two: bool = False
+) -> Profile:
+    """The profile in the text `data`, whose `notes` are the first. Raises `BrokenPartError`.
+
+    What another process could not do, if there are to be two, this one does.
+    """
+    if by_two:
+        with suppress(ProcessDiedError, MemoryError, OSError):
+            return _profile_by_two(file, data, details)
     document = document_in(data)
     times = times_of([document.profiler])  # first: the memory of its objects is used again
     return _profile_of_one(file, _told([document], details), times, notes)
@@ -297,7 +306,7 @@ def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings,
         operator, start_s, kern_s, end_s = (
             values[known] for values in (operator, start_s, kern_s, end_s)
         )
-        lane = Coded.concatenated([lane.take(np.flatnonzero(known))])  # without theirs
+        lane = Coded.of(lane.values()[known].tolist())  # as if theirs were not there
     # no kernel on this thread: the writer says -1 then
     kern_s = np.where(kern_s < start_s, np.nan, kern_s)
     end_s = np.where(end_s < start_s, np.nan, end_s)

@@ -152,7 +152,11 @@ def _change_sentences(summary: Summary, change: Change) -> list[str]:
         f"{_seconds(change.base_time_s)}, {_signed(change.change, percent)}"
     ]
     told = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
-    largest = "; ".join(_contribution(change, one) for one in told)
+    # of a difference that is more than noise, and where no part is larger than the whole
+    with_shares = change.verdict in ("slower", "faster", None) and all(
+        0 <= one.share <= 1 for one in told
+    )
+    largest = "; ".join(_contribution(one, with_share=with_shares) for one in told)
     by = visible(", ".join(change.by), "utf-8")
     called = [
         f"{one.verdict}: {visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}, "
@@ -171,15 +175,18 @@ def _counts(change: Change) -> list[str]:
     """How many rows have each verdict, where some have one."""
     if not set(dict(change.verdicts)) - {NOT_AVAILABLE}:
         return []
-    noun = "group" if change.of_groups else "operator"
-    rows = counted(sum(count for _, count in change.verdicts), noun)
+    count_of_all = sum(count for _, count in change.verdicts)
+    rows = (
+        counted(count_of_all, "group")
+        if change.of_groups
+        else f"{counted(count_of_all, 'operator')} with a time"
+    )
     return [f"{rows}: {', '.join(f'{count} {word}' for word, count in change.verdicts)}"]
 
 
-def _contribution(change: Change, one: Contribution) -> str:
-    """One group's part; its share of the difference is told where that is more than noise."""
-    is_told = change.verdict in ("slower", "faster", None) and 0 <= one.share <= 1
-    share = f", {percent(one.share)} of the difference" if is_told else ""
+def _contribution(one: Contribution, *, with_share: bool) -> str:
+    """One group's part of the difference."""
+    share = f", {percent(one.share)} of the difference" if with_share else ""
     difference = f"{visible(one.label, 'utf-8')} {_signed_seconds(one.difference_s)}"
     return difference + share + _in_brackets(one.verdict or "")
 

@@ -47,9 +47,7 @@ def picture(result: Result, summary: Summary, kind: str) -> bytes:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
-        raise OutputError(
-            "--plot needs the package matplotlib: pip install 'profile_analyze[plot]'"
-        ) from None
+        raise OutputError("--plot needs the package matplotlib: pip install matplotlib") from None
     stream = io.BytesIO()
     with mpl.rc_context(), catch_warnings():
         simplefilter("ignore")  # about what the font lacks: a box in PNG and PDF
