@@ -16,7 +16,7 @@ from profile_analyze.model.comparison import MATCHES
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import DEFAULT_THRESHOLD
 from tests.conftest import examples, run_command
-from tests.small import Operator, profile_of, profile_of_document, runs_of, written
+from tests.small import Operator, document, profile_of, profile_of_document, runs_of, written
 from tests.strategies import documents, runs_of_one
 
 if TYPE_CHECKING:
@@ -472,3 +472,26 @@ def test_one_side_without_operators(
     outcome = run_command(files[0], "--compare", files[1], "--print-only", "summary")
     assert outcome.code == 0
     assert sentence in outcome.out.splitlines()
+
+
+def test_names_in_any_script_are_named(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.json", [Operator("\u5377\u79ef", "\u5377", 3.0)])
+    base = written(tmp_path / "base.json", [Operator("\u5377\u79ef", "\u5377", 1.0)])
+    outcome = run_command(new, "--compare", base, "--format", "plain")
+    assert "largest differences by type: \u5377 +2e-06 s, 100.0% of the difference\n" in outcome.out
+    called = [
+        written(tmp_path / f"{n}.json", [Operator("\u5377\u79ef", "\u5377", n + n % 7 / 100)])
+        for n in (*range(10, 18), *range(40, 48))
+    ]
+    outcome = run_command(*called[8:], "--compare", *called[:8], "--format", "plain")
+    assert "slower: \u5377\u79ef +" in outcome.out
+
+
+def test_an_operator_with_a_time_on_the_other_side_only(tmp_path: Path) -> None:
+    found = document([Operator("a", "A", None)])
+    found["profiler"]["host"] = {"0": {"x": {"start": 0, "end": 1}}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(found))
+    assert run_command(str(path), "--print-only", "device").err == (
+        "note: no operator has a device time; 1 has one on the host\n"
+    )

@@ -13,6 +13,7 @@ from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES
+from tests.small import Operator, profile_of
 
 RESNET = str(PROFILES / "resnet18.json")
 
@@ -189,3 +190,40 @@ def test_texts_that_there_are_not_are_told_with_what_is_near() -> None:
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
     assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "may_hold"),
+    [
+        ("id > 3", "id <= 3", False),
+        ("id >= 3", "id <= 3", True),
+        ("id < 3", "id >= 3", False),
+        ("id > 5", "id < 3", False),
+        ("id < 5", "id > 3", True),
+        ("id == 4", "id < 5", True),
+        ("id == 4", "id == 5", False),
+        ("time < 1ms", "time >= 1ms", False),
+        ("time > 1ms", "time <= 1ms", False),
+        ("time <= 1ms", "time >= 1ms", True),
+        ("time > 1ms", "time < 3ms", True),
+    ],
+)
+def test_conditions_that_leave_nothing(one: str, other: str, *, may_hold: bool) -> None:
+    for where in ([one, other], [other, one]):
+        if may_hold:
+            assert len(pa.Query(where=where).conditions()) == 2
+        else:
+            with pytest.raises(pa.QueryError, match="hold for nothing together"):
+                pa.Query(where=where)
+
+
+def test_a_text_with_blanks_that_an_operator_has_is_no_slip() -> None:
+    profile = profile_of([Operator("a b", "A", 1.0)])
+    assert pa.run(pa.Query(where="name == 'a b'"), profile).notes == ()
+    (note,) = pa.run(pa.Query(where="name == 'a c'"), profile).notes[:1]
+    assert note == "name == 'a c': no operator has that; near: a b"
+
+
+def test_aggregates_of_what_needs_peaks_need_them() -> None:
+    with pytest.raises(pa.QueryError, match=r"lost\.max needs the peak rates"):
+        pa.Query(by="type", having="lost.max > 1ms")

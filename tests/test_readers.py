@@ -119,7 +119,7 @@ FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the ru
 def test_every_column_of_a_real_profile(name: str, processes: int, forked: list[Any]) -> None:
     path = str(PROFILES / f"{name}.json")
     profile, expected = pa.load(path, processes=processes), oracle.read_file(path)
-    assert len(forked) == processes - 1
+    assert (profile.file, len(forked)) == (path, processes - 1)
     assert profile.notes == pa.load(path).notes
     assert profile.id.tolist() == [operator.id for operator in expected]
     for column in ("name", "type", "in_shapes", "out_shapes", "in_layouts"):
@@ -634,6 +634,7 @@ def test_raw_control_characters_are_read_and_counted() -> None:
         (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
         (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
         ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
+        (b"\xfe\xff" + "{}".encode("utf-16-be"), "is text in UTF-16, not the UTF-8 of JSON"),
     ],
 )
 def test_what_is_no_profile_is_called_by_its_name(

@@ -590,3 +590,15 @@ def test_what_is_no_peaks() -> None:
         pa.Query(peaks="1T:1G")  # type: ignore[arg-type]
     with pytest.raises(pa.PeaksError, match="5 is not a text that names peaks"):
         pa.parse_peaks(5)  # type: ignore[arg-type]
+
+
+def test_what_programs_are_told_of_the_whole() -> None:
+    path = str(PROFILES / "resnet18.json")
+    query = pa.Query(peaks=pa.parse_peaks("2T:100G"))
+    judgement = pa.summarise(pa.load(path), judged_by=query).judgement
+    assert judgement is not None
+    arguments = ("--peaks", "2T:100G", "--print-only", "summary", "--format", "csv")
+    names, values = (line.split(",") for line in run_command(path, *arguments).out.splitlines())
+    told = dict(zip(names, values, strict=True))
+    for name in ("covered", "judged", "efficiency", "lost_s"):
+        assert float(told[name]) == pytest.approx(getattr(judgement, name), rel=1e-12)

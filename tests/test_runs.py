@@ -17,13 +17,14 @@ import profile_analyze as pa
 from profile_analyze.analysis.drift import drift_factors, without_drift
 from profile_analyze.cli.progress import Progress
 from profile_analyze.model.coded import Coded
+from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.readers import many
 from profile_analyze.readers.base import Content
 from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
 from tests.conftest import PROFILES, run_command
-from tests.small import Operator, document, profile_of, runs_of, written
+from tests.small import Operator, document, joined_at_once, profile_of, runs_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -621,3 +622,57 @@ def test_where_no_process_can_begin_this_one_reads(
     files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
     assert pa.load_runs(files, processes=2).runs == 100
     assert len(begun) == 1
+
+
+def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:
+    """Documents of one operator, with such computation and memory."""
+    return [document([Operator("a", "A", place, work=one)]) for place, one in enumerate(amounts, 1)]
+
+
+def test_of_several_files_the_first_that_says_something_is_believed() -> None:
+    profile = joined_at_once(with_work((5, 50), (7, 50), (5, 60)))
+    assert (profile.computation.tolist(), profile.memory.tolist()) == ([5], [50])
+    assert profile.notes_on_runs == (
+        "the runs tell different computation or memory of 1 operator; what the first says is used",
+    )
+    unknown = with_work((0, 50), (7, 50), (7, 50))  # 0 is no formula
+    profile = joined_at_once(unknown)
+    assert (profile.computation.tolist(), profile.notes_on_runs) == ([7], ())
+
+
+def test_what_one_run_has_twice_is_another_operator_the_second_time(tmp_path: Path) -> None:
+    once, twice = [Operator("a", "A", 5.0)], [Operator("a", "A", 1.0), Operator("a", "A", 2.0, 1.0)]
+    files = [written(tmp_path / "1.json", once), written(tmp_path / "2.json", twice)]
+    one_by_one = pa.join_runs(map(pa.load, files))
+    for profile in (one_by_one, pa.load_runs(files)):
+        np.testing.assert_allclose(profile.device.time_s, [[5e-6, 1e-6], [nan, 2e-6]])
+
+
+def test_a_total_over_runs_is_the_median_unless_asked_otherwise() -> None:
+    profile = runs_of("a", [1.0, 2.0, 9.0])
+    assert profile.total_s("device") == pytest.approx(2e-6)
+    assert profile.total_s("device", run_statistic="mean") == pytest.approx(4e-6)
+
+
+def test_runs_kept_apart_keep_their_notes(tmp_path: Path) -> None:
+    good = written(tmp_path / "1.json", [Operator("a", "A", 1.0)])
+    odd = written(tmp_path / "2.json", [Operator("a", "A", -1.0)])
+    outcome = run_command(good, odd, "--aggregate-by", "run", "--format", "plain")
+    assert "2.json: the device time of 1 operator is N/A" in outcome.err
+
+
+def test_columns_of_runs_are_in_the_forms_for_programs(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{n}.json", [Operator("a", "A", n)]) for n in (1.0, 2.0)]
+    of_runs = run_command(*files, "--format", "csv").out.splitlines()[0].split(",")
+    of_one = run_command(files[0], "--format", "csv").out.splitlines()[0].split(",")
+    assert [name for name in of_runs if name not in of_one] == ["spread"]
+
+
+def test_the_order_of_execution_is_that_of_the_first_run(tmp_path: Path) -> None:
+    times = ((1.0, 0.0), (2.0, 5.0)), ((8.0, 9.0), (4.0, 3.0))
+    files = [
+        written(tmp_path / f"{place}.json", [Operator("a", "A", us, start=at) for us, at in run])
+        for place, run in enumerate(times)
+    ]
+    profile = pa.load_runs(files)
+    assert in_order_of_execution(profile).tolist() == [0, 1]

@@ -132,7 +132,8 @@ def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) ->
     if not selection.looked_at:
         other: Side = "host" if query.side == "device" else "device"
         others = int(profile.timings(other).recorded.sum())
-        but = f"; {others} have one on the {other}" if others else ""
+        have = "has" if others == 1 else "have"
+        but = f"; {others} {have} one on the {other}" if others else ""
         yield f"no operator has a {query.side} time{but}"
     elif not len(selection.operators):
         without = selection.not_recorded

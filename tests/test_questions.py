@@ -1,0 +1,194 @@
+"""Questions that are wrong, odd or meant to do harm: each is answered or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from profile_analyze.cli.arguments import parser
+from tests.conftest import PROFILES, run_command
+
+TINY = str(PROFILES / "tiny.json")
+RESNET = str(PROFILES / "resnet18.json")
+
+
+WRONG = {
+    "--opr-name": "(",
+    "--min-time": "5x",
+    "--max-time": "-1s",
+    "--max-size": "16",
+    "--where": "tme > 1",
+    "--having": "count > 1",
+    "--aggregate-by": "bogus",
+    "--aggregate": "most",
+    "--order-by": "bogus",
+    "--top": "-1",
+    "--top-end-key": "start",
+    "--run-stat": "sum",
+    "--match": "id",
+    "--threshold": "300%",
+    "--fail-if": "total",
+    "--fail-uncertain": "maybe",
+    "--print-only": "all",
+    "--peaks": "bogus",
+    "--columns": "bogus",
+    "--format": "xls",
+    "--output": "a.xls",
+    "--plot": "a.gif",
+    "--color": "red",
+    "--print-completion": "csh",
+}
+FREE = {"--type", "--input-dtype", "--compare"}
+"""Options that take any text."""
+
+
+def test_every_option_that_can_be_wrong_is_tried() -> None:
+    valued = {
+        option
+        for action in parser()._actions
+        for option in action.option_strings
+        if action.nargs != 0 and option.startswith("--")
+    }
+    assert valued == {*WRONG, *FREE}
+
+
+@pytest.mark.parametrize("file", ["absent.json", "@absent"])
+@pytest.mark.parametrize("option", WRONG)
+def test_what_is_wrong_with_an_option_is_told_before_any_file_is_looked_at(
+    option: str, file: str
+) -> None:
+    outcome = run_command(file, f"{option}={WRONG[option]}", "--compare", "absent.json")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert "absent" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--min-time", "5ms", "--max-time", "1ms"],
+            "argument --min-time: 0.005 s is more than the most that is asked for, 0.001 s; "
+            "nothing is between them",
+        ),
+        (["--min-time", "inf"], "argument --min-time: nothing takes infinitely long"),
+        (["--max-time=-1ms"], "argument --max-time: -0.001 s: nothing takes less than no time"),
+        (
+            ["--where", "time > 5ms", "--where", "time < 1ms"],
+            "argument --where: 'time > 5ms' and 'time < 1ms' hold for nothing together, and all "
+            "must hold",
+        ),
+        (
+            ["--where", "id == 3", "--where", "name ~ conv", "--where", "id > 3"],
+            "argument --where: 'id == 3' and 'id > 3' hold for nothing together, and all must hold",
+        ),
+        (
+            ["--where", "type == Copy", "--where", "type == Reduce"],
+            "argument --where: 'type == Copy' and 'type == Reduce' hold for nothing together, and "
+            "all must hold",
+        ),
+        (
+            ["--aggregate", "sum", "--having", "count >= 3", "--having", "count < 3"],
+            "argument --having: 'count >= 3' and 'count < 3' hold for nothing together, and all "
+            "must hold",
+        ),
+        (
+            ["--where", "name == 'x"],
+            "argument --where: 'name == 'x', at character 9: the quote ' has no end; one that is "
+            "meant stands in others",
+        ),
+        (
+            ["--where", "share > 1e400%"],
+            "argument --where: 'share > 1e400%', at character 9: '1e400%' is not a number, such "
+            "as 5%",
+        ),
+        (
+            ["--where", "time\x1b > 5"],
+            "argument --where: 'time\\x1b > 5' is no condition; write COLUMN OPERATOR VALUE, such "
+            "as 'time > 1ms'",
+        ),
+        (
+            ["--where", "name ~ a\n("],
+            "argument --where: 'name ~ a\\n(', at character 8: pattern 'a\\n(', at character 4: "
+            "missing )",
+        ),
+        (
+            ["--agregate-by=type"],
+            "unrecognized arguments: --agregate-by=type (did you mean --aggregate-by?); see "
+            "profile-analyze --help",
+        ),
+        (["-q", "--zzz"], "unrecognized arguments: -q --zzz; see profile-analyze --help"),
+    ],
+)
+def test_hostile_questions(arguments: list[str], message: str) -> None:
+    outcome = run_command("none.json", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"profile_analyze: error: {message}\n"
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ["time >= 5us", "time <= 5us"],
+        ["time == 5us", "time >= 5us"],
+        ["id != 3", "id == 3"],
+        ["type == Copy", "type != Copy"],
+        ["type == Copy", "name == Copy"],
+        ["time > 1us", "time > 2us"],
+    ],
+)
+def test_conditions_that_may_hold_together_are_answered(conditions: list[str]) -> None:
+    where = [part for condition in conditions for part in ("--where", condition)]
+    assert run_command(TINY, *where).code == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000, "[" * 100_000, "x" + " " * 100_000 + "x", ":" * 100_000]
+)
+def test_long_texts_are_answered_at_once(text: str) -> None:
+    for option in (
+        "--aggregate-by",
+        "--aggregate",
+        "--columns",
+        "--order-by",
+        "--fail-if",
+        "--where",
+    ):
+        outcome = run_command("none.json", option, text)
+        assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert run_command("none.json", "--where", f"name == {text}").code == 1
+
+
+SLOW = "(a|aa|b)+$"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--opr-name", SLOW],
+        ["--where", f"name ~ {SLOW}"],
+        ["--where", f"name !~ {SLOW}"],
+        ["--aggregate-by", f"name~{SLOW}"],
+        ["--aggregate-by", "name", "--having", f"name ~ {SLOW}"],
+        ["--order-by", f"name~{SLOW}"],
+        ["--columns", f"name~{SLOW}"],
+        ["--fail-if", f"name ~ {SLOW}: time > 5s"],
+    ],
+)
+def test_patterns_stop_wherever_they_are_typed(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("profile_analyze.query.patterns.TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr("profile_analyze.query.patterns.matches.__kwdefaults__", {"limit_s": 0.05})
+    profile = tmp_path / "run.json"
+    document = json.loads(Path(TINY).read_bytes())
+    for operator in document["graph_exec"]["operator"].values():
+        operator["name"] = "a" * 60 + "c"
+    profile.write_text(json.dumps(document))
+    outcome = run_command(str(profile), *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"profile_analyze: error: pattern '{SLOW}' took more than 0.05 s; repetitions inside "
+        "repetitions, as in (a+)+, make it slow\n"
+    )
