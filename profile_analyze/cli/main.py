@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ProfileAnalyzeError as error:
         _report(f"{PROGRAM}: error", [str(error)])
         return error.exit_code
-    except MemoryError:
+    except (MemoryError, SystemError):  # the latter now and then where memory ends in an import
         _report(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
         return 1
     except ImportError as error:

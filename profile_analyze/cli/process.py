@@ -23,7 +23,9 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    except (MemoryError, OSError) as error:  # before there was anybody to report it, or meanwhile
+    # before there was anybody to report it, or meanwhile; the last is what Python raises now and
+    # then where memory ends while it imports something
+    except (MemoryError, OSError, SystemError) as error:
         told = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = told or "out of memory"
         with suppress(OSError):
