@@ -71,7 +71,9 @@ def make_mutants() -> None:
     done = subprocess.run(["mutmut", "run", name_of_none], capture_output=True, check=False)
     if not statistics.exists():
         said = done.stdout.decode(errors="replace").rpartition("\r")[2]
-        sys.exit(f"mutmut could not make the mutants, or the tests fail beside them: {said}")
+        sys.exit(
+            f"mutmut could not make the mutants, or the tests fail beside them ({FOLDER}/): {said}"
+        )
 
 
 class MutantRunner:
