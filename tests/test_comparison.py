@@ -495,3 +495,10 @@ def test_an_operator_with_a_time_on_the_other_side_only(tmp_path: Path) -> None:
     assert run_command(str(path), "--print-only", "device").err == (
         "note: no operator has a device time; 1 has one on the host\n"
     )
+
+
+def test_no_part_is_called_a_share_where_one_is_more_than_the_whole(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.json", [Operator("a", "A", 5.0), Operator("b", "B", 1.0)])
+    base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
+    outcome = run_command(new, "--compare", base, "--format", "plain")
+    assert "largest differences by type: A +3e-06 s; B -1e-06 s\n" in outcome.out

@@ -202,6 +202,8 @@ def test_texts_that_there_are_not_are_told_with_what_is_near() -> None:
         ("id < 5", "id > 3", True),
         ("id == 4", "id < 5", True),
         ("id == 4", "id == 5", False),
+        ("in_shapes == {1, 3}", "in_shapes == {1,3}", True),
+        ("in_shapes == {1, 3}", "in_shapes == {1,2}", False),
         ("time < 1ms", "time >= 1ms", False),
         ("time > 1ms", "time <= 1ms", False),
         ("time <= 1ms", "time >= 1ms", True),

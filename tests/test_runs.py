@@ -669,10 +669,17 @@ def test_columns_of_runs_are_in_the_forms_for_programs(tmp_path: Path) -> None:
 
 
 def test_the_order_of_execution_is_that_of_the_first_run(tmp_path: Path) -> None:
-    times = ((1.0, 0.0), (2.0, 5.0)), ((8.0, 9.0), (4.0, 3.0))
+    times = ((1.0, 1.0), (2.0, 5.0)), ((8.0, 9.0), (4.0, 0.0))
     files = [
         written(tmp_path / f"{place}.json", [Operator("a", "A", us, start=at) for us, at in run])
         for place, run in enumerate(times)
     ]
     profile = pa.load_runs(files)
     assert in_order_of_execution(profile).tolist() == [0, 1]
+
+
+def test_one_file_that_is_left_out_is_told_as_one(tmp_path: Path) -> None:
+    good = written(tmp_path / "1.json", [Operator("a", "A", 1.0)])
+    missing = str(tmp_path / "2.json")
+    (note,) = pa.load_runs([good, missing], skip_bad=True).notes
+    assert note == f"left out 1 file that cannot be read: {missing}: no such file"
