@@ -671,7 +671,10 @@ def test_columns_of_runs_are_in_the_forms_for_programs(tmp_path: Path) -> None:
 def test_the_order_of_execution_is_that_of_the_first_run(tmp_path: Path) -> None:
     times = ((1.0, 1.0), (2.0, 5.0)), ((8.0, 9.0), (4.0, 0.0))
     files = [
-        written(tmp_path / f"{place}.json", [Operator("a", "A", us, start=at) for us, at in run])
+        written(
+            tmp_path / f"{place}.json",
+            [Operator(name, "A", us, start=at) for name, (us, at) in zip("ab", run, strict=True)],
+        )
         for place, run in enumerate(times)
     ]
     profile = pa.load_runs(files)
