@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -234,3 +235,19 @@ def test_depth(tmp_path: Path, depth: int) -> None:
         assert (told.code, told.out) == (0, f"param.x\r\n{deep}\r\n{deep}\r\n")
     else:
         assert told.err == f"profile_analyze: error: {path}: is nested too deeply for a profile\n"
+
+
+def test_lanes_whose_times_add_up_to_more_than_any_number_are_not_available(tmp_path: Path) -> None:
+    found = two_operators()
+    huge, short = {"start": 0, "end": 1.5e308}, {"start": 0, "end": 1}
+    found["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
+    path = written(tmp_path / "a.json", found)
+    assert pa.load(path).device.lanes.total_by_lane() == {
+        "gpu0": pytest.approx(nan, nan_ok=True),
+        "gpu1": 1,
+    }
+    said = (
+        "adds up 2 comp nodes, which may have worked at the same time: N/A on gpu0, 1.0 s on gpu1\n"
+    )
+    assert said in run_command(path).err
+    assert "Warning" not in run_command(path, path).err

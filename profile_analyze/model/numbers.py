@@ -73,7 +73,8 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     weight = place - below
     row = np.arange(len(values))
     low, high = ascending[row, below], ascending[row, np.minimum(below + 1, last)]
-    return finite(low + (high - low) * weight)
+    with np.errstate(all="ignore"):
+        return finite(low + (high - low) * weight)
 
 
 def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:

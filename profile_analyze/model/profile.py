@@ -11,7 +11,13 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.coded import Coded
 from profile_analyze.model.frozen import freeze_arrays, frozen
-from profile_analyze.model.numbers import difference, over_runs, spread_of_runs, totals
+from profile_analyze.model.numbers import (
+    difference,
+    finite,
+    over_runs,
+    spread_of_runs,
+    totals,
+)
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -59,9 +65,9 @@ class LaneTimes:
         return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.vocabulary})"
 
     def total_by_lane(self) -> Mapping[str, float]:
-        """Seconds of `end - start` summed over each lane's intervals; NaN if none is known.
+        """Seconds of `end - start` summed over each lane's intervals.
 
-        Of several runs the median.
+        Of several runs the median. NaN if none is known, or they add up to more than any number.
         """
         times = difference(self.end_s, self.start_s)
         known = ~np.isnan(times)
@@ -70,7 +76,7 @@ class LaneTimes:
         size = len(self.lane.vocabulary) * runs
         sums = np.bincount(places, times[known], minlength=size).astype(np.float64)
         sums[np.bincount(places, minlength=size) == 0] = np.nan
-        medians = over_runs(sums.reshape(len(self.lane.vocabulary), runs), "median")
+        medians = over_runs(finite(sums).reshape(len(self.lane.vocabulary), runs), "median")
         return dict(zip(self.lane.vocabulary, medians.tolist(), strict=True))
 
     @classmethod

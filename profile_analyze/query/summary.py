@@ -126,7 +126,8 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
     by_lane = profile.device.lanes.total_by_lane()
     if len(by_lane) > 1:
         parts = ", ".join(
-            f"{seconds(total)} s on {lane}" for lane, total in sorted(by_lane.items())
+            f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on {lane}"
+            for lane, total in sorted(by_lane.items())
         )
         yield (
             f"the device time adds up {len(by_lane)} comp nodes, which may have worked at the "
