@@ -55,6 +55,6 @@ class Reader(Protocol):
     ) -> ReadTogether | None:
         """The profiles in `contents`, all of which this reader recognises.
 
-        Of small files this takes less time than to `read` each. None if there is something about
-        one of them that `read` has to deal with, or to tell.
+        Of small files this takes less time than to `read` each. None if one of them is
+        broken or has to be mended, which `read` tells or does.
         """

@@ -50,9 +50,9 @@ def load_runs(
 
     They are read a few at a time, and only what is kept of each stays in memory. With more
     `processes`, each of them reads some of the files so, if they are many, or a part of a large
-    file; they are forked. `progress` is called now
-    and then with the number of files that were read. With `skip_bad`, files that cannot be read
-    are left out and named in a note. `max_size` is that of each file, see `load`.
+    file; they are forked. `progress` is called now and then with the number of files that were
+    read. With `skip_bad`, files that cannot be read are left out and named in a note. `max_size`
+    is that of each file, see `load`.
 
     Raises as `load`, and `InputError` also if all files were left out.
     """
