@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UnknownColumnError,
         UnknownFormatError,
     )
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import COLUMNS, Column
     from profile_analyze.model.comparison import Comparison, compare
     from profile_analyze.model.profile import LaneTimes, Profile, Timings
@@ -60,7 +60,7 @@ _HOME = {
     "Comparison": "model.comparison",
     "Change": "query.change",
     "COLUMNS": "model.columns",
-    "Coded": "model.coded",
+    "Categorical": "model.categorical",
     "Column": "model.columns",
     "CopyTime": "query.summary",
     "Display": "report.base",
@@ -96,8 +96,8 @@ _HOME = {
 __all__ = [
     "COLUMNS",
     "FORMS",
+    "Categorical",
     "Change",
-    "Coded",
     "Column",
     "Comparison",
     "Contribution",

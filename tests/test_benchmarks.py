@@ -27,7 +27,7 @@ def test_a_profile_of_any_size(tmp_path: Path) -> None:
     profile = pa.load(path)
     assert len(profile) == 2 * SMALL + 100
     assert len(set(profile.id.tolist())) == len(profile)
-    assert len(set(profile.name.vocabulary)) >= 2 * len(pa.load(SOURCE).name.vocabulary)
+    assert len(set(profile.name.categories)) >= 2 * len(pa.load(SOURCE).name.categories)
     assert profile.notes == ()
     rows = oracle.answer(oracle.read_file(str(path)), pa.Query(order="+id"))
     assert pa.run(pa.Query(order="+id"), profile).rows == rows

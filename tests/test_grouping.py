@@ -4,12 +4,12 @@ from math import nan
 
 import numpy as np
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.query.grouping import Grouping
 
 
 def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
-    keys = [Coded.of(["b", "a", None, "b", "a", None, "c"])]
+    keys = [Categorical.of(["b", "a", None, "b", "a", None, "c"])]
     grouping = Grouping.of(np.array([1, 2, 3, 4, 5]), keys)
     assert grouping.sizes.tolist() == [2, 2, 1]
     assert grouping.operators.tolist() == [1, 4, 2, 5, 3]
@@ -22,7 +22,7 @@ def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
 
 
 def test_groups_share_all_of_several_keys() -> None:
-    keys = [Coded.of(["a", "a", "b", "b", "a"]), Coded.of(["x", "y", "x", "x", "x"])]
+    keys = [Categorical.of(["a", "a", "b", "b", "a"]), Categorical.of(["x", "y", "x", "x", "x"])]
     grouping = Grouping.of(np.arange(5), keys)
     assert grouping.operators.tolist() == [0, 4, 1, 2, 3]
     assert grouping.sizes.tolist() == [2, 1, 2]
@@ -30,7 +30,7 @@ def test_groups_share_all_of_several_keys() -> None:
 
 
 def test_large_groups_keep_the_order_of_the_file() -> None:
-    keys = [Coded.of(["a", "b", "c"] * 1000)]
+    keys = [Categorical.of(["a", "b", "c"] * 1000)]
     operators = Grouping.of(np.arange(3000), keys).operators.reshape(3, 1000)
     assert (np.diff(operators, axis=1) == 3).all()
 

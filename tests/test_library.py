@@ -254,7 +254,7 @@ def test_a_question_says_what_it_needs(query: pa.Query, details: set[str]) -> No
 def test_dtypes_of_inputs() -> None:
     static = pa.load(str(PROFILES / "direct-static.json"))
     assert static.input_dtypes is not None
-    assert ("Float32", "Float32") in static.input_dtypes.vocabulary
+    assert ("Float32", "Float32") in static.input_dtypes.categories
 
 
 def test_a_report_prints_like_the_command() -> None:
@@ -285,7 +285,7 @@ def test_values_are_short_in_a_notebook() -> None:
     assert repr(profile.device.lanes) == (
         'LaneTimes(4 intervals, lanes=(\'CompNode("cpu0:0" from "xpux:0")\',))'
     )
-    assert repr(profile.type) == "Coded(4 values, 4 distinct)"
+    assert repr(profile.type) == "Categorical(4 values, 4 distinct)"
     result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Result(1 group of 1, columns={result.columns})"
     assert (

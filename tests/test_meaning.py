@@ -219,7 +219,7 @@ def test_a_million_lanes_are_one_operator() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert profile.device.time_s.tolist() == [[1.0], [2.0]]
-    assert len(profile.device.lanes.lane.vocabulary) == 20_000
+    assert len(profile.device.lanes.lane.categories) == 20_000
     assert peak < 30 * len(data)
     (note,) = pa.summarise(profile).notes
     assert note.startswith("the device time adds up 20000 comp nodes, which may have worked ")

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import COLUMNS, RowKind
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.profile import LaneTimes, Timings
@@ -17,30 +17,30 @@ words = st.lists(st.none() | st.sampled_from(["b", "a", "c", ""]), max_size=12)
 
 @given(words)
 def test_coded_values_come_back(values: list[str | None]) -> None:
-    coded = Coded.of(values)
-    assert coded.values().tolist() == values
-    assert list(coded.vocabulary) == list(dict.fromkeys(v for v in values if v is not None))
-    assert len(coded) == len(values)
+    column = Categorical.of(values)
+    assert column.values().tolist() == values
+    assert list(column.categories) == list(dict.fromkeys(v for v in values if v is not None))
+    assert len(column) == len(values)
 
 
 def test_a_copy_of_coded_values_is_frozen_too() -> None:
-    coded = Coded.of(["a", None, "b"])
-    copy = pickle.loads(pickle.dumps(coded))
-    assert (copy.codes.tolist(), copy.vocabulary) == ([0, -1, 1], ("a", "b"))
+    column = Categorical.of(["a", None, "b"])
+    copy = pickle.loads(pickle.dumps(column))
+    assert (copy.codes.tolist(), copy.categories) == ([0, -1, 1], ("a", "b"))
     assert not copy.codes.flags.writeable
 
 
 @given(words)
 def test_coded_columns_are_mapped_taken_compared_and_ranked(values: list[str | None]) -> None:
-    coded = Coded.of(values)
-    mapped = coded.mapped(lambda word: None if word == "b" else word == "c")
+    column = Categorical.of(values)
+    mapped = column.mapped(lambda word: None if word == "b" else word == "c")
     assert mapped.values().tolist() == [None if v in (None, "b") else v == "c" for v in values]
     backwards = np.arange(len(values))[::-1].copy()
-    assert coded.take(backwards).values().tolist() == values[::-1]
-    is_a = coded.where(word == "a" for word in coded.vocabulary)
+    assert column.take(backwards).values().tolist() == values[::-1]
+    is_a = column.where(word == "a" for word in column.categories)
     assert is_a.tolist() == [value == "a" for value in values]
-    for value, rank in zip(values, coded.ranks().tolist(), strict=True):
-        assert isnan(rank) if value is None else sorted(coded.vocabulary)[int(rank)] == value
+    for value, rank in zip(values, column.ranks().tolist(), strict=True):
+        assert isnan(rank) if value is None else sorted(column.categories)[int(rank)] == value
 
 
 @given(st.lists(st.integers(-3, 3)))
@@ -55,7 +55,7 @@ def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
     lanes = LaneTimes(
         operator=np.array([0, 0, 2, 2, 3, 0]),
         run=np.array([0, 0, 0, 0, 0, 1]),
-        lane=Coded.of(["x", "y", "x", "y", "x", "x"]),
+        lane=Categorical.of(["x", "y", "x", "y", "x", "x"]),
         start_s=np.array([1.0, 10.0, 0.0, 0.0, 0.0, 5.0]),
         kern_s=np.array([nan, 10.5, 0.25, 0.5, nan, 5.0]),
         end_s=np.array([4.0, 12.0, nan, 1.0, 2.0, 5.5]),

@@ -49,7 +49,7 @@ def test_answers_about_several_runs_like_the_oracle() -> None:
             one_by_one.notes,
             one_by_one.notes_on_runs,
         )
-        lanes = [one.device.lanes.lane.vocabulary for one in (at_once, one_by_one)]
+        lanes = [one.device.lanes.lane.categories for one in (at_once, one_by_one)]
         assert lanes[0] == lanes[1]
         assert (at_once.file, at_once.files) == (one_by_one.file, one_by_one.files)
         sizes.append(len(rows))

@@ -568,7 +568,7 @@ def test_entries_of_unknown_operators_are_counted(tmp_path: Path) -> None:
 
 def test_raw_control_characters_are_read_and_counted() -> None:
     profile = pa.load(str(PROFILES / "names-ctrlchar.json"))
-    assert "ctrl\x01char" in profile.name.vocabulary
+    assert "ctrl\x01char" in profile.name.categories
     assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
 
 

@@ -16,7 +16,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis.drift import drift_factors, without_drift
 from profile_analyze.cli.progress import Progress
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.readers import many
@@ -360,12 +360,12 @@ def test_progress_is_not_shown_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_columns_are_joined_over_the_words_that_they_use() -> None:
-    one = Coded(np.array([1, -1]), ("unused", "a"))
-    two = Coded(np.array([0, 1]), ("b", "a"))
-    joined = Coded.concatenated([one, two])
-    assert joined.vocabulary == ("a", "b")
+    one = Categorical(np.array([1, -1]), ("unused", "a"))
+    two = Categorical(np.array([0, 1]), ("b", "a"))
+    joined = Categorical.concatenated([one, two])
+    assert joined.categories == ("a", "b")
     assert joined.values().tolist() == ["a", None, "b", "a"]
-    empty: Coded[Any] = Coded.concatenated([])
+    empty: Categorical[Any] = Categorical.concatenated([])
     assert len(empty) == 0
 
 
@@ -449,7 +449,7 @@ def test_lanes_are_in_the_order_in_which_operators_of_the_graph_ran_on_them(tmp_
         files.append(tmp_path / name)
         files[-1].write_text(json.dumps(found))
     one, both = pa.load(files[0]), pa.load_runs(files)
-    assert one.device.lanes.lane.vocabulary == both.device.lanes.lane.vocabulary == ("gpu0", "gpu1")
+    assert one.device.lanes.lane.categories == both.device.lanes.lane.categories == ("gpu0", "gpu1")
 
 
 def test_no_file_at_all() -> None:

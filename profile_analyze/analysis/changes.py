@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.statistics import Interval
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import Rows, Values
     from profile_analyze.model.comparison import Comparison
 
@@ -70,11 +70,11 @@ def _p_value(rows: Rows) -> Values:
     return adjusted(permutation_test(rows.per_run("time"), rows.per_run("base")))
 
 
-def _verdict(rows: Rows) -> Coded[str]:
+def _verdict(rows: Rows) -> Categorical[str]:
     import numpy as np
 
     from profile_analyze.analysis.statistics import VERDICTS, verdict_codes
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.comparison import ADDED, REMOVED
     from profile_analyze.model.numbers import quantile_of_runs, ratio
 
@@ -83,17 +83,17 @@ def _verdict(rows: Rows) -> Coded[str]:
     ratios = ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
     codes = verdict_codes(ratios, rows["p_value"], rows.once(_interval), rows.threshold)
     codes = np.where(in_base, codes, len(VERDICTS))
-    return Coded(np.where(is_new, codes, len(VERDICTS) + 1), (*VERDICTS, ADDED, REMOVED))
+    return Categorical(np.where(is_new, codes, len(VERDICTS) + 1), (*VERDICTS, ADDED, REMOVED))
 
 
-def _match_of_groups(rows: Rows) -> Coded[str]:
+def _match_of_groups(rows: Rows) -> Categorical[str]:
     import numpy as np
 
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.comparison import ADDED, REMOVED
 
     is_new, in_base = rows.on_sides
-    return Coded(np.where(in_base, np.where(is_new, 0, 2), 1), (BOTH, ADDED, REMOVED))
+    return Categorical(np.where(in_base, np.where(is_new, 0, 2), 1), (BOTH, ADDED, REMOVED))
 
 
 _column = partial(Column, needs_base=True)

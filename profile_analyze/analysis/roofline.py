@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import Rows, Values
     from profile_analyze.model.profile import Profile
 
@@ -49,7 +49,7 @@ _DTYPES: Final[Mapping[str, str]] = {
 """The runtime's names of dtypes as those of rates."""
 
 
-def rate_dtypes(profile: Profile) -> Coded[str]:
+def rate_dtypes(profile: Profile) -> Categorical[str]:
     """Shape (operators,): the dtype that each computes in, N/A where the profile does not say.
 
     It is that of the first input whose dtype is known; one that no device has a rate for (Int32)
@@ -80,7 +80,7 @@ def is_judged(rows: Rows) -> NDArray[np.bool_]:
 def below_the_clock(rows: Rows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the time is shorter than the clock of its comp node resolves."""
     lanes = rows["device"]
-    on_cpu = lanes.where(word.startswith(_CPU_LANES) for word in lanes.vocabulary)
+    on_cpu = lanes.where(word.startswith(_CPU_LANES) for word in lanes.categories)
     short: NDArray[np.bool_] = rows["time"] < CLOCK_S * (1 - 1e-6)  # but for rounding noise
     found: NDArray[np.bool_] = on_cpu & short
     return found
@@ -97,14 +97,14 @@ def _rates(rows: Rows) -> Floats:
     import numpy as np
 
     peaks, dtypes = _peaks(rows), rate_dtypes(rows.profile)
-    rates = [peaks.rate(dtype) for dtype in dtypes.vocabulary]
+    rates = [peaks.rate(dtype) for dtype in dtypes.categories]
     return np.array([*rates, peaks.rate(None)])[dtypes.codes]  # the last is that of N/A
 
 
 def moves_only(rows: Rows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the operator is of one of `MOVERS`."""
     types = rows.profile.type
-    return types.where(word in MOVERS for word in types.vocabulary)
+    return types.where(word in MOVERS for word in types.categories)
 
 
 def _compute_time(rows: Rows) -> Values:
@@ -181,15 +181,15 @@ def _bound_of_groups(rows: Rows) -> Values:
     return _larger(rows["compute_time.sum"], rows["memory_time.sum"], rows["least_time.sum"])
 
 
-def _larger(compute: Floats, memory: Floats, least: Floats) -> Coded[str]:
+def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
     """Which of the two bounds each row; N/A where the least time is."""
     import numpy as np
 
-    from profile_analyze.model.coded import MISSING_CODE, Coded
+    from profile_analyze.model.categorical import MISSING_CODE, Categorical
 
     is_compute = np.nan_to_num(compute) >= np.nan_to_num(memory)
     codes = np.where(is_compute, 0, 1)
-    return Coded(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
+    return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
 
 
 _column = partial(Column, detail="input_dtypes", needs_peaks=True)

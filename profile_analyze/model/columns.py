@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import EndKey, Profile, Side
 
@@ -28,7 +28,7 @@ RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 
 T = TypeVar("T")
 
-Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Coded[Any]"
+Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Categorical[Any]"
 
 
 class Rows(Protocol):
@@ -127,8 +127,8 @@ class Column(NamedTuple):
     of_groups: GroupRule | None
     """How a group's value comes about; None where groups have it only as a key, or not at all."""
     kind: Kind = "number"
-    """`number`: an array of numbers. Otherwise values are coded: all of them `text`, or `mixed`,
-    some of them texts and some numbers."""
+    """`number`: an array of numbers. Otherwise values are categorical: `text`, or `mixed`, which
+    has texts and numbers."""
     as_text: Callable[[Any], str] = str
     """A value that is no number, as text."""
     is_key: bool = False
@@ -222,27 +222,27 @@ def _device(rows: Rows) -> Values:
     own = rows.profile.device.lanes_of_operators()
     if rows.comparison is None:
         return own
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
 
     others = rows.comparison.base_device.lanes_of_operators()
     both = zip(own.values().tolist(), others.values().tolist(), strict=True)
-    return Coded.of([ours or theirs for ours, theirs in both])
+    return Categorical.of([ours or theirs for ours, theirs in both])
 
 
 def _run(rows: Rows) -> Values:
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
 
     run_of = rows.profile.run_of
     assert run_of is not None, "runs are not kept apart"
-    return Coded(run_of, tuple(range(1, len(rows.profile.files) + 1)))
+    return Categorical(run_of, tuple(range(1, len(rows.profile.files) + 1)))
 
 
 def _file(rows: Rows) -> Values:
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
 
     run_of = rows.profile.run_of
     assert run_of is not None, "runs are not kept apart"
-    files: Coded[str] = Coded.of(rows.profile.files)
+    files: Categorical[str] = Categorical.of(rows.profile.files)
     return files.take(run_of)
 
 

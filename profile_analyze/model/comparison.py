@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.facts import concatenated, facts_of, taken
 from profile_analyze.model.identity import identities
 from profile_analyze.model.profile import Profile, Timings
@@ -51,7 +51,7 @@ class Comparison:
     base_device: Timings
     """Of the same operators, in the runs of the base."""
     base_host: Timings
-    match: Coded[str]
+    match: Categorical[str]
     """Shape (operators,): `name` or `structure`, by which the two were matched; `added` for what
     only the profile has, `removed` for what only the base has."""
     base_file: str
@@ -82,7 +82,7 @@ class Comparison:
 
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Shape (operators,) each: whether the profile has it, whether the base has."""
-        words = self.match.vocabulary
+        words = self.match.categories
         return (
             self.match.where(word != REMOVED for word in words),
             self.match.where(word != ADDED for word in words),
@@ -121,7 +121,7 @@ def compare(profile: Profile, base: Profile, match: str = "auto") -> Comparison:
         profile=union,
         base_device=_padded(base.device, row_of_base, operators),
         base_host=_padded(base.host, row_of_base, operators),
-        match=Coded.of([*how, *[REMOVED] * len(removed)]),
+        match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_file=base.file,
         base_files=base.run_files,
         base_operators=len(base),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.profile import DETAILS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def taken(facts: Facts, rows: NDArray[np.int64]) -> Facts:
 def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     if column is None:
         return None
-    return column.take(rows) if isinstance(column, Coded) else column[rows]
+    return column.take(rows) if isinstance(column, Categorical) else column[rows]
 
 
 def concatenated(parts: Sequence[Facts]) -> Facts:
@@ -46,6 +46,6 @@ def concatenated(parts: Sequence[Facts]) -> Facts:
 def _together(columns: Sequence[Any]) -> Any:
     if any(column is None for column in columns):
         return None
-    if isinstance(columns[0], Coded):
-        return Coded.concatenated(columns)
+    if isinstance(columns[0], Categorical):
+        return Categorical.concatenated(columns)
     return np.concatenate(columns)

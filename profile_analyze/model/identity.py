@@ -47,7 +47,7 @@ def identities(
 
 def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[Any]:
     column = getattr(profile, name) if name in ("name", "type") else profile.detail(name)
-    words = (*column.vocabulary, None)
+    words = (*column.categories, None)
     return map(words.__getitem__, column.codes[rows].tolist())
 
 

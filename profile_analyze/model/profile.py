@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import freeze_arrays, frozen
 from profile_analyze.model.numbers import (
     difference,
@@ -51,7 +51,7 @@ class LaneTimes:
     """The operator's row in the profile."""
     run: NDArray[np.int64]
     """The run, counted from 0."""
-    lane: Coded[str]
+    lane: Categorical[str]
     """Where it ran: a comp node of the device, a thread of the host."""
     start_s: NDArray[np.float64]
     kern_s: NDArray[np.float64]
@@ -62,7 +62,7 @@ class LaneTimes:
         freeze_arrays(self)
 
     def __repr__(self) -> str:
-        return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.vocabulary})"
+        return f"LaneTimes({counted(len(self.end_s), 'interval')}, lanes={self.lane.categories})"
 
     def total_by_lane(self) -> Mapping[str, float]:
         """Seconds of `end - start` summed over each lane's intervals.
@@ -73,17 +73,17 @@ class LaneTimes:
         known = ~np.isnan(times)
         runs = int(self.run.max(initial=0)) + 1
         places = (self.lane.codes * runs + self.run)[known]
-        size = len(self.lane.vocabulary) * runs
+        size = len(self.lane.categories) * runs
         sums = np.bincount(places, times[known], minlength=size).astype(np.float64)
         sums[np.bincount(places, minlength=size) == 0] = np.nan
-        medians = over_runs(finite(sums).reshape(len(self.lane.vocabulary), runs), "median")
-        return dict(zip(self.lane.vocabulary, medians.tolist(), strict=True))
+        medians = over_runs(finite(sums).reshape(len(self.lane.categories), runs), "median")
+        return dict(zip(self.lane.categories, medians.tolist(), strict=True))
 
     @classmethod
     def concatenated(cls, parts: Sequence[LaneTimes]) -> LaneTimes:
         """The intervals of all `parts`, one after the other."""
         return cls(
-            lane=Coded.concatenated([part.lane for part in parts]),
+            lane=Categorical.concatenated([part.lane for part in parts]),
             **{
                 name: np.concatenate([getattr(part, name) for part in parts])
                 for name in ("operator", "run", "start_s", "kern_s", "end_s")
@@ -142,14 +142,14 @@ class Timings:
         np.fmax.at(wait_s, (lanes.operator, lanes.run), times)
         return frozen(wait_s)
 
-    def lanes_of_operators(self) -> Coded[str]:
+    def lanes_of_operators(self) -> Categorical[str]:
         """Shape (operators,): the lanes of each, joined by commas; N/A for one without any."""
         names: dict[int, list[str]] = {}
         lane_of = self.lanes.lane.values()
         for operator, lane in zip(self.lanes.operator.tolist(), lane_of, strict=True):
             names.setdefault(operator, []).append(lane)
         texts = {row: ", ".join(dict.fromkeys(lanes)) for row, lanes in names.items()}
-        return Coded.of([texts.get(row) for row in range(self.operators)])
+        return Categorical.of([texts.get(row) for row in range(self.operators)])
 
     def chosen_s(self, end_key: EndKey) -> NDArray[np.float64]:
         """Shape (operators, runs): the time up to the end, or up to the first kernel."""
@@ -169,7 +169,7 @@ class Profile:
     """The facts of one profile: a row for each operator of the graph, in the file's order.
 
     Numbers are in base units (seconds, bytes, floating-point operations). What the profile does
-    not say is NaN in a column of numbers and code -1 in a coded column.
+    not say is NaN in a column of numbers and code -1 in a categorical column.
     """
 
     file: str
@@ -178,22 +178,22 @@ class Profile:
     """What wrote it."""
     id: NDArray[np.int64]
     """Shape (operators,)."""
-    name: Coded[str]
-    type: Coded[str]
+    name: Categorical[str]
+    type: Categorical[str]
     computation: NDArray[np.float64]
     """Shape (operators,): floating-point operations, two for a multiply-add."""
     memory: NDArray[np.float64]
     """Shape (operators,): bytes of all inputs and outputs, each counted once."""
     device: Timings
     host: Timings
-    in_shapes: Coded[Shapes] | None = None
+    in_shapes: Categorical[Shapes] | None = None
     """The shape of each input; this and the other details are None if not asked for: `detail`."""
-    in_layouts: Coded[Strides] | None = None
+    in_layouts: Categorical[Strides] | None = None
     """Strides in elements of each input, None for a contiguous one; empty if all are."""
-    out_shapes: Coded[Shapes] | None = None
-    input_dtypes: Coded[Dtypes] | None = None
+    out_shapes: Categorical[Shapes] | None = None
+    input_dtypes: Categorical[Dtypes] | None = None
     """The dtype of each input, None for an unknown one."""
-    parameters: Coded[Parameters] | None = None
+    parameters: Categorical[Parameters] | None = None
     """Names and values, in the order of the names, such as `("stride_h", 2)`."""
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
@@ -213,9 +213,9 @@ class Profile:
     def __repr__(self) -> str:
         return f"Profile({self.file!r}, {counted(len(self), 'operator')}, {self.source!r})"
 
-    def detail(self, name: str) -> Coded[Any]:
+    def detail(self, name: str) -> Categorical[Any]:
         """One of `DETAILS`. Raises `QueryError` if the profile was loaded without it."""
-        column: Coded[Any] | None = getattr(self, name)
+        column: Categorical[Any] | None = getattr(self, name)
         if column is None:
             raise QueryError(f"{name}: the profile was loaded without this detail")
         return column

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.errors import PatternError
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.query.catalog import PARAMETER, find_column
 from profile_analyze.query.patterns import matches
 from profile_analyze.query.roof_notes import roof_notes
@@ -54,16 +54,16 @@ def _on_runs(query: Query, profile: Profile) -> Iterator[str]:
 
 def _on_types(query: Query, profile: Profile) -> Iterator[str]:
     for name in query.types:
-        if name not in profile.type.vocabulary:
+        if name not in profile.type.categories:
             yield f"type {name}: the profile has no such operator; {_near_types(name, profile)}"
 
 
 def _near_types(name: str, profile: Profile) -> str:
-    near = _near(name, profile.type.vocabulary)
+    near = _near(name, profile.type.categories)
     if near:
         return f"near: {', '.join(near)}"
     counts = np.bincount(profile.type.codes[profile.type.codes >= 0])
-    common = [profile.type.vocabulary[code] for code in np.argsort(-counts, kind="stable")[:8]]
+    common = [profile.type.categories[code] for code in np.argsort(-counts, kind="stable")[:8]]
     return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
 
 
@@ -78,7 +78,7 @@ def _near(name: str, words: Sequence[str]) -> list[str]:
 def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
     if not query.input_dtype or profile.input_dtypes is None:
         return
-    known = sorted({dtype for word in profile.input_dtypes.vocabulary for dtype in word if dtype})
+    known = sorted({dtype for word in profile.input_dtypes.categories for dtype in word if dtype})
     if known and query.input_dtype not in known:
         has = ", ".join(known)
         yield f"input dtype {query.input_dtype}: no input is known to be of it; there are {has}"
@@ -111,7 +111,7 @@ def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
         column = find_column(condition.column)
         if condition.operator != "==" or column.kind == "number":
             continue
-        words = list(map(column.as_text, operators[column.name].vocabulary))
+        words = list(map(column.as_text, operators[column.name].categories))
         if words and not condition.is_text_of(words):
             near = ", ".join(_near(condition.value, words)) or "nothing is near"
             yield f"{condition.text}: no operator has that; near: {near}"
@@ -122,7 +122,7 @@ def _on_parameters(query: Query, profile: Profile) -> Iterator[str]:
     asked = dict.fromkeys(name for name in query.used if name.startswith(PARAMETER))
     if not asked:
         return
-    known = {name for word in profile.detail("parameters").vocabulary for name, _ in word}
+    known = {name for word in profile.detail("parameters").categories for name, _ in word}
     for name in asked:
         if name.removeprefix(PARAMETER) not in known:
             yield f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}"
@@ -147,7 +147,7 @@ def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
     """What matching anywhere in the name, and whatever its case, would have found."""
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
-    names = profile.name.vocabulary
+    names = profile.name.categories
     with suppress(PatternError):  # no advice on one that is slow, or cannot be made wider so
         if any(matches(pattern, names, limit_s=_ADVICE_LIMIT_S)):
             return
@@ -172,6 +172,6 @@ def _on_the_order(
         return
     for order in query.parsed_order():
         values = rows[order.column]
-        unknown = values.codes < 0 if isinstance(values, Coded) else np.isnan(values)
+        unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
             yield f"{order.column} is N/A everywhere and puts nothing in order"

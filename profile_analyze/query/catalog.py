@@ -29,7 +29,7 @@ from profile_analyze.query.patterns import compile_pattern, parts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import Rows, Values
 
 CATALOG: Final = (*COLUMNS, *roofline.COLUMNS, *changes.COLUMNS)
@@ -91,8 +91,8 @@ def _part(column: Column, pattern: str) -> Column:
     compile_pattern(pattern)
 
     def of_operators(rows: Rows) -> Values:
-        values: Coded[Any] = rows[column.name]
-        found = parts(pattern, map(column.as_text, values.vocabulary))
+        values: Categorical[Any] = rows[column.name]
+        found = parts(pattern, map(column.as_text, values.categories))
         return values.mapped(lambda _: next(found))
 
     return column._replace(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import Column, RowKind, Rows
 
     _Limit: TypeAlias = tuple[float, bool]  # and whether it is within itself
@@ -100,11 +100,11 @@ class Condition(NamedTuple):
 
         column = find_column(self.column)
         if column.kind != "number":
-            values: Coded[Any] = rows[self.column]
+            values: Categorical[Any] = rows[self.column]
             unknown = values.codes < 0
             if self._wants_numbers:
-                unknown |= values.where(isinstance(word, str) for word in values.vocabulary)
-            return values.where(self._words(column, values.vocabulary)), unknown
+                unknown |= values.where(isinstance(word, str) for word in values.categories)
+            return values.where(self._words(column, values.categories)), unknown
         numbers = rows[self.column]
         bound = parse_quantity(self.value, column.unit)
         tolerance = TIME_TOLERANCE_S if column.unit == "s" else 0.0

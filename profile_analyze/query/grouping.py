@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.coded import Coded
+    from profile_analyze.model.categorical import Categorical
 
 
 class Grouping(NamedTuple):
@@ -26,14 +26,14 @@ class Grouping(NamedTuple):
     """Shape (operators,): rows of the profile, group after group, in the file's order in each."""
 
     @classmethod
-    def of(cls, operators: NDArray[np.int64], keys: Iterable[Coded[Any]]) -> Grouping:
+    def of(cls, operators: NDArray[np.int64], keys: Iterable[Categorical[Any]]) -> Grouping:
         """`operators` (rows of the profile, ascending), together where all `keys` are equal.
 
         Without keys all are one group; without operators there is no group.
         """
         group = np.zeros(len(operators), np.int64)
         for column in keys:
-            combined = group * (len(column.vocabulary) + 1) + column.codes[operators]
+            combined = group * (len(column.categories) + 1) + column.codes[operators]
             group, _ = numbered(combined)
         by_group = np.argsort(group, kind="stable")
         return cls(np.bincount(group), operators[by_group])
@@ -47,6 +47,6 @@ class Grouping(NamedTuple):
         by_run = values[self.operators].T.ravel()
         return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
 
-    def label(self, column: Coded[Any]) -> Coded[Any]:
+    def label(self, column: Categorical[Any]) -> Categorical[Any]:
         """Shape (groups,): what the operators of each group share in `column`, one of the keys."""
         return column.take(self.operators[np.cumsum(self.sizes) - self.sizes])

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import rate_dtypes
-from profile_analyze.model.coded import MISSING_CODE
+from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.query.question import Query
 from profile_analyze.query.roof_notes import largest_types, roof_notes, share_of
@@ -91,7 +91,7 @@ def _rates(
     """The dtypes that are judged by, those with most time first."""
     dtypes = rate_dtypes(rows.profile)
     shares: dict[str, float] = {}
-    for code, dtype in [*enumerate(dtypes.vocabulary), (MISSING_CODE, peaks.dtype)]:
+    for code, dtype in [*enumerate(dtypes.categories), (MISSING_CODE, peaks.dtype)]:
         here = judged & (dtypes.codes == code)
         if here.any():
             name = dtype if dtype in dict(peaks.flops) else ANY_DTYPE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.visible import visible
@@ -97,7 +97,7 @@ class Result:
         """
         found = self.shown[self.column(name).name]
         read_only: NDArray[Any] = np.asarray(
-            found.values() if isinstance(found, Coded) else found
+            found.values() if isinstance(found, Categorical) else found
         ).view()
         read_only.flags.writeable = False
         return read_only

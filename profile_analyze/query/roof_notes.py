@@ -34,11 +34,11 @@ def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tup
     """The types with most time among the chosen operators, and their shares."""
     types = rows.profile.type
     shares = np.array(
-        [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.vocabulary))]
+        [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
     )
     for code in np.argsort(-shares, kind="stable")[:_TYPES]:
         if shares[code] > 0:
-            yield types.vocabulary[code], float(shares[code])
+            yield types.categories[code], float(shares[code])
 
 
 def roof_notes(rows: OperatorRows) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _on_dtypes(rows: OperatorRows) -> Iterator[str]:
         yield f"of a dtype that the profile does not say, taken for {peaks.dtype}: " + counted(
             int(unknown.sum()), "operator"
         )
-    for code, dtype in enumerate(dtypes.vocabulary):
+    for code, dtype in enumerate(dtypes.categories):
         here = works & (dtypes.codes == code)
         if here.any() and np.isnan(peaks.rate(dtype)):
             count = counted(int(here.sum()), "operator")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED, AggregateOf, RatioOfSums
 from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.numbers import over_runs, ratio
@@ -228,4 +228,6 @@ class ShownRows(_View):
         if column.timed:
             return self._rows.per_run(column.name)[self._chosen]
         values = self._rows[column.name]
-        return values.take(self._chosen) if isinstance(values, Coded) else values[self._chosen]
+        return (
+            values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.runs import by_run
@@ -73,5 +73,5 @@ def _sorted_places(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
     """The places in `candidates`, sorted by their values: ties stay, and N/A comes last."""
-    chosen = values.ranks()[candidates] if isinstance(values, Coded) else values[candidates]
+    chosen = values.ranks()[candidates] if isinstance(values, Categorical) else values[candidates]
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

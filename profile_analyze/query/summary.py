@@ -100,7 +100,7 @@ def summarise(
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
-    is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.vocabulary)
+    is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.categories)
     passed, _ = of_kind(query, profile)
     chosen = profile.device.recorded & is_copy & passed
     total_s, mean_s = _total_and_mean(profile.device.time_s[chosen], query.run_statistic)

@@ -13,7 +13,7 @@ import numpy as np
 
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Timings
 from profile_analyze.model.visible import visible
@@ -234,8 +234,8 @@ def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
     return _Told(
         columns={
             "id": _ids(list(chain.from_iterable(row_of))),
-            "name": Coded.of(column(operators, "name")),
-            "type": Coded.of(column(operators, "type")),
+            "name": Categorical.of(column(operators, "name")),
+            "type": Categorical.of(column(operators, "type")),
             "computation": computation,
             "memory": memory,
             **_details(details, footprints, graphs),
@@ -287,9 +287,9 @@ def _ids(texts: Sequence[str]) -> NDArray[np.int64]:
     raise BrokenPartError(OPERATORS.path, error)
 
 
-def _texts(entries: Iterable[object], field: str) -> Coded[bytes]:
+def _texts(entries: Iterable[object], field: str) -> Categorical[bytes]:
     """A field of every entry that is not decoded, as the text it is; empty where it is missing."""
-    return Coded.of(texts(entries, field))
+    return Categorical.of(texts(entries, field))
 
 
 def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings, list[_Note]]:
@@ -306,7 +306,7 @@ def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings,
         operator, start_s, kern_s, end_s = (
             values[known] for values in (operator, start_s, kern_s, end_s)
         )
-        lane = Coded.of(lane.values()[known].tolist())  # as if theirs were not there
+        lane = Categorical.of(lane.values()[known].tolist())  # as if theirs were not there
     # no kernel on this thread: the writer says -1 then
     kern_s = np.where(kern_s < start_s, np.nan, kern_s)
     end_s = np.where(end_s < start_s, np.nan, end_s)
@@ -402,7 +402,7 @@ def _details(
     graphs: Iterable[Graph],
 ) -> dict[str, Any]:
     """What is asked for of `profile.DETAILS`, by name. Raises `BrokenPartError`."""
-    makers: dict[str, Callable[[], Coded[Any]]] = {
+    makers: dict[str, Callable[[], Categorical[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(IN_SHAPES.of_optional),
         "in_layouts": lambda: _layouts(footprints).mapped(IN_LAYOUTS.of_optional),
         "out_shapes": lambda: _texts(footprints, "out_shapes").mapped(OUT_SHAPES.of_optional),
@@ -412,9 +412,9 @@ def _details(
     return {name: make() for name, make in makers.items() if name in asked}
 
 
-def _layouts(footprints: Iterable[Footprint]) -> Coded[bytes]:
+def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
     """The strides as JSON. The writer leaves them out where all inputs are contiguous: `[]`."""
-    return Coded.of(
+    return Categorical.of(
         [
             bytes(one.in_layouts) or (b"[]" if memoryview(one.in_shapes).nbytes else b"")
             for one in footprints
@@ -477,7 +477,9 @@ def _has_changed(recorded: bytes, computed: bytes) -> bool:
 
 
 def _stale_inputs(
-    in_shapes: Coded[bytes], inputs: Iterable[tuple[str, ...]], variables: Mapping[str, Variable]
+    in_shapes: Categorical[bytes],
+    inputs: Iterable[tuple[str, ...]],
+    variables: Mapping[str, Variable],
 ) -> NDArray[np.bool_]:
     """Shape (operators,): whether some input had another shape than in the footprint.
 
@@ -519,12 +521,12 @@ def _inputs(operators: Iterable[Operator]) -> list[tuple[str, ...]]:
     return [INPUTS.of_optional(bytes(operator.input)) or () for operator in operators]
 
 
-def _input_dtypes(graphs: Iterable[Graph]) -> Coded[Dtypes]:
+def _input_dtypes(graphs: Iterable[Graph]) -> Categorical[Dtypes]:
     dtypes: list[Dtypes] = []
     for graph in graphs:
         dtype_of = {id_: _dtype(bytes(variable.mem_plan)) for id_, variable in graph.var.items()}
         dtypes += (tuple(map(dtype_of.get, ids)) for ids in _inputs(graph.operator.values()))
-    return Coded.of(dtypes)
+    return Categorical.of(dtypes)
 
 
 def _dtype(memory_plan: bytes) -> str | None:

@@ -20,7 +20,7 @@ from typing import (
 import msgspec
 import numpy as np
 
-from profile_analyze.model.coded import Coded
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.profile import Shape, Shapes, Strides
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class IntervalColumns(NamedTuple):
     """Of the operators with an entry, a list for each file."""
     sizes: NDArray[np.int64]
     """How many intervals each of them has; the others are the intervals' own."""
-    lane: Coded[str]
+    lane: Categorical[str]
     start_s: NDArray[np.float64]
     kern_s: NDArray[np.float64]
     end_s: NDArray[np.float64]
@@ -285,7 +285,7 @@ def _interval_columns(files: Sequence[dict[str, dict[str, _Interval]]]) -> Inter
     return IntervalColumns(
         ids=list(map(list, files)),
         sizes=np.fromiter(map(len, entries), np.int64, len(entries)),
-        lane=Coded.of(list(chain.from_iterable(entries))),
+        lane=Categorical.of(list(chain.from_iterable(entries))),
         start_s=numbers(intervals, "start"),
         kern_s=numbers(intervals, "kern"),
         end_s=numbers(intervals, "end"),

@@ -167,7 +167,7 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
         "files": list(map(as_utf8, dict.fromkeys(profile.run_files))),
         "operators": operators,
         "runs": profile.runs,
-        "devices": list(profile.device.lanes.lane.vocabulary),
+        "devices": list(profile.device.lanes.lane.categories),
     }
 
 

@@ -1,4 +1,4 @@
-"""A column of values that repeat: small integers and the list of what they stand for."""
+"""Categorical columns: values that repeat, as integer codes and the distinct categories."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ MISSING_CODE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Coded(Generic[T]):
-    """Values as codes into a vocabulary without repetitions, in order of first appearance."""
+class Categorical(Generic[T]):
+    """Values as codes into distinct categories, in order of first appearance."""
 
     codes: NDArray[np.int64]
-    """Shape (rows,): the place in `vocabulary`, or -1 where the value is not available."""
-    vocabulary: tuple[T, ...]
+    """Shape (rows,): the index in `categories`, or -1 where the value is not available."""
+    categories: tuple[T, ...]
     """The distinct values."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
 
-    def __reduce__(self) -> tuple[type[Coded[T]], tuple[Any, ...]]:
-        return type(self), (self.codes, self.vocabulary)  # so that a copy is frozen too
+    def __reduce__(self) -> tuple[type[Categorical[T]], tuple[Any, ...]]:
+        return type(self), (self.codes, self.categories)  # so that a copy is frozen too
 
     def __repr__(self) -> str:
-        return f"Coded({counted(len(self), 'value')}, {len(self.vocabulary)} distinct)"
+        return f"Categorical({counted(len(self), 'value')}, {len(self.categories)} distinct)"
 
     @classmethod
-    def of(cls, values: Sequence[T | None]) -> Coded[T]:
-        """The coded form of `values`; None is N/A."""
+    def of(cls, values: Sequence[T | None]) -> Categorical[T]:
+        """The categorical column of `values`; None is N/A."""
         places: defaultdict[T | None, int] = defaultdict(count().__next__)
         codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
         missing = places.pop(None, None)
@@ -53,46 +53,46 @@ class Coded(Generic[T]):
         return cls(codes, tuple(places))  # type: ignore[arg-type]  # None was taken out
 
     @classmethod
-    def concatenated(cls, parts: Sequence[Coded[T]]) -> Coded[T]:
+    def concatenated(cls, parts: Sequence[Categorical[T]]) -> Categorical[T]:
         """One column after the other, over the words that they use."""
         places: dict[T, int] = {}
         codes = []
         for part in parts:
-            is_used = np.zeros(len(part.vocabulary) + 1, np.bool_)  # the last is for N/A
+            is_used = np.zeros(len(part.categories) + 1, np.bool_)  # the last is for N/A
             is_used[part.codes] = True
             place_of = np.full(len(is_used), MISSING_CODE)
             for code in np.flatnonzero(is_used[:-1]).tolist():
-                place_of[code] = places.setdefault(part.vocabulary[code], len(places))
+                place_of[code] = places.setdefault(part.categories[code], len(places))
             codes.append(place_of[part.codes])
         return cls(np.concatenate(codes) if codes else np.empty(0, np.int64), tuple(places))
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: NDArray[np.int64]) -> Coded[T]:
+    def take(self, rows: NDArray[np.int64]) -> Categorical[T]:
         """The same column with only `rows`, in their order."""
-        return Coded(self.codes[rows], self.vocabulary)
+        return Categorical(self.codes[rows], self.categories)
 
-    def mapped(self, function: Callable[[T], U | None]) -> Coded[U]:
+    def mapped(self, function: Callable[[T], U | None]) -> Categorical[U]:
         """The column of `function(value)`; called once for each distinct value."""
-        words = Coded.of([function(word) for word in self.vocabulary])
+        words = Categorical.of([function(word) for word in self.categories])
         codes = np.append(words.codes, MISSING_CODE)  # so that -1 finds -1
-        return Coded(codes[self.codes], words.vocabulary)
+        return Categorical(codes[self.codes], words.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
         """Shape (rows,): whether `holds` is true of a row's value, N/A being false.
 
-        `holds` gives one truth for each word of the vocabulary, in its order.
+        `holds` gives one truth for each category, in their order.
         """
-        truths = np.fromiter(holds, np.bool_, len(self.vocabulary))
+        truths = np.fromiter(holds, np.bool_, len(self.categories))
         return np.append(truths, False)[self.codes]
 
     def ranks(self) -> NDArray[np.float64]:
-        """Shape (rows,): each value's place in the sorted vocabulary, NaN for N/A.
+        """Shape (rows,): each value's rank among the sorted categories, NaN for N/A.
 
         Numbers come before texts.
         """
-        keys: list[Any] = [(isinstance(word, str), word) for word in self.vocabulary]
+        keys: list[Any] = [(isinstance(word, str), word) for word in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         rank = np.full(len(order) + 1, np.nan)
         rank[order] = np.arange(len(order))
@@ -100,7 +100,7 @@ class Coded(Generic[T]):
 
     def values(self) -> NDArray[Any]:
         """Shape (rows,), dtype object: the values themselves, None for N/A."""
-        words = np.empty(len(self.vocabulary) + 1, dtype=object)
-        for place, word in enumerate(self.vocabulary):  # one by one: words may be tuples
+        words = np.empty(len(self.categories) + 1, dtype=object)
+        for place, word in enumerate(self.categories):  # one by one: words may be tuples
             words[place] = word
         return words[self.codes]
