@@ -6,10 +6,13 @@ Everywhere else numbers are in base units: seconds, bytes, floating-point operat
 from __future__ import annotations
 
 import re
-from math import inf, isinf, isnan
-from typing import Final
+from math import inf, isfinite, isinf, isnan
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QuantityError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOT_AVAILABLE: Final = "N/A"
 
@@ -46,26 +49,31 @@ _EXAMPLES: Final = {
     "": "12",
 }
 
-_SECONDS: Final = {
-    "s": 1.0,
-    "ms": 1e-3,
-    "us": 1e-6,
-    "\N{MICRO SIGN}s": 1e-6,
-    "\N{GREEK SMALL LETTER MU}s": 1e-6,
-    "ns": 1e-9,
-    "min": 60.0,
-    "h": 3600.0,
+# unit -> how many seconds it is; a text where a float could not hold it exactly
+_SECONDS: Final[Mapping[str, int | str]] = {
+    "s": 1,
+    "ms": "1e-3",
+    "us": "1e-6",
+    "\N{MICRO SIGN}s": "1e-6",
+    "\N{GREEK SMALL LETTER MU}s": "1e-6",
+    "ns": "1e-9",
+    "min": 60,
+    "h": 3600,
 }
+_PER_CENT: Final = "1e-2"
+
+_MOST_DIGITS_OF_A_FACTOR: Final = 25
+"""1024 ** 8 has so many."""
 
 
 def parse_time(text: str) -> float:
     """Seconds of a text such as `0.001`, `1ms`, `20 us`, `inf`; a bare number is in seconds.
 
-    Raises `QuantityError`.
+    They are rounded once: `3us` is the float nearest to 0.000003. Raises `QuantityError`.
     """
     number, unit = _split_unit(text)
     try:
-        seconds = float(number)
+        seconds = _product(number, _SECONDS.get(unit, 1))
     except ValueError:
         seconds = float("nan")
     if unit not in _SECONDS or isnan(seconds):
@@ -73,7 +81,7 @@ def parse_time(text: str) -> float:
         raise QuantityError(
             f"{text!r} is not a time; write seconds, or a number with one of {known}: 0.001, 1ms"
         )
-    return seconds * _SECONDS[unit]
+    return seconds
 
 
 def _split_unit(text: str) -> tuple[str, str]:
@@ -91,16 +99,17 @@ def parse_quantity(text: str, unit: str) -> float:
 
     `unit` is that of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
     decimal (`k` or `K`, M, G, T, P, E, Z, Y), for bytes binary too (`Ki`, `Mi` ...); a bare number
-    is in the base unit. Raises `QuantityError`.
+    is in the base unit. The product of number and prefix is rounded once, so that `2054.048kB` is
+    2054048.0 bytes. Raises `QuantityError`.
     """
     if unit == "s":
         return parse_time(text)
     match = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*", text)
     factor = _factor(match[2], unit) if match else None
     if match and unit == "1" and match[2] == "%":
-        value = float(match[1]) / 100
+        value = _product(match[1], _PER_CENT)
     elif match and factor is not None:
-        value = float(match[1]) * factor
+        value = _product(match[1], factor)
     else:
         value = inf
     if isinf(value):
@@ -109,20 +118,35 @@ def parse_quantity(text: str, unit: str) -> float:
     return value
 
 
-def _factor(word: str, unit: str) -> float | None:
+def _product(number: str, factor: int | str) -> float:
+    """The float nearest to `number` times `factor`, both of them decimal numbers.
+
+    What is infinite, NaN or 0 as a float stays so, which also keeps exponents such as 1e999999999
+    from being written out. Raises `ValueError` if `number` is none.
+    """
+    nearest = float(number)
+    if factor == 1 or nearest == 0 or not isfinite(nearest):
+        return nearest
+    from decimal import Context, Decimal  # a millisecond, which few calls need
+
+    exact = Context(prec=len(number) + _MOST_DIGITS_OF_A_FACTOR)
+    return float(exact.multiply(Decimal(number), Decimal(factor)))
+
+
+def _factor(word: str, unit: str) -> int | None:
     """How many of `unit` the unit `word` is; None if it is not one of the kind."""
     for base in _UNIT_WORDS[unit]:
         if not word.endswith(base):
             continue
         prefix = word[: len(word) - len(base)]
         if not prefix:
-            return 1.0
+            return 1
         if unit not in SCALED:
             continue
         if prefix in _DECIMAL:
-            return 1000.0 ** _DECIMAL[prefix]
+            return int(1000 ** _DECIMAL[prefix])
         if prefix.endswith("i") and prefix[:-1] in _DECIMAL and SCALED[unit][0] == 1024:
-            return 1024.0 ** _DECIMAL[prefix[:-1]]
+            return int(1024 ** _DECIMAL[prefix[:-1]])
     return None
 
 

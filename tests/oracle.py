@@ -9,6 +9,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -371,9 +372,8 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
 
 def _quantity(text: str) -> float:
     number, unit = re.fullmatch(r"([\d.e-]+)(.*)", text).groups()  # type: ignore[union-attr]
-    if unit == "%":
-        return float(number) / 100
-    return float(number) * {"": 1, "us": 1e-6, "ms": 1e-3, "KiB": 1024, "KFLO": 1000}[unit]
+    factors = {"": "1", "%": "1e-2", "us": "1e-6", "ms": "1e-3", "KiB": "1024", "KFLO": "1000"}
+    return float(Fraction(number) * Fraction(factors[unit]))
 
 
 def _grouped(chosen: list[dict[str, Any]], query: Query) -> list[list[dict[str, Any]]]:

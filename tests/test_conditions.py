@@ -126,6 +126,21 @@ def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
 @pytest.mark.parametrize(
     ("where", "ids"),
     [
+        (["memory == 2054.048kB"], [342]),
+        (["memory >= 2.054048 MB", "memory < 2.3MB"], [342]),
+        (["memory > 2.054048MB", "memory < 2.3MB"], []),
+        (["memory > 2054047", "memory <= 2054.048kB"], [342]),
+        (["memory > 2054047", "memory < 2054.048kB"], []),
+        (["memory > 2054047", "memory < 2.3MB", "memory != 2.054048MB"], []),
+    ],
+)
+def test_quantities_are_compared_exactly(where: list[str], ids: list[int]) -> None:
+    assert pa.run(pa.Query(where=where), pa.load(RESNET))["id"].tolist() == ids
+
+
+@pytest.mark.parametrize(
+    ("where", "ids"),
+    [
         ("time == 3us", [1]),
         ("time != 3us", [0, 2]),
         ("time < 3us", [0]),

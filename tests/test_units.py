@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from math import inf, nan
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from profile_analyze import QuantityError, units
 
@@ -20,6 +23,11 @@ from profile_analyze import QuantityError, units
         ("1ms", 0.001),
         ("1.5 ms", 0.0015),
         ("20us", 20e-6),
+        ("3us", 3e-6),
+        ("1.1ms", 0.0011),
+        ("1e-300us", 1e-306),
+        ("0.7min", 42.0),
+        ("4.35h", 15660.0),
         ("20\N{MICRO SIGN}s", 20e-6),
         ("20\N{GREEK SMALL LETTER MU}s", 20e-6),
         ("3ns", 3e-9),
@@ -28,10 +36,16 @@ from profile_analyze import QuantityError, units
         ("1h", 3600.0),
         ("inf", inf),
         ("-Infinity", -inf),
+        ("1e999999999", inf),
+        ("-1e999999999ms", -inf),
+        ("1e9999999999999999999h", inf),
+        ("1e-9999999999999999999us", 0.0),
+        ("0e9999999999999999999us", 0.0),
+        ("1" + "0" * 5000 + "e-5000ms", 0.001),
     ],
 )
 def test_times_are_read(text: str, seconds: float) -> None:
-    assert units.parse_time(text) == pytest.approx(seconds, rel=1e-15)
+    assert units.parse_time(text) == seconds
 
 
 @pytest.mark.parametrize(
@@ -127,7 +141,13 @@ def test_rates_of_hardware_are_decimal() -> None:
         ("7K", "FLO", 7000.0),
         ("1.4TiB/s", "byte/s", 1.4 * 1024**4),
         ("4.5 FLO/byte", "FLO/byte", 4.5),
+        ("2054.048kB", "byte", 2_054_048.0),
+        ("2.054048 MB", "byte", 2_054_048.0),
+        ("1.7e308", "byte", 1.7e308),
+        ("1e-300YiB", "byte", float(Fraction("1e-300") * 1024**8)),
+        ("1e-999999999999999999999YB", "byte", 0.0),
         ("7%", "1", 0.07),
+        ("0.29%", "1", 0.0029),
         (".05", "1", 0.05),
         ("-3", "", -3.0),
         ("1ms", "s", 0.001),
@@ -135,6 +155,24 @@ def test_rates_of_hardware_are_decimal() -> None:
 )
 def test_quantities_are_read(text: str, unit: str, value: float) -> None:
     assert units.parse_quantity(text, unit) == value
+
+
+FACTORS: dict[str, dict[str, str]] = {
+    "s": {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9", "min": "60", "h": "3600"},
+    "1": {"": "1", "%": "1e-2"},
+    "byte": {"B": "1", "kB": "1e3", "YB": "1e24", "KiB": "1024", "YiB": str(1024**8)},
+    "FLO/s": {"": "1", "T": "1e12"},
+}
+
+
+@given(
+    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?(e[+-]?[0-9]{1,2})?", fullmatch=True),
+    st.sampled_from([(unit, word) for unit, words in FACTORS.items() for word in words]),
+)
+def test_what_is_read_is_the_nearest_float(number: str, kind: tuple[str, str]) -> None:
+    unit, word = kind
+    exactly = Fraction(number) * Fraction(FACTORS[unit][word])
+    assert units.parse_quantity(number + word, unit) == float(exactly)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +183,8 @@ def test_quantities_are_read(text: str, unit: str, value: float) -> None:
             ("5%%", "1"),
             ("5 % %", "1"),
             ("1e999", "byte"),
+            ("1e308KB", "byte"),
+            ("1e999999999%", "1"),
             ("nan", "1"),
             ("inf", ""),
         ),
