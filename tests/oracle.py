@@ -472,9 +472,10 @@ def _deviation(known: list[float]) -> Number:
     """As in a textbook, adding up one by one: groups that are equally spread must come out equal."""
     if len(known) < 2:
         return None
-    mean = float(np.sum(known)) / len(known)  # of ratios, whose sums depend on the order
+    apart = [value - known[0] for value in known]  # equal values are exactly 0 apart
+    mean = float(np.sum(apart)) / len(known)  # of ratios, whose sums depend on the order
     squares = 0.0
-    for value in known:
+    for value in apart:
         squares += (value - mean) ** 2
     return math.sqrt(squares / (len(known) - 1))
 

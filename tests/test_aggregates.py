@@ -1,4 +1,4 @@
-"""Aggregates over parts, merged, are the aggregates over the whole."""
+"""How the values of a group become one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.query.aggregates import AGGREGATES, Members, aggregated, find_aggregate
+from profile_analyze.query.aggregates import AGGREGATES, find_aggregate
+from profile_analyze.query.group_values import Members, aggregated
 
 NAMES = [*AGGREGATES, "p0", "p90", "p12.5", "p100"]
 
 Group = list[float]
 values = st.lists(st.just(nan) | st.integers(-9, 9).map(float), max_size=6)
-groups = st.integers(0, 3).flatmap(
-    lambda count: st.tuples(*[st.lists(values, min_size=count, max_size=count)] * 2)
-)
 
 
 def members(of_groups: list[Group]) -> Members:
@@ -26,24 +24,17 @@ def members(of_groups: list[Group]) -> Members:
     return Members.of(flat, np.array([len(group) for group in of_groups], np.int64))
 
 
-def finished(name: str, *parts: list[Group]) -> Group:
+def finished(name: str, groups: list[Group]) -> Group:
     aggregate = find_aggregate(name)
     assert aggregate is not None
-    state = aggregate.start(len(parts[0]))
-    for part in parts:
-        state = aggregate.add(state, members(part))
-    return list(aggregate.finish(state).tolist())
+    return list(aggregated(aggregate, members(groups)).tolist())
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(parts=groups)
-def test_parts_merge_to_the_whole(name: str, parts: tuple[list[Group], list[Group]]) -> None:
-    aggregate = find_aggregate(name)
-    assert aggregate is not None
-    states = [aggregate.add(aggregate.start(len(part)), members(part)) for part in parts]
-    whole = aggregated(aggregate, members([a + b for a, b in zip(*parts, strict=True)]))
-    np.testing.assert_allclose(aggregate.finish(aggregate.merge(*states)), whole, rtol=1e-12)
-    np.testing.assert_allclose(finished(name, *parts), whole, rtol=1e-12)
+@given(st.lists(values, max_size=4))
+def test_each_group_has_the_value_that_it_would_have_alone(name: str, groups: list[Group]) -> None:
+    alone = [value for group in groups for value in finished(name, [group])]
+    np.testing.assert_array_equal(finished(name, groups), alone)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +64,12 @@ def test_percentiles_are_those_of_numpy(group: Group, percentage: int) -> None:
 def test_the_standard_deviation_is_that_of_a_sample(group: Group) -> None:
     (found,) = finished("std", [group])
     assert found == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-6)
+
+
+@given(st.floats(-1e308, 1e308), st.integers(2, 40))
+def test_equal_values_do_not_deviate(value: float, count: int) -> None:
+    assert finished("std", [[1.0, 2.0], [value] * count, [value]])[:2] == [0.5**0.5, 0.0]
+    assert np.isnan(finished("std", [[value]])).all()
 
 
 def test_a_percentile_between_is_not_spoilt_by_an_end_that_has_no_weight() -> None:

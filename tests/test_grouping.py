@@ -18,7 +18,7 @@ def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
     members = grouping.members(values)
     assert members.values.tolist() == [10, 40, 50, 30]
     assert members.sizes.tolist() == [2, 1, 1]
-    assert members.groups().tolist() == [0, 0, 1, 2]
+    assert members.groups.tolist() == [0, 0, 1, 2]
 
 
 def test_groups_share_all_of_several_keys() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from profile_analyze.model.numbers import numbered
-from profile_analyze.query.aggregates import Members
+from profile_analyze.query.group_values import Members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

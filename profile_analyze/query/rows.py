@@ -14,8 +14,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED, AggregateOf, RatioOfSums
 from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.numbers import over_runs, ratio
-from profile_analyze.query.aggregates import COUNT, aggregated, find_aggregate
+from profile_analyze.query.aggregates import COUNT, find_aggregate
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.group_values import aggregated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
