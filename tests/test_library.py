@@ -155,6 +155,38 @@ def test_what_is_asked_twice_is_asked_once() -> None:
     assert (query.where, query.having) == (("time > 0",), ("count > 0",))
 
 
+def test_a_question_is_parsed_when_it_is_made_and_never_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    query = pa.Query(by=["type", "type"], where="time > 1us", having="count > 1", order="+time")
+    assert [column.name for column in query.by_columns] == ["type"]
+    assert [(one.column.name, one.bound) for one in query.conditions] == [("time", 1e-6)]
+    assert [(one.column.name, one.bound) for one in query.group_conditions] == [("count", 1.0)]
+    assert [(one.column.name, one.ascending) for one in query.parsed_order] == [("time", True)]
+    assert [column.name for column in query.used] == ["type", "time", "time", "count"]
+
+    def refuse(*_: object) -> float:
+        raise AssertionError
+
+    monkeypatch.setattr("profile_analyze.query.conditions.parse_quantity", refuse)
+    monkeypatch.setattr("profile_analyze.query.question.find_column", refuse)
+    assert pa.run(query, pa.load(TINY)).rows == []
+
+
+def test_what_a_question_is_parsed_to_is_not_part_of_it() -> None:
+    fields = {"where": ("time > 1us",), "by": ("type",), "order": ("count",), "top": 3}
+    query = pa.Query(**fields)  # type: ignore[arg-type]
+    again = pa.Query().changed(**fields, aggregates="sum")
+    assert (query, hash(query), repr(query)) == (again, hash(again), repr(again))
+    assert query != query.changed(where="time > 1.0us")
+    assert "Condition" not in repr(query)
+    assert "order=('count',), top=3" in repr(query)
+    changed = query.changed(where=(), by=("name",), order="name")
+    assert changed == pa.Query(by="name", order="name", top=3)
+    assert changed.details == frozenset()
+    assert (changed.conditions, changed.by_columns) == ((), changed.used[:1])
+
+
 def test_questions_are_plain_frozen_values() -> None:
     query = pa.Query(types="Elemwise", by=["type"], order=["+time", "count"])
     assert query == pa.Query(types=("Elemwise",), by=("type",), order=("+time", "count"))

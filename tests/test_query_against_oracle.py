@@ -71,9 +71,9 @@ def test_shares_of_all_operators_add_up_to_one(document: dict[str, Any]) -> None
 def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) -> None:
     operators = oracle.read(document)
     result = run(query, profile_of_document(document))
-    everything = Query(**{**vars(query), "top": 0})
+    everything = query.changed(top=0)
     ungrouped = {"by": (), "aggregates": (), "having": (), "order": ("time",)}
-    plain = Query(**{**vars(everything), **ungrouped})
+    plain = everything.changed(**ungrouped)
     matching = oracle.answer(operators, plain)
     assert result.looked_at == sum(operator.recorded[query.side] for operator in operators)
     assert result.matched == len(matching)

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.query.catalog import PARAMETER, find_column
+from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
 from profile_analyze.query.roof_notes import roof_notes
 from profile_analyze.units import counted, seconds
@@ -107,8 +107,8 @@ def on_groups(formed: int, left: int) -> Iterator[str]:
 
 def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
     """Which texts are compared with that the profile does not have, and what is near them."""
-    for condition in query.conditions():
-        column = find_column(condition.column)
+    for condition in query.conditions:
+        column = condition.column
         if condition.operator != "==" or column.kind == "number":
             continue
         words = list(map(column.as_text, operators[column.name].categories))
@@ -119,7 +119,8 @@ def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
 
 def _on_parameters(query: Query, profile: Profile) -> Iterator[str]:
     """Which parameters are asked for that no operator has."""
-    asked = dict.fromkeys(name for name in query.used if name.startswith(PARAMETER))
+    names = (column.name for column in query.used)
+    asked = dict.fromkeys(name for name in names if name.startswith(PARAMETER))
     if not asked:
         return
     known = {name for word in profile.detail("parameters").categories for name, _ in word}
@@ -170,8 +171,8 @@ def _on_the_order(
 ) -> Iterator[str]:
     if len(selection.operators) < 2:
         return
-    for order in query.parsed_order():
-        values = rows[order.column]
+    for order in query.parsed_order:
+        values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
-            yield f"{order.column} is N/A everywhere and puts nothing in order"
+            yield f"{order.column.name} is N/A everywhere and puts nothing in order"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from itertools import combinations
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
@@ -46,9 +45,11 @@ class Condition(NamedTuple):
     """One comparison of a column with a value. What is N/A passes none."""
 
     text: str
-    column: str
+    column: Column
     operator: str
     value: str
+    bound: float
+    """The number that `value` is; NaN where values are compared as texts alone."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Condition:
@@ -75,41 +76,25 @@ class Condition(NamedTuple):
         except QueryError as error:
             raise _wrong(text, places["operator"], error) from None
         try:
-            condition = cls(text.strip(), column.name, operator, _unquoted(value))
-            condition.check_value()
+            value = _unquoted(value)
+            bound = _bound(column, operator, value)
         except QueryError as error:
             raise _wrong(text, places["value"], error) from None
-        return condition
-
-    def check_value(self) -> None:
-        """Raise `QueryError` if nothing can be compared with the value so."""
-        column = find_column(self.column)
-        if self.operator in ("~", "!~"):
-            compile_pattern(self.value)
-        elif column.kind == "number" or self.operator not in _FOR_TEXT:
-            value = parse_quantity(self.value, column.unit)
-            if column.name == _SHARE and value > 1 and not self.value.endswith("%"):
-                raise QueryError(
-                    f"{self.value} is {percent(value)}, and no share is above 100%: write "
-                    f"{self.value}%"
-                )
+        return cls(text.strip(), column, operator, value, bound)
 
     def holds(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Shape (rows,) each: where it is true, and where it cannot be judged."""
         import numpy as np
 
-        column = find_column(self.column)
-        if column.kind != "number":
-            values: Categorical[Any] = rows[self.column]
+        if self.column.kind != "number":
+            values: Categorical[Any] = rows[self.column.name]
             unknown = values.codes < 0
             if self._wants_numbers:
                 unknown |= values.where(isinstance(word, str) for word in values.categories)
-            return values.where(self._words(column, values.categories)), unknown
-        numbers = rows[self.column]
-        bound = parse_quantity(self.value, column.unit)
-        tolerance = TIME_TOLERANCE_S if column.unit == "s" else 0.0
+            return values.where(self._holds_for(values.categories)), unknown
+        numbers = rows[self.column.name]
         unknown = np.isnan(numbers)
-        return _COMPARISONS[self.operator](numbers, bound, tolerance) & ~unknown, unknown
+        return self._compared(numbers) & ~unknown, unknown
 
     @property
     def _wants_numbers(self) -> bool:
@@ -118,18 +103,17 @@ class Condition(NamedTuple):
     @property
     def not_comparable(self) -> str:
         """What a value is that cannot be judged."""
-        mixed = find_column(self.column).kind == "mixed" and self._wants_numbers
+        mixed = self.column.kind == "mixed" and self._wants_numbers
         return "N/A or a text" if mixed else "N/A"
 
     def excludes(self, other: Condition) -> bool:
         """Whether nothing is as both say, which are about one column."""
-        column = find_column(self.column)
-        if column.kind == "text":
+        if self.column.kind == "text":
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
-        if column.kind != "number":
+        if self.column.kind != "number":
             return False
-        (low, is_low_in), (high, is_high_in) = _limits(self, other, column.unit)
+        (low, is_low_in), (high, is_high_in) = _limits(self, other)
         return low > high or (low == high and not (is_low_in and is_high_in))
 
     def is_text_of(self, words: Iterable[str]) -> bool:
@@ -137,25 +121,58 @@ class Condition(NamedTuple):
         wanted = self.value.replace(" ", "")
         return any(word.replace(" ", "") == wanted for word in words)
 
-    def _words(self, column: Column, words: Iterable[Any]) -> Iterable[bool]:
-        """Whether it is true of each of `words`."""
+    def _holds_for(self, words: Iterable[Any]) -> Iterable[bool]:
+        """Whether it is true of each of `words`, categories of the column."""
         if self.operator == "~":
-            return finds(self.value, map(column.as_text, words))
+            return finds(self.value, map(self.column.as_text, words))
         if self.operator == "!~":
-            return (not found for found in finds(self.value, map(column.as_text, words)))
+            return (not found for found in finds(self.value, map(self.column.as_text, words)))
         if self.operator in ("==", "!="):
-            return (_is(word, column, self.value) == (self.operator == "==") for word in words)
-        bound, compare = parse_quantity(self.value, ""), _COMPARISONS[self.operator]
-        return (not isinstance(word, str) and bool(compare(word, bound, 0.0)) for word in words)
+            return (self._is(word) == (self.operator == "==") for word in words)
+        return (not isinstance(word, str) and bool(self._compared(word)) for word in words)
+
+    def _is(self, word: Any) -> bool:
+        """Whether `word` is the value, as text or as number; blanks in shapes do not matter."""
+        if isinstance(word, str):
+            return word == self.value
+        if isinstance(word, (int, float)):
+            return word == self.bound
+        return self.column.as_text(word).replace(" ", "") == self.value.replace(" ", "")
+
+    def _compared(self, numbers: Any) -> Any:
+        """Whether it is true of a number, or of each of an array."""
+        return _COMPARISONS[self.operator](numbers, self.bound, _tolerance(self.column))
 
 
-def _limits(one: Condition, other: Condition, unit: str) -> tuple[_Limit, _Limit]:
+def _tolerance(column: Column) -> float:
+    return TIME_TOLERANCE_S if column.unit == "s" else 0.0
+
+
+def _bound(column: Column, operator: str, value: str) -> float:
+    """See `Condition.bound`. Raises `QueryError` if nothing can be compared with `value` so."""
+    if operator in ("~", "!~"):
+        compile_pattern(value)
+        return nan
+    if column.kind == "text":
+        return nan
+    try:
+        bound = parse_quantity(value, column.unit)
+    except QuantityError:
+        if column.kind == "mixed" and operator in _FOR_TEXT:
+            return nan
+        raise
+    if column.name == _SHARE and bound > 1 and not value.endswith("%"):
+        raise QueryError(f"{value} is {percent(bound)}, and no share is above 100%: write {value}%")
+    return bound
+
+
+def _limits(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
     """The largest lower and the smallest upper limit that two conditions set on a number."""
     lower: list[_Limit] = [(-inf, True)]
     upper: list[_Limit] = [(inf, True)]
-    tolerance = TIME_TOLERANCE_S if unit == "s" else 0.0
+    tolerance = _tolerance(one.column)
     for condition in (one, other):
-        bound, operator = parse_quantity(condition.value, unit), condition.operator
+        bound, operator = condition.bound, condition.operator
         if operator in (">", ">=", "=="):
             is_in = operator != ">"
             lower.append((bound + (-tolerance if is_in else tolerance), is_in))
@@ -168,21 +185,10 @@ def _limits(one: Condition, other: Condition, unit: str) -> tuple[_Limit, _Limit
 def check_together(conditions: Sequence[Condition]) -> None:
     """Raise `QueryError` if two of `conditions` leave nothing, whatever the profile."""
     for one, other in combinations(conditions, 2):
-        if one.column == other.column and one.excludes(other):
+        if one.column.name == other.column.name and one.excludes(other):
             raise QueryError(
                 f"'{one.text}' and '{other.text}' hold for nothing together, and all must hold"
             )
-
-
-def _is(word: Any, column: Column, value: str) -> bool:
-    """Whether `value` is the text of `word`, or the number; blanks in shapes do not matter."""
-    if isinstance(word, str):
-        return word == value
-    if isinstance(word, (int, float)):
-        with suppress(QuantityError):
-            return parse_quantity(value, "") == word
-        return False
-    return column.as_text(word).replace(" ", "") == value.replace(" ", "")
 
 
 def _check_column(column: Column, kind: RowKind) -> None:

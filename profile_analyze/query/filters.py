@@ -53,7 +53,7 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     within = _within_time(query, rows["time"])
     if query.compared:
         within |= _within_time(query, rows["base"])
-    verdicts = [(condition, *condition.holds(rows)) for condition in query.conditions()]
+    verdicts = [(condition, *condition.holds(rows)) for condition in query.conditions]
     held, unjudged = holding(verdicts, passed & within & recorded)
     would_hold, _ = holding(verdicts, passed & within & ~recorded)
     return Selection(

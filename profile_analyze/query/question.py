@@ -21,7 +21,6 @@ from profile_analyze.query.aggregates import (
 from profile_analyze.query.catalog import (
     check_needs,
     columns_of,
-    details_of,
     find_column,
     group_keys,
     orderable_names,
@@ -31,9 +30,10 @@ from profile_analyze.query.conditions import TIME_TOLERANCE_S, Condition, check_
 from profile_analyze.query.patterns import compile_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import EndKey, Side
 
 
@@ -44,7 +44,7 @@ DEFAULT_THRESHOLD: Final = 0.03
 class Order(NamedTuple):
     """One column to sort by."""
 
-    column: str
+    column: Column
     ascending: bool = False
 
     @classmethod
@@ -70,11 +70,32 @@ class Order(NamedTuple):
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
             raise QueryError(f"{what} cannot be ordered by {name!r}; they can be by {choices}")
-        return cls(column.name, text.startswith("+"))
+        return cls(column, text.startswith("+"))
+
+
+class _Parsed:
+    """What a question says, parsed once when it is made.
+
+    It follows from the fields of `Query` and is none of them: equality, hash and `changed` are of
+    what was asked.
+    """
+
+    by_columns: tuple[Column, ...]
+    """`by`."""
+    conditions: tuple[Condition, ...]
+    """`where`."""
+    group_conditions: tuple[Condition, ...]
+    """`having`."""
+    parsed_order: tuple[Order, ...]
+    """`order`."""
+    used: tuple[Column, ...]
+    """The columns that the question names."""
+    details: frozenset[str]
+    """What of `model.profile.DETAILS` is needed to answer, beside what is to be shown."""
 
 
 @dataclass(frozen=True, init=False)
-class Query:
+class Query(_Parsed):
     """What is asked of a profile.
 
     Parameters
@@ -177,7 +198,7 @@ class Query:
         threshold: float = DEFAULT_THRESHOLD,
     ) -> None:
         kind = RowKind((), peaks is not None, compared, runs_apart=True)
-        keys = tuple(_group_key(text, kind) for text in _names("by", by))
+        keys = {column.name: column for column in _group_keys(by, kind)}
         if order is None:
             order = ORDER_OF_CHANGES if compared else DEFAULT_ORDER
         values = {
@@ -189,7 +210,7 @@ class Query:
             "min_time_s": min_time_s,
             "max_time_s": max_time_s,
             "where": tuple(dict.fromkeys(_texts("where", where))),
-            "by": tuple(dict.fromkeys(keys)),
+            "by": tuple(keys),
             "aggregates": _aggregates(aggregates) or ((DEFAULT_AGGREGATE,) if keys else ()),
             "having": tuple(dict.fromkeys(_texts("having", having))),
             "order": _names("order", order),
@@ -207,13 +228,34 @@ class Query:
         self._check_numbers()
         if self.name:
             compile_pattern(self.name)
-        self.conditions()
-        self.group_conditions()
-        self.parsed_order()
+        self._parse(tuple(keys.values()))
         self._check_runs()
 
+    def _parse(self, keys: tuple[Column, ...]) -> None:
+        """Set what `_Parsed` has."""
+        groups = self.kind._replace(runs_apart=not self.compared)  # kept apart where that is asked
+        conditions = _conditions("where", self.where, groups._replace(keys=None))
+        group_conditions = _conditions("having", self.having, groups)
+        order = tuple(Order.parse(text, groups) for text in self.order)
+        used = (
+            *keys,
+            *(one.column for one in order),
+            *(one.column for one in (*conditions, *group_conditions)),
+        )
+        details = {column.detail for column in used if column.detail}
+        values = {
+            "by_columns": keys,
+            "conditions": conditions,
+            "group_conditions": group_conditions,
+            "parsed_order": order,
+            "used": used,
+            "details": frozenset(details | ({"input_dtypes"} if self.input_dtype else set())),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
     def _check_runs(self) -> None:
-        apart = [name for name in self.used if find_column(name).needs_runs_apart]
+        apart = [column.name for column in self.used if column.needs_runs_apart]
         if apart:
             object.__setattr__(self, "runs_apart", True)
         if not self.compared:
@@ -286,9 +328,10 @@ class Query:
     @property
     def keys_of_one(self) -> tuple[str, ...]:
         """The keys of `by` that operators of any one profile have."""
-        columns = map(find_column, self.by)
         return tuple(
-            column.name for column in columns if not (column.needs_base or column.needs_runs_apart)
+            column.name
+            for column in self.by_columns
+            if not (column.needs_base or column.needs_runs_apart)
         )
 
     @property
@@ -322,42 +365,9 @@ class Query:
         """The columns of the answer's rows."""
         return columns_of(self.kind, self.times[1:])
 
-    @property
-    def details(self) -> frozenset[str]:
-        """What of `model.profile.DETAILS` is needed to answer, beside what is to be shown."""
-        return details_of(self.used) | ({"input_dtypes"} if self.input_dtype else set())
-
-    @property
-    def used(self) -> tuple[str, ...]:
-        """The columns that the question names."""
-        conditions = (*self.conditions(), *self.group_conditions())
-        return (
-            *self.by,
-            *(order.column for order in self.parsed_order()),
-            *(condition.column for condition in conditions),
-        )
-
     def changed(self, **changes: Any) -> Query:
         """The same question but for the fields in `changes`."""
         return Query(**{one.name: getattr(self, one.name) for one in fields(self)} | changes)
-
-    def conditions(self) -> tuple[Condition, ...]:
-        """`where`, taken apart."""
-        kind = self._any_runs._replace(keys=None)
-        return _conditions("where", self.where, kind)
-
-    def group_conditions(self) -> tuple[Condition, ...]:
-        """`having`, taken apart."""
-        return _conditions("having", self.having, self._any_runs)
-
-    def parsed_order(self) -> tuple[Order, ...]:
-        """`order`, taken apart."""
-        return tuple(Order.parse(text, self._any_runs) for text in self.order)
-
-    @property
-    def _any_runs(self) -> RowKind:
-        """The kind of rows if runs are kept apart, as they are where the question names them."""
-        return self.kind._replace(runs_apart=not self.compared)
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -368,12 +378,16 @@ def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(canonical_name, names)))
 
 
-def _group_key(text: str, kind: RowKind) -> str:
+def _group_keys(by: str | Iterable[str], kind: RowKind) -> Iterator[Column]:
+    return (_group_key(text, kind) for text in _names("by", by))
+
+
+def _group_key(text: str, kind: RowKind) -> Column:
     with suppress(UnknownColumnError):
         column = find_column(text)
         if column.is_key:
             check_needs(column, kind)
-            return column.name
+            return column
     keys = ", ".join(group_keys())
     raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
 

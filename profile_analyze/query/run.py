@@ -45,11 +45,11 @@ def run(query: Query, source: Profile | Comparison) -> Result:
         grouping = Grouping.of(candidates, [operators[key] for key in query.by])
         rows = GroupRows(operators, grouping, query)
         everything = np.ones(len(rows.sizes), np.bool_)
-        verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions()]
+        verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions]
         held, unjudged_groups = holding(verdicts, everything)
         candidates = np.flatnonzero(held)
-    for order in reversed(query.parsed_order()):
-        candidates = candidates[_sorted_places(rows[order.column], candidates, order)]
+    for order in reversed(query.parsed_order):
+        candidates = candidates[_sorted_places(rows[order.column.name], candidates, order)]
     return Result(
         query=query,
         total_s=operators.total_s,
