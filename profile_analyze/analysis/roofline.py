@@ -8,21 +8,22 @@ of the two is its least possible time.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.columns import AGGREGATED, Column, RatioOfSums
+import numpy as np
+
+from profile_analyze.model.categorical import MISSING_CODE, Categorical
+from profile_analyze.model.numbers import difference, finite, ratio
+from profile_analyze.model.rows import Formulas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.columns import Rows, Values
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.rows import GroupRows, OperatorRows, Rows
 
     Floats = NDArray[np.float64]
 
@@ -63,13 +64,11 @@ def rate_dtypes(profile: Profile) -> Categorical[str]:
     return profile.detail("input_dtypes").mapped(first)
 
 
-def is_judged(rows: Rows) -> NDArray[np.bool_]:
+def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the time of each is one that can be held against a roof.
 
     Not that of the host, nor a wait time; not one shorter than the clock resolves, nor zero.
     """
-    import numpy as np
-
     times: Floats = rows["time"]
     if rows.side == "host" or rows.end_key == "kern":
         return np.zeros(len(times), np.bool_)
@@ -77,7 +76,7 @@ def is_judged(rows: Rows) -> NDArray[np.bool_]:
     return judged
 
 
-def below_the_clock(rows: Rows) -> NDArray[np.bool_]:
+def below_the_clock(rows: OperatorRows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the time is shorter than the clock of its comp node resolves."""
     lanes = rows["device"]
     on_cpu = lanes.where(word.startswith(_CPU_LANES) for word in lanes.categories)
@@ -86,163 +85,95 @@ def below_the_clock(rows: Rows) -> NDArray[np.bool_]:
     return found
 
 
-def _peaks(rows: Rows) -> Peaks:
+def _peaks(rows: OperatorRows) -> Peaks:
     assert rows.peaks is not None, "a column that needs peaks was asked for without"
     peaks: Peaks = rows.peaks
     return peaks
 
 
-def _rates(rows: Rows) -> Floats:
+def _rates(rows: OperatorRows) -> Floats:
     """Shape (operators,): FLO/s of each operator's dtype; NaN where the device has none."""
-    import numpy as np
-
     peaks, dtypes = _peaks(rows), rate_dtypes(rows.profile)
     rates = [peaks.rate(dtype) for dtype in dtypes.categories]
     return np.array([*rates, peaks.rate(None)])[dtypes.codes]  # the last is that of N/A
 
 
-def moves_only(rows: Rows) -> NDArray[np.bool_]:
+def moves_only(rows: OperatorRows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the operator is of one of `MOVERS`."""
     types = rows.profile.type
     return types.where(word in MOVERS for word in types.categories)
 
 
-def _compute_time(rows: Rows) -> Values:
-    import numpy as np
-
-    from profile_analyze.model.numbers import ratio
-
+def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], _rates(rows))
     has_roof = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
 
 
-def _memory_time(rows: Rows) -> Values:
-    import numpy as np
-
-    from profile_analyze.model.numbers import ratio
-
+def _memory_time(rows: OperatorRows) -> Floats:
     has_roof = ~np.isnan(rows["compute_time"]) | (is_judged(rows) & moves_only(rows))
     return np.where(has_roof, ratio(rows["memory"], _peaks(rows).bandwidth), np.nan)
 
 
-def _least_time(rows: Rows) -> Values:
-    import numpy as np
-
+def _least_time(rows: OperatorRows) -> Floats:
     memory: Floats = rows["memory_time"]
     return np.where(moves_only(rows), memory, np.maximum(rows["compute_time"], memory))
 
 
-def _attainable(rows: Rows) -> Values:
-    import numpy as np
-
-    from profile_analyze.model.numbers import finite
-
+def _attainable(rows: OperatorRows) -> Floats:
     with np.errstate(all="ignore"):
         reachable: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
     return np.where(moves_only(rows), reachable, np.minimum(_rates(rows), reachable))
 
 
-def _efficiency(rows: Rows) -> Values:
-    from profile_analyze.model.numbers import ratio
-
+def _efficiency(rows: OperatorRows) -> Floats:
     return ratio(rows["least_time"], rows["time"])
 
 
-def _lost(rows: Rows) -> Values:
-    from profile_analyze.model.numbers import difference
-
+def _lost(rows: OperatorRows) -> Floats:
     return difference(rows.per_run("time"), rows["least_time"][:, None])
 
 
-def _gain(rows: Rows) -> Values:
+def _gain(rows: OperatorRows) -> Floats:
     return _speed_up(rows, rows["lost"])
 
 
-def _gain_of_groups(rows: Rows) -> Values:
+def _gain_of_groups(rows: GroupRows) -> Floats:
     return _speed_up(rows, rows["lost.sum"])
 
 
 def _speed_up(rows: Rows, lost: Floats) -> Floats:
     """How many times as fast the whole would be without `lost` seconds."""
-    import numpy as np
-
-    from profile_analyze.model.numbers import ratio
-
     rest = rows.total_s - lost
     return ratio(np.full(len(lost), rows.total_s), np.where(rest > 0, rest, np.nan))
 
 
-def _bound(rows: Rows) -> Values:
+def _bound(rows: OperatorRows) -> Categorical[str]:
     return _larger(rows["compute_time"], rows["memory_time"], rows["least_time"])
 
 
-def _bound_of_groups(rows: Rows) -> Values:
+def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
     return _larger(rows["compute_time.sum"], rows["memory_time.sum"], rows["least_time.sum"])
 
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
     """Which of the two bounds each row; N/A where the least time is."""
-    import numpy as np
-
-    from profile_analyze.model.categorical import MISSING_CODE, Categorical
-
     is_compute = np.nan_to_num(compute) >= np.nan_to_num(memory)
     codes = np.where(is_compute, 0, 1)
     return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
 
 
-_column = partial(Column, detail="input_dtypes", needs_peaks=True)
-
-
-COLUMNS: Final = (
-    _column(
-        "bound",
-        "",
-        "compute or memory: which of the two least times is larger",
-        _bound,
-        _bound_of_groups,
-        kind="text",
-        is_key=True,
-    ),
-    _column(
-        "attainable",
-        "FLO/s",
-        "the lesser of the peak rate and intensity * peak bandwidth",
-        _attainable,
-        RatioOfSums("computation", "least_time"),
-    ),
-    _column(
-        "compute_time",
-        "s",
-        "computation / peak rate of the operator's dtype",
-        _compute_time,
-        AGGREGATED,
-    ),
-    _column("memory_time", "s", "memory / peak bandwidth", _memory_time, AGGREGATED),
-    _column(
-        "least_time",
-        "s",
-        "the least possible time: the larger of compute_time and memory_time",
-        _least_time,
-        AGGREGATED,
-    ),
-    _column(
-        "efficiency",
-        "1",
-        "least_time / time: how much of the time was needed",
-        _efficiency,
-        RatioOfSums("least_time", "time"),
-    ),
-    _column(
-        "lost", "s", "time - least_time: what could be won at most", _lost, AGGREGATED, timed=True
-    ),
-    _column(
-        "gain",
-        "",
-        "total time / (total time - lost): how many times as fast the whole would be",
-        _gain,
-        _gain_of_groups,
-    ),
+FORMULAS: Final = Formulas(
+    of_rows={},
+    of_operators={
+        "bound": _bound,
+        "attainable": _attainable,
+        "compute_time": _compute_time,
+        "memory_time": _memory_time,
+        "least_time": _least_time,
+        "efficiency": _efficiency,
+        "lost": _lost,
+        "gain": _gain,
+    },
+    of_groups={"bound": _bound_of_groups, "gain": _gain_of_groups},
 )
-"""The columns that need peaks."""

@@ -11,28 +11,27 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from profile_analyze.analysis import changes, roofline
+from profile_analyze.analysis import change_columns, roofline_columns
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import (
     AGGREGATED,
     COLUMNS,
     AggregateOf,
     Column,
+    Parameter,
+    PartOf,
     RatioOfSums,
     RowKind,
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
-from profile_analyze.query.patterns import compile_pattern, parts
+from profile_analyze.query.patterns import compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.columns import Rows, Values
-
-CATALOG: Final = (*COLUMNS, *roofline.COLUMNS, *changes.COLUMNS)
+CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *change_columns.COLUMNS)
 """The columns that have a name of their own."""
 
 _BY_NAME: Final = {name: column for column in CATALOG for name in (column.name, *column.aliases)}
@@ -76,34 +75,28 @@ def _near(text: str) -> str:
 
 def _parameter(text: str) -> Column:
     wanted = text.removeprefix(PARAMETER)
-
-    def of_operators(rows: Rows) -> Values:
-        parameters = rows.profile.detail("parameters")
-        return parameters.mapped(lambda named: dict(named).get(wanted))
-
-    meaning = f"the operator's parameter {wanted}"
     return Column(
-        text, "", meaning, of_operators, None, kind="mixed", is_key=True, detail="parameters"
+        text,
+        "",
+        f"the operator's parameter {wanted}",
+        of_operators=Parameter(wanted),
+        kind="mixed",
+        is_key=True,
+        detail="parameters",
     )
 
 
 def _part(column: Column, pattern: str) -> Column:
     compile_pattern(pattern)
-
-    def of_operators(rows: Rows) -> Values:
-        values: Categorical[Any] = rows[column.name]
-        found = parts(pattern, map(column.as_text, values.categories))
-        return values.mapped(lambda _: next(found))
-
     return column._replace(
         name=f"{column.name}~{pattern}",
         meaning=f"the part of {column.name} that {pattern} finds",
-        of_operators=of_operators,
+        of_operators=PartOf(column.name, pattern),
         of_groups=None,
         kind="text",
         as_text=str,
         is_key=True,
-        orderable=True,
+        has_order=True,
         aliases=(),
     )
 
@@ -116,8 +109,8 @@ def _aggregate(column: Column, written: str) -> Column:
         f"{column.name}.{aggregate}",
         "1" if counts else column.unit,
         what,
-        None,
         AggregateOf(column.name, aggregate),
+        of_operators=None,
         timed=column.timed and not counts,
         detail=column.detail,
         needs_peaks=column.needs_peaks,

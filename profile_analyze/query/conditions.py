@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.columns import Column, RowKind, Rows
+    from profile_analyze.model.columns import Column, RowKind
+    from profile_analyze.model.rows import Rows
 
     _Limit: TypeAlias = tuple[float, bool]  # and whether it is within itself
 
@@ -196,7 +197,7 @@ def _check_column(column: Column, kind: RowKind) -> None:
     if not kind.has(column):
         advice = "; groups have: --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")
-    if column.ranked:
+    if column.running:
         raise QueryError(f"{column.name} is of the rows shown, and cannot choose them")
 
 

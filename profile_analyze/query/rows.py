@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import AGGREGATED, AggregateOf, RatioOfSums
+from profile_analyze.model.columns import (
+    AGGREGATED,
+    FORMULA,
+    SAME,
+    AggregateOf,
+    Parameter,
+    PartOf,
+    RatioOfSums,
+)
 from profile_analyze.model.comparison import Comparison
-from profile_analyze.model.numbers import over_runs, ratio
+from profile_analyze.model.numbers import over_runs, ratio, running_total
 from profile_analyze.query.aggregates import COUNT, find_aggregate
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.formulas import formulas_of
 from profile_analyze.query.group_values import aggregated
+from profile_analyze.query.patterns import parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.columns import Column, Values
+    from profile_analyze.model.columns import Column, RunningSum
     from profile_analyze.model.profile import EndKey, Profile, Side
+    from profile_analyze.model.rows import Values
     from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
@@ -37,7 +48,7 @@ T = TypeVar("T")
 
 
 class Asked(NamedTuple):
-    """What all views of one question have in common: see `model.columns.Rows`."""
+    """What all views of one question have in common: see `model.rows.Rows`."""
 
     profile: Profile
     comparison: Comparison | None
@@ -72,7 +83,7 @@ class _View(ABC):
             found = find_column(column)
             self._columns[column] = (
                 over_runs(self.per_run(column), self.asked.query.run_statistic)
-                if found.timed
+                if found.has_runs
                 else self._worked_out(found)
             )
         return self._columns[column]
@@ -96,7 +107,7 @@ class _View(ABC):
 
     @abstractmethod
     def _worked_out(self, column: Column) -> Any:
-        """The values of a column that these rows have; of one that is `timed`, in each run."""
+        """The values of a column that these rows have; of one that `has_runs`, in each run."""
 
 
 class OperatorRows(_View):
@@ -126,8 +137,24 @@ class OperatorRows(_View):
         return either
 
     def _worked_out(self, column: Column) -> Any:
-        assert column.of_operators is not None, f"operators have no {column.name}"
-        return column.of_operators(self)
+        rule = column.of_operators
+        if isinstance(rule, Parameter):
+            return self.profile.detail("parameters").mapped(
+                lambda parameters: dict(parameters).get(rule.name)
+            )
+        if isinstance(rule, PartOf):
+            return self._parts(rule)
+        assert rule == FORMULA, f"operators have no {column.name}"
+        formulas = formulas_of(column)
+        if column.of_groups == SAME:
+            return formulas.of_rows[column.name](self)
+        return formulas.of_operators[column.name](self)
+
+    def _parts(self, rule: PartOf) -> Categorical[str]:
+        values: Categorical[Any] = self[rule.column]
+        as_text = find_column(rule.column).as_text
+        found = parts(rule.pattern, map(as_text, values.categories))
+        return values.mapped(lambda _: next(found))
 
 
 class GroupRows(_View):
@@ -167,8 +194,11 @@ class GroupRows(_View):
             return self._over_operators(aggregate, self._operators[column.name])
         if isinstance(rule, RatioOfSums):
             return self._ratio(column.name, rule, aggregate)
-        assert callable(rule), f"groups have no {column.name}"
-        return rule(self)
+        formulas = formulas_of(column)
+        if rule == SAME:
+            return formulas.of_rows[column.name](self)
+        assert rule == FORMULA, f"groups have no {column.name}"
+        return formulas.of_groups[column.name](self)
 
     def _in_each_run(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Shape (groups, runs), of `values` of shape (operators, runs)."""
@@ -223,12 +253,16 @@ class ShownRows(_View):
         return ours[self._chosen], theirs[self._chosen]
 
     def _worked_out(self, column: Column) -> Any:
-        if column.ranked:
-            assert column.of_operators is not None, f"{column.name} has no formula"
-            return column.of_operators(self)
+        if column.running:
+            return self._running(column.running)
         if column.timed:
             return self._rows.per_run(column.name)[self._chosen]
         values = self._rows[column.name]
         return (
             values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
         )
+
+    def _running(self, rule: RunningSum) -> NDArray[np.float64]:
+        """See `RunningSum`: shape (rows, runs)."""
+        sums = running_total(self.per_run(rule.column))
+        return ratio(sums, self.totals_s) if rule.is_share else sums

@@ -20,7 +20,7 @@ from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from profile_analyze.model.columns import Values
+    from profile_analyze.model.rows import Values
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Order, Query
 

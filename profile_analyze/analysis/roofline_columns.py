@@ -1,0 +1,54 @@
+"""The columns that need the peak rates of a device; their formulas are in `roofline.py`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from profile_analyze.model.columns import AGGREGATED, FORMULA, Column, RatioOfSums
+
+_column = partial(Column, detail="input_dtypes", needs_peaks=True)
+
+COLUMNS: Final = (
+    _column(
+        "bound",
+        "",
+        "compute or memory: which of the two least times is larger",
+        FORMULA,
+        kind="text",
+        is_key=True,
+    ),
+    _column(
+        "attainable",
+        "FLO/s",
+        "the lesser of the peak rate and intensity * peak bandwidth",
+        RatioOfSums("computation", "least_time"),
+    ),
+    _column(
+        "compute_time",
+        "s",
+        "computation / peak rate of the operator's dtype",
+        AGGREGATED,
+    ),
+    _column("memory_time", "s", "memory / peak bandwidth", AGGREGATED),
+    _column(
+        "least_time",
+        "s",
+        "the least possible time: the larger of compute_time and memory_time",
+        AGGREGATED,
+    ),
+    _column(
+        "efficiency",
+        "1",
+        "least_time / time: how much of the time was needed",
+        RatioOfSums("least_time", "time"),
+    ),
+    _column("lost", "s", "time - least_time: what could be won at most", AGGREGATED, timed=True),
+    _column(
+        "gain",
+        "",
+        "total time / (total time - lost): how many times as fast the whole would be",
+        FORMULA,
+    ),
+)
+"""The columns that need peaks."""

@@ -1,0 +1,97 @@
+"""What the formulas of columns see: the rows of one question, by column.
+
+There are two kinds. A formula for operators can reach the profile, whose arrays have a row for
+each operator. A formula for groups cannot, so that it never mixes the two. One that is true of
+both takes `Rows`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.categorical import Categorical
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import EndKey, Profile, Side
+
+T = TypeVar("T")
+
+Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Categorical[Any]"
+
+
+class Rows(Protocol):
+    """Operators or groups."""
+
+    @property
+    def threshold(self) -> float:
+        """Which change of a time counts as one, as a fraction of the base."""
+
+    @property
+    def total_s(self) -> float:
+        """Seconds of all operators of the profile: what a share of 1 is. NaN if unknown."""
+
+    @property
+    def totals_s(self) -> NDArray[np.float64]:
+        """Shape (runs,): the same in each run."""
+
+    @property
+    def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Shape (rows,) each, of a comparison: whether the profile has it, whether the base has."""
+
+    def __getitem__(self, column: str) -> Any:
+        """The values of another column, shape (rows,)."""
+
+    def per_run(self, column: str) -> NDArray[np.float64]:
+        """The values in each run of a column that has such, shape (rows, runs)."""
+
+    def once(self, work: Callable[[Any], T]) -> T:
+        """What `work` makes of these rows, worked out when it is first asked for."""
+
+
+class OperatorRows(Rows, Protocol):
+    """All operators of a profile, or of both sides of a comparison."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that is asked; its arrays are aligned with these rows."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """What the profile is compared with, None if with nothing; aligned likewise."""
+
+    @property
+    def side(self) -> Side:
+        """Whether device or host times are asked for."""
+
+    @property
+    def end_key(self) -> EndKey:
+        """Whether times last to the end or to the first kernel (the wait time)."""
+
+    @property
+    def peaks(self) -> Any:
+        """The peak rates that operators are compared with, None if none were given."""
+
+
+class GroupRows(Rows, Protocol):
+    """Groups of operators."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Shape (groups,): how many operators are in each."""
+
+
+class Formulas(NamedTuple):
+    """Formulas by the name of the column, as its declaration promises them: see `Column`.
+
+    Each gives shape (rows,), or (rows, runs) for a column with a value in each run.
+    """
+
+    of_rows: Mapping[str, Callable[[Rows], Values]]
+    """Of operators and of groups alike."""
+    of_operators: Mapping[str, Callable[[OperatorRows], Values]]
+    of_groups: Mapping[str, Callable[[GroupRows], Values]]

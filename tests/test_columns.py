@@ -1,0 +1,86 @@
+"""What the declarations of columns promise, and what their formulas keep."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.analysis import changes, roofline
+from profile_analyze.model import column_formulas
+from profile_analyze.model.columns import FORMULA, SAME, Column, RunningSum
+from profile_analyze.model.rows import Formulas
+from profile_analyze.query.catalog import CATALOG, find_column
+from profile_analyze.query.formulas import formulas_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
+
+MODULES = (column_formulas, roofline, changes)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_columns_have_the_formulas_that_they_promise(module: object) -> None:
+    formulas: Formulas = module.FORMULAS  # type: ignore[attr-defined]
+    columns = [column for column in CATALOG if formulas_of(column) is formulas]
+    assert columns
+
+    def promised(*rules: tuple[object, ...]) -> set[str]:
+        return {one.name for one in columns if (one.of_operators, one.of_groups) in rules}
+
+    rules = {one.of_groups for one in columns} - {SAME}
+    assert formulas.of_rows.keys() == promised((FORMULA, SAME))
+    assert formulas.of_operators.keys() == promised(*((FORMULA, rule) for rule in rules))
+    assert formulas.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
+
+
+def test_running_sums_are_of_one_kind() -> None:
+    running = [column for column in CATALOG if column.running]
+    assert [(column.name, column.running) for column in running] == [
+        ("cumulative_time", RunningSum("time")),
+        ("cumulative_share", RunningSum("time", is_share=True)),
+    ]
+    for column in running:
+        assert column.of_groups == SAME
+        assert (column.has_runs, column.orderable, column.is_key) == (True, False, False)
+        message = f"{column.name} is of the rows shown, and cannot choose them"
+        with pytest.raises(pa.QueryError, match=message):
+            pa.Query(where=f"{column.name} > 0")
+        with pytest.raises(pa.QueryError, match=f"cannot be ordered by '{column.name}'"):
+            pa.Query(order=column.name)
+
+
+def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:
+    """It is mypy that tests this: an exception that it does not need is a mistake."""
+
+    def of_operators(rows: OperatorRows) -> Values:
+        return rows.profile.id
+
+    def of_groups(rows: GroupRows) -> Values:
+        return rows.sizes
+
+    def of_any(rows: Rows) -> Values:
+        return rows.profile.memory  # type: ignore[attr-defined, no-any-return]
+
+    def wrong(rows: GroupRows) -> Values:
+        return rows.profile.memory  # type: ignore[attr-defined, no-any-return]
+
+    assert Formulas({"x": of_any}, {"x": of_operators}, {"x": wrong})
+    assert Formulas({}, {"x": of_groups}, {})  # type: ignore[dict-item]
+    assert Formulas({}, {}, {"x": of_operators})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("name", ["time", "param.mode", "name~^c", "memory.p90", "in_shapes"])
+def test_columns_and_questions_can_be_sent_to_other_processes(name: str) -> None:
+    column = find_column(name)
+    copy: Column = pickle.loads(pickle.dumps(column))
+    assert copy == column == find_column(name)
+    query = pa.Query(by=["type", r"name~(\d)", "param.mode"], order="+count", having="count > 1")
+    again = pickle.loads(pickle.dumps(query))
+    assert (again, again.used, again.group_conditions) == (
+        query,
+        query.used,
+        query.group_conditions,
+    )
