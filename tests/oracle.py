@@ -210,12 +210,15 @@ def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
         column = text.lstrip("+").replace("opr_id", "id")
         rows = _sorted(rows, column, ascending=text.startswith("+"))
     rows = rows[: query.top] if query.top else rows
-    running = [0.0] * runs
+    running: list[Number] = [None] * runs
     for row in rows:
         times = row[IN_EACH_RUN]["time"]
-        running = [sum_ + (time or 0.0) for sum_, time in zip(running, times, strict=True)]
+        running = [
+            sum_ if time is None else (sum_ or 0.0) + time
+            for sum_, time in zip(running, times, strict=True)
+        ]
         shares = list(map(_divided, running, totals))
-        row["cumulative_time"] = _over_runs(list(running), query.run_statistic)
+        row["cumulative_time"] = _over_runs(running, query.run_statistic)
         row["cumulative_share"] = _over_runs(shares, query.run_statistic)
     return [{name: row[name] for name in row if name != IN_EACH_RUN} for row in rows]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from math import nan
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -14,6 +16,7 @@ from profile_analyze.model.columns import FORMULA, SAME, Column, RunningSum
 from profile_analyze.model.rows import Formulas
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.formulas import formulas_of
+from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
@@ -50,6 +53,21 @@ def test_running_sums_are_of_one_kind() -> None:
             pa.Query(where=f"{column.name} > 0")
         with pytest.raises(pa.QueryError, match=f"cannot be ordered by '{column.name}'"):
             pa.Query(order=column.name)
+
+
+def test_running_sums_are_not_available_before_the_first_known_time() -> None:
+    runs = pa.join_runs(
+        profile_of([Operator("a", "T", first), Operator("b", "T", 4.0)], f"{first}.json")
+        for first in (None, 2.0)
+    )
+    result = pa.run(pa.Query(order="+name", run_statistic="max"), runs)
+    assert result["cumulative_time"] == pytest.approx([2e-6, 6e-6])
+    assert result.shown.per_run("cumulative_time") * 1e6 == pytest.approx(
+        np.array([[nan, 2.0], [4.0, 6.0]]), nan_ok=True
+    )
+    assert result.shown.per_run("cumulative_share") == pytest.approx(
+        np.array([[nan, 1 / 3], [1.0, 1.0]]), nan_ok=True
+    )
 
 
 def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:

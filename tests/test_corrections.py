@@ -277,7 +277,7 @@ def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     note = "note: time is N/A everywhere and puts nothing in order\n"
     assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
-        "│ #0                 │ 0.0          │ data            │ N/A           │ N/A     │ 0.00     "
+        "│ #0                 │ N/A          │ data            │ N/A           │ N/A     │ 0.00     "
         "│ N/A         │             │ {}           │",
         "│ N/A                │ N/A          │ InputCallback   │ FLO           │ FLOPS   │ byte     "
         "│ byte/s      │             │ {}           │",

@@ -52,6 +52,7 @@ class RunningSum(NamedTuple):
     """The value of a row is the sum of a column from the first row shown down to it, in each run.
 
     So it depends on which rows are shown, and in which order: it can neither choose nor order them.
+    It is N/A down to the first row whose value is known; after that, N/A adds nothing.
     """
 
     column: str
@@ -240,14 +241,15 @@ COLUMNS: Final = (
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown, in each run",
+        "running sum of time over the rows shown, in each run; N/A down to the first row whose "
+        "time is known",
         SAME,
         of_operators=RunningSum("time"),
     ),
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown, in each run",
+        "running sum of share over the rows shown, in each run; N/A as cumulative_time is",
         SAME,
         of_operators=RunningSum("time", is_share=True),
     ),

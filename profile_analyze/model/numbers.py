@@ -88,9 +88,13 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of `values`, shape (rows, runs), down to each row; NaN counts for nothing."""
+    """The sum of `values`, shape (rows, runs), down to each row.
+
+    NaN counts for nothing; the sum is NaN above the first row whose value is known.
+    """
+    any_known = np.logical_or.accumulate(~np.isnan(values), axis=0)
     with np.errstate(all="ignore"):
-        return finite(np.nancumsum(values, axis=0))
+        return finite(np.where(any_known, np.nancumsum(values, axis=0), np.nan))
 
 
 def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
