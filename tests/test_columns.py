@@ -14,6 +14,7 @@ from profile_analyze.analysis import changes, roofline
 from profile_analyze.model import column_formulas
 from profile_analyze.model.columns import FORMULA, SAME, Column, RunningSum
 from profile_analyze.model.rows import Formulas
+from profile_analyze.model.wording import value_text
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.formulas import formulas_of
 from tests.small import Operator, profile_of
@@ -68,6 +69,21 @@ def test_running_sums_are_not_available_before_the_first_known_time() -> None:
     assert result.shown.per_run("cumulative_share") == pytest.approx(
         np.array([[nan, 1 / 3], [1.0, 1.0]]), nan_ok=True
     )
+
+
+def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
+    bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
+    factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
+    shares = ("count", "runs", "spread", "share", "cumulative_share", "efficiency", "change")
+    assert bare == factors | dict.fromkeys(shares, "percent")
+    assert {column.name for column in CATALOG if not column.unit and column.kind == "number"} == {
+        "id"
+    }
+    assert value_text(find_column("gain"), 1.0666) == "1.07"
+    assert value_text(find_column("p_value"), 0.04567) == "0.0457"
+    assert value_text(find_column("efficiency"), 1.0666) == "106.7%"
+    gains = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 101%").conditions
+    assert [one.bound for one in gains] == [1.01]
 
 
 def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:

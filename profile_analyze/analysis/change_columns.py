@@ -12,6 +12,8 @@ _column = partial(Column, needs_base=True)
 _same = partial(_column, of_groups=SAME)
 """A column that comes about in the same way for operators and for groups."""
 
+_factor = partial(_same, shown_as="digits")
+
 COLUMNS: Final = (
     _column("base", "s", "the time in the base", AGGREGATED, timed=True),
     _same(
@@ -22,20 +24,20 @@ COLUMNS: Final = (
     ),
     _same("absolute_difference", "s", "the size of the difference"),
     _same("change", "1", "(time - base) / base", signed=True),
-    _same("ratio", "", "time / base: above 1 is slower"),
-    _same(
+    _factor("ratio", "1", "time / base: above 1 is slower"),
+    _factor(
         "ratio_low",
-        "",
+        "1",
         "the lower end of the 95 % interval of the ratio of medians",
     ),
-    _same(
+    _factor(
         "ratio_high",
-        "",
+        "1",
         "the upper end of the 95 % interval of the ratio of medians",
     ),
-    _same(
+    _factor(
         "p_value",
-        "",
+        "1",
         "how often chance alone would set the runs of the two sides apart as far, corrected for "
         "the number of rows",
     ),

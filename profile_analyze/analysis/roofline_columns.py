@@ -46,9 +46,10 @@ COLUMNS: Final = (
     _column("lost", "s", "time - least_time: what could be won at most", AGGREGATED, timed=True),
     _column(
         "gain",
-        "",
+        "1",
         "total time / (total time - lost): how many times as fast the whole would be",
         FORMULA,
+        shown_as="digits",
     ),
 )
 """The columns that need peaks."""

@@ -108,6 +108,8 @@ class Column(NamedTuple):
     """Whether it compares with another profile, so that one must be given."""
     needs_runs_apart: bool = False
     """Whether it tells runs apart, so that there must be a row for each."""
+    shown_as: Literal["percent", "digits"] = "percent"
+    """How people see a bare number that is not whole: as `8.5%`, or as `1.07`, in three digits."""
     signed: bool = False
     """Whether people are shown the sign of what is above 0 too."""
     has_order: bool = True

@@ -19,7 +19,6 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
-_WRITERS: Final = {"s": seconds, "1": percent}
 _SAYS_ITS_UNIT: Final = ("flops",)
 _IN_THE_HEADING: Final = ("s", "FLO/byte")
 
@@ -84,4 +83,6 @@ def _known_value_text(column: Column, value: Any) -> str:
         return str(value)
     if column.unit in SCALED:
         return " ".join(scaled(value, column.unit))
-    return _WRITERS.get(column.unit, three_digits)(value)
+    if column.unit == "1" and column.shown_as == "percent":
+        return percent(value)
+    return seconds(value) if column.unit == "s" else three_digits(value)

@@ -113,6 +113,7 @@ def _aggregate(column: Column, written: str) -> Column:
         of_operators=None,
         timed=column.timed and not counts,
         detail=column.detail,
+        shown_as=column.shown_as,
         needs_peaks=column.needs_peaks,
         needs_base=column.needs_base,
     )
