@@ -361,7 +361,8 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
         return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
     if value.isalpha():  # a parameter that is a number here, and a text elsewhere
         return operator == "!="
-    bound, near = _quantity(value), 0.5e-9 if "time" in column or column == "wait" else 0
+    measured = ("time", "time_min", "time_max", "device_time", "host_time", "wait")
+    bound, near = _quantity(value), 0.5e-9 if column.split(".")[0] in measured else 0
     answers = {
         "==": abs(found - bound) <= near,
         "!=": abs(found - bound) > near,

@@ -71,6 +71,39 @@ def test_running_sums_are_not_available_before_the_first_known_time() -> None:
     )
 
 
+def test_only_measured_times_are_compared_but_for_half_a_nanosecond() -> None:
+    assert [column.name for column in CATALOG if column.measured] == [
+        *("time", "time_min", "time_max", "device_time", "host_time", "wait", "base"),
+    ]
+    assert find_column("time.p90").measured
+    assert not find_column("time.count").measured
+    assert not find_column("lost.max").measured
+
+
+@pytest.mark.parametrize(
+    ("column", "where", "found"),
+    [
+        ("memory_time", "memory_time > 1.2ns", True),
+        ("memory_time", "memory_time <= 1.2ns", False),
+        ("memory_time", "memory_time == 1.337ns", True),
+        ("memory_time", "memory_time == 1.336ns", False),
+        ("least_time", "least_time != 1.336ns", True),
+        ("time", "time > 2999.6ns", False),
+        ("time", "time == 2999.6ns", True),
+        ("time", "time == 2999.4ns", False),
+        ("lost", "lost > 2998.6ns", True),
+    ],
+)
+def test_times_that_are_worked_out_are_compared_exactly(
+    column: str, where: str, *, found: bool
+) -> None:
+    profile = profile_of([Operator("a", "T", 3.0, work=(1, 1337))])
+    peaks = pa.parse_peaks("1T:1T")
+    result = pa.run(pa.Query(where=where, peaks=peaks), profile)
+    assert len(result) == found, pa.run(pa.Query(peaks=peaks), profile)[column]
+    assert len(pa.run(pa.Query(having=where, by="name", peaks=peaks), profile)) == found
+
+
 def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")

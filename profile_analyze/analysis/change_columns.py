@@ -15,7 +15,7 @@ _same = partial(_column, of_groups=SAME)
 _factor = partial(_same, shown_as="digits")
 
 COLUMNS: Final = (
-    _column("base", "s", "the time in the base", AGGREGATED, timed=True),
+    _column("base", "s", "the time in the base", AGGREGATED, timed=True, measured=True),
     _same(
         "difference",
         "s",

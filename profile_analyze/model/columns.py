@@ -100,6 +100,11 @@ class Column(NamedTuple):
     """Whether operators can be grouped by it: then what they share is the group's value."""
     timed: bool = False
     """Whether each run has values of its own: see `has_runs`."""
+    measured: bool = False
+    """Whether its values are differences of two clock readings, which carry rounding noise.
+
+    Conditions then take what is nearer than half a nanosecond as equal. What is worked out from
+    such differences and from other numbers is compared exactly."""
     detail: str = ""
     """What of `profile.DETAILS` it is made from."""
     needs_peaks: bool = False
@@ -206,6 +211,7 @@ COLUMNS: Final = (
         "--run-stat says, and of a group that of its times in each run",
         AGGREGATED,
         timed=True,
+        measured=True,
     ),
     Column(
         "runs",
@@ -225,6 +231,7 @@ COLUMNS: Final = (
         "the time in the fastest run",
         SAME,
         for_programs="time_of_fastest_run",
+        measured=True,
     ),
     Column(
         "time_max",
@@ -232,6 +239,7 @@ COLUMNS: Final = (
         "the time in the slowest run",
         SAME,
         for_programs="time_of_slowest_run",
+        measured=True,
     ),
     Column(
         "share",
@@ -261,6 +269,7 @@ COLUMNS: Final = (
         "end - start on the device, whichever time is asked for",
         AGGREGATED,
         timed=True,
+        measured=True,
     ),
     Column(
         "host_time",
@@ -268,6 +277,7 @@ COLUMNS: Final = (
         "end - start on the host, whichever time is asked for",
         AGGREGATED,
         timed=True,
+        measured=True,
     ),
     Column(
         "wait",
@@ -275,6 +285,7 @@ COLUMNS: Final = (
         "kern - start on the device: how long the operator waited for its first kernel",
         AGGREGATED,
         timed=True,
+        measured=True,
     ),
     Column(
         "computation",

@@ -112,6 +112,7 @@ def _aggregate(column: Column, written: str) -> Column:
         AggregateOf(column.name, aggregate),
         of_operators=None,
         timed=column.timed and not counts,
+        measured=column.measured and not counts,
         detail=column.detail,
         shown_as=column.shown_as,
         needs_peaks=column.needs_peaks,

@@ -146,7 +146,7 @@ class Condition(NamedTuple):
 
 
 def _tolerance(column: Column) -> float:
-    return TIME_TOLERANCE_S if column.unit == "s" else 0.0
+    return TIME_TOLERANCE_S if column.measured else 0.0
 
 
 def _bound(column: Column, operator: str, value: str) -> float:

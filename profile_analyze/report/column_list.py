@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import TextWrapper
+from textwrap import TextWrapper, fill
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.columns import AGGREGATED, RatioOfSums
@@ -23,6 +23,12 @@ parameters as a whole have no order. In brackets: the unit, and the name in the 
 (csv, json, jsonl), where numbers are in that unit.
 
 N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
+"""
+
+_TOLERANCE: Final = """\
+In conditions, measured times are equal if they differ by at most half a nanosecond, because
+differences of clock readings carry rounding noise. They are {}, and aggregates of these. All other
+numbers are compared exactly, also times that are worked out, such as memory_time and lost.
 """
 
 _CONVENTIONS: Final = """\
@@ -66,6 +72,7 @@ def column_list() -> str:
     return "\n".join(
         [
             _INTRODUCTION,
+            _tolerance(),
             *(
                 f"## {title}\n\n" + "".join(map(_entry, columns))
                 for title, columns in sections.items()
@@ -74,6 +81,13 @@ def column_list() -> str:
             _MADE,
         ]
     )
+
+
+def _tolerance() -> str:
+    """Which columns conditions compare with a tolerance."""
+    names = [column.name for column in CATALOG if column.measured]
+    text = _TOLERANCE.format(f"{', '.join(names[:-1])} and {names[-1]}")
+    return fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _entry(column: Column) -> str:
