@@ -241,6 +241,31 @@ def test_a_text_with_blanks_that_an_operator_has_is_no_slip() -> None:
     assert note == "name == 'a c': no operator has that; near: a b"
 
 
+@pytest.mark.parametrize(
+    ("where", "ids", "notes"),
+    [
+        ("param.x == 5.0", [1], ()),
+        ("param.x == 50e-1", [1], ()),
+        ("param.x == true", [2], ()),
+        ("param.x == [0,1]", [3], ()),
+        ("param.x == 0.5", [4], ()),
+        ("param.x == 6", [], ("param.x == 6: no operator has that; near: nothing is near",)),
+        ("param.x == 1", [0], ()),
+        ("param.x == True", [], ("param.x == True: no operator has that; near: true",)),
+        ("param.x == [0, 1]", [], ("param.x == [0, 1]: no operator has that; near: [0,1]",)),
+        ("in_shapes == {}", [0, 1, 2, 3, 4], ()),
+    ],
+)
+def test_values_of_parameters_are_compared_as_what_they_are(
+    where: str, ids: list[int], notes: tuple[str, ...]
+) -> None:
+    values = [1, 5, True, [0, 1], 0.5]
+    profile = profile_of([Operator("a", "A", 1.0, parameters={"x": value}) for value in values])
+    result = pa.run(pa.Query(where=where, order="+id"), profile)
+    assert result["id"].tolist() == ids
+    assert result.notes[: len(notes) or None] == notes
+
+
 def test_aggregates_of_what_needs_peaks_need_them() -> None:
     with pytest.raises(pa.QueryError, match=r"lost\.max needs the peak rates"):
         pa.Query(by="type", having="lost.max > 1ms")

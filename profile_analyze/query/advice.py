@@ -111,8 +111,9 @@ def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
         column = condition.column
         if condition.operator != "==" or column.kind == "number":
             continue
-        words = list(map(column.as_text, operators[column.name].categories))
-        if words and not condition.is_text_of(words):
+        categories = operators[column.name].categories
+        if categories and not any(condition.holds_for(categories)):
+            words = list(map(column.as_text, categories))
             near = ", ".join(_near(condition.value, words)) or "nothing is near"
             yield f"{condition.text}: no operator has that; near: {near}"
 

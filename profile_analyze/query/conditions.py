@@ -92,7 +92,7 @@ class Condition(NamedTuple):
             unknown = values.codes < 0
             if self._wants_numbers:
                 unknown |= values.where(isinstance(word, str) for word in values.categories)
-            return values.where(self._holds_for(values.categories)), unknown
+            return values.where(self.holds_for(values.categories)), unknown
         numbers = rows[self.column.name]
         unknown = np.isnan(numbers)
         return self._compared(numbers) & ~unknown, unknown
@@ -117,12 +117,7 @@ class Condition(NamedTuple):
         (low, is_low_in), (high, is_high_in) = _limits(self, other)
         return low > high or (low == high and not (is_low_in and is_high_in))
 
-    def is_text_of(self, words: Iterable[str]) -> bool:
-        """Whether one of `words` may be the text that is compared with."""
-        wanted = self.value.replace(" ", "")
-        return any(word.replace(" ", "") == wanted for word in words)
-
-    def _holds_for(self, words: Iterable[Any]) -> Iterable[bool]:
+    def holds_for(self, words: Iterable[Any]) -> Iterable[bool]:
         """Whether it is true of each of `words`, categories of the column."""
         if self.operator == "~":
             return finds(self.value, map(self.column.as_text, words))

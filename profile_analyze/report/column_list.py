@@ -46,7 +46,9 @@ _CONVENTIONS: Final = """\
 _MADE: Final = """\
 ## Made from these
 
-- `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`.
+- `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`. Numbers
+  are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are texts, as JSON
+  writes them without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
 - `name~REGEX`: the part of the name that the pattern finds, or its first group if it has one; N/A
   where it finds nothing. For other texts likewise: `type~^(Conv)`. Commas separate columns, but for
   those within brackets or behind a backslash. `--where` has `name ~ REGEX` instead.
