@@ -304,6 +304,10 @@ def _roofline(
     if not mover and compute is None:
         least = None
     reachable = None if row["intensity"] is None else row["intensity"] * query.peaks.bandwidth
+    if mover or (reachable is None and operator.memory != 0):
+        attainable = reachable
+    else:
+        attainable = rate if reachable is None else min(rate, reachable)
     in_each_run = [
         None if least is None or one is None else one - least for one in row[IN_EACH_RUN]["time"]
     ]
@@ -311,7 +315,7 @@ def _roofline(
     row[IN_EACH_RUN]["lost"] = in_each_run
     return {
         "bound": _bound(compute, memory, least),
-        "attainable": reachable if mover or reachable is None else min(rate, reachable),
+        "attainable": None if least is None else attainable,
         "compute_time": compute,
         "memory_time": memory,
         "least_time": least,
@@ -324,7 +328,8 @@ def _roofline(
 def _bound(compute: Number, memory: Number, least: Number) -> str | None:
     if least is None:
         return None
-    return "compute" if (compute or 0) >= (memory or 0) else "memory"
+    is_compute = compute is not None and memory is not None and compute >= memory
+    return "compute" if is_compute else "memory"
 
 
 def _share(times: list[Number], totals: list[Number], query: Query) -> Number:

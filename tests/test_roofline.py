@@ -80,7 +80,7 @@ def test_operators_by_hand() -> None:
         # moves data: its "computation" has no roof; 50 / 100 of 1 s
         ("memory", 50.0, 0.5, 0.5, 0.5, 10 / 9.5),
         (None, None, None, None, None, None),  # no formula
-        (None, 10.0, None, None, None, None),  # no time
+        (None, None, None, None, None, None),  # no time
         (None, None, None, None, None, None),  # no rate for Int32
     ]
 
@@ -95,6 +95,35 @@ def test_types_that_only_move_data_are_bounded_by_memory() -> None:
         ("Dimshuffle", "memory", 1.0),
         ("Elemwise", "compute", 2.0),
     ]
+
+
+@pytest.mark.parametrize("by", ["name", ()])
+def test_what_moves_no_bytes(by: str | tuple[()]) -> None:
+    """An operator, a group of it alone, and all operators of the kind say the same."""
+    for type_, judged in (
+        ("Copy", ("memory", None, 0.0, 0.0, 4.0, None)),
+        ("Concat", ("memory", None, 0.0, 0.0, 4.0, None)),
+        ("Elemwise", ("compute", 1000.0, 2.0, 0.5, 2.0, 2.0)),
+    ):
+        profile = made(operators=((type_, 4.0, 2000, 0, "Float32"),))
+        operators = pa.run(pa.Query(peaks=PEAKS), profile)
+        groups = pa.run(pa.Query(by=by, aggregates="sum", peaks=PEAKS), profile)
+        for (row,) in (operators.rows, groups.rows):
+            assert tuple(row[name] for name in JUDGED) == judged
+
+
+def test_what_is_attainable_is_of_the_same_operators_in_groups() -> None:
+    """The roof of an operator that is not judged is N/A, as it is in no group."""
+    for query in (
+        pa.Query(peaks=PEAKS),
+        pa.Query(peaks=PEAKS, side="host"),
+        pa.Query(peaks=PEAKS, end_key="kern"),
+    ):
+        operators = pa.run(query.changed(order="+name"), made())["attainable"]
+        groups = pa.run(query.changed(by="name", aggregates="sum", order="+name"), made())
+        assert groups["attainable"] == pytest.approx(operators, nan_ok=True)
+    by_type = pa.run(pa.Query(by="type", peaks=PEAKS, where="type == Elemwise"), made())
+    assert by_type["attainable"].tolist() == [10.0]
 
 
 def test_dtypes_of_the_profile_have_the_rates_of_the_device() -> None:

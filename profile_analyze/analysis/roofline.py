@@ -121,9 +121,13 @@ def _least_time(rows: OperatorRows) -> Floats:
 
 
 def _attainable(rows: OperatorRows) -> Floats:
+    """Of what is judged; that of groups is of the same operators."""
+    rates = _rates(rows)
     with np.errstate(all="ignore"):
-        reachable: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
-    return np.where(moves_only(rows), reachable, np.minimum(_rates(rows), reachable))
+        by_memory: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
+    lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, by_memory))
+    attainable = np.where(moves_only(rows), by_memory, lesser)
+    return np.where(np.isnan(rows["least_time"]), np.nan, attainable)
 
 
 def _efficiency(rows: OperatorRows) -> Floats:
@@ -157,9 +161,11 @@ def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
 
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
-    """Which of the two bounds each row; N/A where the least time is."""
-    is_compute = np.nan_to_num(compute) >= np.nan_to_num(memory)
-    codes = np.where(is_compute, 0, 1)
+    """Which of the two bounds each row; N/A where the least time is.
+
+    Data movers have no compute time: memory bounds them, even if they move no byte.
+    """
+    codes = np.where(compute >= memory, 0, 1)
     return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
 
 

@@ -13,7 +13,8 @@ COLUMNS: Final = (
     _column(
         "bound",
         "",
-        "compute or memory: which of the two least times is larger",
+        "compute or memory: which of the two least times is larger; memory for what only moves "
+        "data, N/A for what is not judged",
         FORMULA,
         kind="text",
         is_key=True,
@@ -21,7 +22,8 @@ COLUMNS: Final = (
     _column(
         "attainable",
         "FLO/s",
-        "the lesser of the peak rate and intensity * peak bandwidth",
+        "the lesser of the peak rate and intensity * peak bandwidth; N/A for what is not judged, "
+        "and for what only moves data but no bytes",
         RatioOfSums("computation", "least_time"),
     ),
     _column(
