@@ -12,16 +12,23 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis import changes, roofline
 from profile_analyze.model import column_formulas
-from profile_analyze.model.columns import FORMULA, SAME, Column, RunningSum
+from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RunningSum
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.wording import value_text
+from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.formulas import formulas_of
-from tests.small import Operator, profile_of
+from profile_analyze.report.column_list import column_list
+from profile_analyze.report.machine import columns
+from tests.conftest import PROFILES, run_command
+from tests.small import Operator, document, profile_of, profile_of_document, written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
+RESNET = str(PROFILES / "resnet18.json")
 MODULES = (column_formulas, roofline, changes)
 
 
@@ -151,3 +158,79 @@ def test_columns_and_questions_can_be_sent_to_other_processes(name: str) -> None
         query.used,
         query.group_conditions,
     )
+
+
+PAGE = " ".join(column_list().split())
+
+
+def listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def test_a_column_that_is_named_twice_is_shown_once() -> None:
+    outcome = run_command(RESNET, "--columns", "time,id,time,opr_id", "-t1", "--format", "csv")
+    assert outcome.out.splitlines() == ["time_s,id", "0.008782000000000012,324"]
+
+
+def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
+    query = pa.Query(by="type", aggregates="max", peaks=pa.parse_peaks("100G:20G"))
+    result = pa.run(query, pa.load(RESNET))
+    names = {name: result.shown_column(name) for name in result.columns}
+    renamed = [name for name, column in names.items() if column.name != name]
+    compared = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
+    assert compared == [*renamed, "base"]
+    assert all(names[name].name == f"{name}.max" for name in renamed)
+    assert f"They are {listed(compared)}." in PAGE
+    assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")
+    plain = pa.run(query.changed(aggregates="sum"), pa.load(RESNET))
+    assert [plain.shown_column(name).name for name in plain.columns] == list(plain.columns)
+
+
+def test_what_programs_are_shown_is_on_the_page() -> None:
+    operators = columns(pa.Query(), several_runs=False)
+    assert f"of operators: {listed(operators)};" in PAGE
+    groups = columns(pa.Query(by="type"), several_runs=False)
+    assert groups == ("type", "count", *operators[3:9])
+    assert operators[4] == "share"
+    assert operators[8] == "bandwidth"
+    several = columns(pa.Query(), several_runs=True)
+    assert several == (*operators[:4], "spread", *operators[4:])
+    judged = columns(pa.Query(peaks=pa.parse_peaks("100G:20G")), several_runs=False)
+    assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
+    assert f"there are {listed(judged[9:13])} after bandwidth" in PAGE
+    compared = columns(pa.Query(compared=True), several_runs=False)
+    assert (compared[:4], compared[13:]) == (operators[:4], operators[4:])
+    assert f"with `--compare` {listed(compared[4:13])} after time" in PAGE
+
+
+def test_names_in_forms_for_programs(tmp_path: Path) -> None:
+    path = written(tmp_path / "run.json", [Operator("a\x1b[1mb", "T", 1.0)])
+    csv, lines = (
+        run_command(path, "--columns", "name", "--format", one) for one in ("csv", "jsonl")
+    )
+    assert csv.out == "name\r\na\\x1b[1mb\r\n"
+    assert lines.out == '{"side":"device","name":"a\\u001b[1mb"}\n'
+
+
+def test_values_of_operators_that_are_known_in_part() -> None:
+    """As the page says: runs of 0, a first kernel after the end, and a dtype that is not told."""
+    found = document([Operator("a", "T", 1.0), Operator("b", "T", None)])
+    found["profiler"]["device"]["0"]["gpu0:0"]["kern"] = 2e-6
+    found["profiler"]["host"] = {"1": {"thread": {"start": 0, "end": 1e-6}}}
+    dtypes = {"v0": "Float32", "v1": None, "v2": "Float32", "v3": "Int8"}
+    found["graph_exec"]["var"] = {
+        name: {"mem_plan": {"layout": {"dtype": dtype}} if dtype else None}
+        for name, dtype in dtypes.items()
+    }
+    found["graph_exec"]["operator"]["0"]["input"] = ["v1", "v0", "v3", "v2"]
+    found["graph_exec"]["operator"]["1"]["input"] = ["v1"]
+    profile = profile_of_document(found)
+    (a,) = pa.run(pa.Query(), profile).rows
+    assert (a["runs"], a["wait"], a["input_dtype"]) == (1, None, "Float32, Int8, N/A")
+    (b,) = pa.run(pa.Query(side="host"), profile).rows
+    assert (b["name"], b["runs"], b["input_dtype"]) == ("b", 1, None)
+    (b,) = pa.run(pa.Query(side="host", end_key="kern"), profile).rows
+    assert (b["time"], b["runs"]) == (None, 0)
+    equal = pa.run(pa.Query(where="input_dtype == Float32"), profile)
+    assert len(equal) == 0
+    assert len(pa.run(pa.Query(where="input_dtype ~ Float32"), profile)) == 1

@@ -657,9 +657,11 @@ def _none_as_nothing(text: str | None) -> str | tuple[str, ...]:
 def columns_of(arguments: argparse.Namespace, query: Query) -> tuple[str, ...]:
     """The columns that the tables are to show; nothing for what the form shows by itself.
 
+    One that is named twice, or also by an alias, is shown once, where it is named first.
+
     Raises `QueryError` for one that the answer to `query` does not have.
     """
-    from profile_analyze.query.catalog import check_columns, split_names
+    from profile_analyze.query.catalog import check_columns, find_column, split_names
 
     if arguments.columns is None:
         return ()
@@ -667,7 +669,7 @@ def columns_of(arguments: argparse.Namespace, query: Query) -> tuple[str, ...]:
         return query.columns
     names = split_names(arguments.columns)
     check_columns(names, query.kind)
-    return names
+    return tuple(dict.fromkeys(find_column(name).name for name in names))
 
 
 def sides_of(arguments: argparse.Namespace) -> tuple[Side, ...]:

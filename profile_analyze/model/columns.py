@@ -216,7 +216,7 @@ COLUMNS: Final = (
     Column(
         "runs",
         "1",
-        "in how many runs the time is known",
+        "in how many runs the time is known; 0 if in none",
         SAME,
     ),
     Column(
@@ -282,7 +282,8 @@ COLUMNS: Final = (
     Column(
         "wait",
         "s",
-        "kern - start on the device: how long the operator waited for its first kernel",
+        "kern - start on the device: how long the operator waited for its first kernel; one that "
+        "started after the end does not count",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -350,7 +351,8 @@ COLUMNS: Final = (
     Column(
         "input_dtype",
         "",
-        "the dtypes of the inputs, each once, and N/A if the profile does not tell all",
+        "the dtypes of the inputs, each once; then N/A if the profile does not tell that of some, "
+        "as in `Float32, N/A`; N/A alone if it tells none",
         kind="text",
         is_key=True,
         detail="input_dtypes",

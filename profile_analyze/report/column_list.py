@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import TextWrapper, fill
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.columns import AGGREGATED, RatioOfSums
@@ -10,9 +10,14 @@ from profile_analyze.model.wording import machine_name
 from profile_analyze.query.catalog import CATALOG
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from profile_analyze.model.columns import Column
 
-_WIDTH: Final = 100
+_WRAPPER: Final = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
+_POINT: Final = TextWrapper(
+    100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
 
 _INTRODUCTION: Final = """\
 # Columns
@@ -60,6 +65,23 @@ _MADE: Final = """\
 """
 
 
+_SHOWN: Final = """\
+## How columns are shown
+
+- A column that is named twice in `--columns` is shown once.
+- With another `--aggregate` than sum or count, columns that it makes are shown by its name: `time` is
+  `time max` with `--aggregate max`, and `time_max_s` for programs. They are {aggregated}. In
+  conditions and orders they keep their plain names, and all other columns do everywhere.
+- csv, json and jsonl show by themselves, of operators: id, name, type, time, share, computation,
+  flops, memory, bandwidth, in_shapes, in_layouts and out_shapes; of groups: their keys, count, the
+  times, and share to bandwidth. Of several runs there is spread before share; with `--peaks` there
+  are bound, efficiency, lost and gain after bandwidth; with `--compare` base, difference, change,
+  ratio, ratio_low, ratio_high, p_value, match and verdict after time. `--columns all` shows all.
+- Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
+  also in csv. json and jsonl have the characters themselves, in JSON's own escapes (`\\u001b`).
+"""
+
+
 def column_list() -> str:
     """Every column with its unit, its meaning, and what it is of groups, in Markdown."""
     of_operators = [column for column in CATALOG if column.of_operators]
@@ -81,24 +103,32 @@ def column_list() -> str:
             ),
             _CONVENTIONS,
             _MADE,
+            _shown(),
         ]
     )
 
 
 def _tolerance() -> str:
     """Which columns conditions compare with a tolerance."""
-    names = [column.name for column in CATALOG if column.measured]
-    text = _TOLERANCE.format(f"{', '.join(names[:-1])} and {names[-1]}")
-    return fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
+    names = _listed(column.name for column in CATALOG if column.measured)
+    return _WRAPPER.fill(_TOLERANCE.format(names)) + "\n"
+
+
+def _shown() -> str:
+    """How columns are shown, and which ones an aggregate renames."""
+    aggregated = _listed(column.name for column in CATALOG if column.of_groups == AGGREGATED)
+    title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
+    return "\n".join([title, *(_POINT.fill(f"- {point}") for point in points), ""])
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}"
 
 
 def _entry(column: Column) -> str:
-    wrapper = TextWrapper(_WIDTH, subsequent_indent="  ", break_long_words=False)
-    wrapper.break_on_hyphens = False
-    return (
-        wrapper.fill(f"- `{column.name}`{_brackets(column)}: {column.meaning}{_of_groups(column)}.")
-        + "\n"
-    )
+    text = f"- `{column.name}`{_brackets(column)}: {column.meaning}{_of_groups(column)}."
+    return _POINT.fill(text) + "\n"
 
 
 def _brackets(column: Column) -> str:
