@@ -17,8 +17,8 @@ from fuzz.mutations import written
 from fuzz.running import Outcome, answered
 from profile_analyze.errors import InputError
 from profile_analyze.model.profile import DETAILS
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.loading import profile_in
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -98,7 +98,8 @@ _UNREADABLE: Final = "unreadable"
 def _of_profile(one: Case) -> Iterator[str]:
     """The invariants of the numbers that do not hold of its profile; that it cannot be read."""
     try:
-        profile = profile_in(Content("run.json", one.files.get("run.json", one.stdin)), DETAILS)
+        data = one.files.get("run.json", one.stdin)
+        profile = profile_in(Source.of_bytes("run.json", data), DETAILS)
         for invariant in OF_PROFILES:
             for sentence in invariant(profile):
                 yield f"{invariant.__name__}: {sentence}"

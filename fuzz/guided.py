@@ -22,8 +22,8 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.model.profile import DETAILS
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
-    from profile_analyze.readers.base import Content
     from profile_analyze.readers.loading import profile_in
+    from profile_analyze.readers.source import Source
     from profile_analyze.report.forms import FORMS, find_renderer
 
     for _form in FORMS:
@@ -99,7 +99,7 @@ def _mutated(data: bytes, largest: int, seed: int) -> bytes:
 
 def _reader(data: bytes) -> None:
     try:
-        profile = profile_in(Content("fuzz.json", data), DETAILS)
+        profile = profile_in(Source.of_bytes("fuzz.json", data), DETAILS)
     except InputError as error:
         if str(error).splitlines() != [str(error)]:
             raise BrokenInvariantError(f"several lines: {error}") from None

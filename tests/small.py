@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import profile_analyze as pa
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.runs import RunJoiner
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,16 +59,16 @@ def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Pr
 
 def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
     """The profile of a decoded document, with all details."""
-    return MegEngineReader().read(Content(file, json.dumps(found).encode()), DETAILS)
+    return MegEngineReader().read(Source.of_bytes(file, json.dumps(found).encode()), DETAILS)
 
 
 def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
     """One profile with the runs in decoded documents, which are read together."""
-    contents = [
-        Content(f"{place}.json", json.dumps(found).encode())
+    sources = [
+        Source.of_bytes(f"{place}.json", json.dumps(found).encode())
         for place, found in enumerate(documents)
     ]
-    apart = MegEngineReader().read_together(contents, DETAILS)
+    apart = MegEngineReader().read_together(sources, DETAILS)
     assert apart is not None
     joiner = RunJoiner()
     joiner.add(apart.profile, apart.notes)

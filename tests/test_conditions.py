@@ -10,8 +10,8 @@ import profile_analyze as pa
 from profile_analyze.model.columns import RowKind
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.query.conditions import Condition
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES
 from tests.small import Operator, profile_of
 
@@ -120,7 +120,7 @@ def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
             "operator": {str(id_): {"name": "n", "type": "t"} for id_ in range(len(microseconds))}
         },
     }
-    return MegEngineReader().read(Content("made", json.dumps(document).encode()), DETAILS)
+    return MegEngineReader().read(Source.of_bytes("made", json.dumps(document).encode()), DETAILS)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.small import Operator, document
 
@@ -215,7 +215,7 @@ def test_a_million_lanes_are_one_operator() -> None:
     found["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}
     data = json.dumps(found).encode()
     tracemalloc.start()
-    profile = MegEngineReader().read(Content("a.json", data), ())
+    profile = MegEngineReader().read(Source.of_bytes("a.json", data), ())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert profile.device.time_s.tolist() == [[1.0], [2.0]]

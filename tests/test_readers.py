@@ -16,10 +16,10 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
-from profile_analyze.readers.base import Content
-from profile_analyze.readers.content import ReadAhead, read_content
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.forked import Forked
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, profile_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TINY = (PROFILES / "tiny.json").read_bytes()
 READ_HERE = (
-    "what can be read yet is MegEngine GraphProfiler JSON (an object with the keys profiler and "
+    "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
     "graph_exec)"
 )
 
@@ -59,9 +59,11 @@ def test_parameters_that_are_no_number_of_64_bits_are_texts() -> None:
 def test_a_profile_may_begin_with_blanks_and_any_key() -> None:
     document = json.loads(TINY)
     parts = {"more": 1, "graph_exec": document["graph_exec"], "profiler": document["profiler"]}
-    content = Content("x", b"\n  " + json.dumps(parts).encode() + b"\n")
-    assert MegEngineReader().recognises(content.data)
-    assert not MegEngineReader().recognises(b"[" + content.data + b"]")
+    text = json.dumps(parts).encode()
+    head = Source.of_bytes("x", b"\n  " + text + b"\n").head()
+    assert head == text + b"\n"
+    assert MegEngineReader().recognises(head, "x")
+    assert not MegEngineReader().recognises(b"[" + head + b"]", "x")
 
 
 def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,9 +269,9 @@ def test_gzip_members_may_have_zero_bytes_between_and_after_them(
 ) -> None:
     content = gzip.compress(TINY[:9]) + padding + gzip.compress(TINY[9:]) + padding
     assert gzip.decompress(content) == TINY
-    assert read_content(written(tmp_path, content)).data == TINY
+    assert Source(written(tmp_path, content)).content() == TINY
     with pytest.raises(pa.MalformedProfileError, match=r"damaged gzip: .*incorrect header check"):
-        read_content(written(tmp_path, content + b"no gzip"))
+        Source(written(tmp_path, content + b"no gzip")).content()
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
@@ -278,13 +280,13 @@ def test_what_is_unpacked_in_steps_is_whole(
     tmp_path: Path, pack: Callable[[bytes], bytes], size: int
 ) -> None:
     content = random.Random(0).randbytes(size)
-    assert read_content(written(tmp_path, pack(content))).data == content
-    assert read_content(written(tmp_path, pack(b"a" * size) + pack(content))).data == (
+    assert Source(written(tmp_path, pack(content))).content() == content
+    assert Source(written(tmp_path, pack(b"a" * size) + pack(content))).content() == (
         b"a" * size + content
     )
     cut = written(tmp_path, pack(content) + pack(content)[:-1])
     with pytest.raises(pa.MalformedProfileError, match=r"truncated: the (gzip|zstd) stream has no"):
-        read_content(cut)
+        Source(cut).content()
 
 
 PACKED = {
@@ -297,17 +299,24 @@ PACKED = {
 }
 
 
+def ahead(path: str | Path, max_size: int = MAX_SIZE) -> Source:
+    """The source of a file that is read ahead."""
+    source = Source(path, max_size=max_size)
+    source.read_ahead()
+    return source
+
+
 @pytest.mark.parametrize("packed", PACKED)
 def test_a_file_may_hold_as_much_as_the_limit_and_no_more(tmp_path: Path, packed: str) -> None:
     path = written(tmp_path, PACKED[packed])
     size = len(TINY)
-    assert read_content(path, max_size=size).data == TINY
-    assert ReadAhead(path, max_size=size).content().data == TINY
+    assert Source(path, max_size=size).content() == TINY
+    assert ahead(path, max_size=size).content() == TINY
     assert len(pa.load(path, max_size=size)) == len(pa.load_runs([path], max_size=size)) == 4
     reason = f"{path}: holds more than {(size - 1) / 1024:.2f} KiB, decompressed; --max-size raises the limit"
     for refuse in (
-        lambda: read_content(path, max_size=size - 1),
-        lambda: ReadAhead(path, max_size=size - 1).content(),
+        lambda: Source(path, max_size=size - 1).content(),
+        lambda: ahead(path, max_size=size - 1).content(),
         lambda: pa.load(path, max_size=size - 1),
         lambda: pa.load_runs([path], max_size=size - 1),
     ):
@@ -342,7 +351,7 @@ def test_what_would_fill_the_memory_is_not_unpacked(
     bomb = written(tmp_path, pack(bytes(64 << 20)) * 20)
     tracemalloc.start()
     with pytest.raises(pa.InputError, match=r"holds more than 100\.00 MiB, decompressed"):
-        read_content(bomb, max_size=100 << 20)
+        Source(bomb, max_size=100 << 20).content()
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 200 << 20
@@ -372,18 +381,18 @@ def test_limits_that_are_none(size: str, reason: str) -> None:
 def test_reading_ahead_reads_the_same(tmp_path: Path, size: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(range(256)) * (size // 256) + b"x" * (size % 256))
-    assert ReadAhead(path).content() == read_content(path)
+    assert ahead(path).content() == Source(path).content() == path.read_bytes()
 
 
 @pytest.mark.parametrize("size", [8, 2 << 20])
 def test_what_fails_ahead_is_told_when_the_content_is_asked_for(tmp_path: Path, size: int) -> None:
     path = tmp_path / "file.gz"
     path.write_bytes(b"\x1f\x8b" + bytes(size))
-    upcoming = ReadAhead(path)
+    upcoming = ahead(path)
     with pytest.raises(pa.MalformedProfileError, match=r"file\.gz: damaged gzip"):
         upcoming.content()
     with pytest.raises(pa.InputError, match="no such file"):
-        ReadAhead(tmp_path / "none").content()
+        ahead(tmp_path / "none").content()
 
 
 def test_a_path_object_is_a_path() -> None:

@@ -12,8 +12,8 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.visible import visible
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.shapes import shape_lines
 from profile_analyze.report.text import wrapped
@@ -47,7 +47,7 @@ def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
             }
         },
     }
-    content = Content("tiny", json.dumps(document).encode())
+    content = Source.of_bytes("tiny", json.dumps(document).encode())
     return MegEngineReader().read(content, DETAILS)
 
 
@@ -343,7 +343,7 @@ def test_an_empty_name_is_an_empty_line() -> None:
 
 
 def test_copies_and_their_waits() -> None:
-    content = Content(
+    content = Source.of_bytes(
         "copies",
         b"""{"profiler": {"device": {
             "1": {"cpu0": {"start": 0, "kern": 0.25, "end": 1}},
@@ -378,7 +378,9 @@ def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
             },
             "graph_exec": {"operator": {"1": {"name": "a", "type": "Copy"}}},
         }
-        return MegEngineReader().read(Content("copy", json.dumps(document).encode()), DETAILS)
+        return MegEngineReader().read(
+            Source.of_bytes("copy", json.dumps(document).encode()), DETAILS
+        )
 
     copies = pa.join_runs([run_of(0.25, 1), run_of(0.5, 4), run_of(1, 2)])
     for statistic, time_s, wait_s in (("median", 2.0, 0.5), ("max", 4.0, 1.0)):

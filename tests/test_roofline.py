@@ -15,8 +15,8 @@ from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.analysis.peaks import find_device
 from profile_analyze.cli import peaks as command
 from profile_analyze.model.profile import DETAILS
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, examples, run_command
 from tests.small import profile_of_document
 from tests.strategies import documents
@@ -64,7 +64,7 @@ def made(lane: str = "gpu0", scale: float = 1.0, operators: Rows = OPERATORS) ->
             },
         },
     }
-    return MegEngineReader().read(Content("made", json.dumps(document).encode()), DETAILS)
+    return MegEngineReader().read(Source.of_bytes("made", json.dumps(document).encode()), DETAILS)
 
 
 def test_operators_by_hand() -> None:

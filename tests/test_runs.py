@@ -20,9 +20,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.readers import many
-from profile_analyze.readers.base import Content
 from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
+from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command
 from tests.small import Operator, document, joined_at_once, profile_of, runs_of, written
 
@@ -420,10 +420,12 @@ def test_what_is_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many, "_AT_ONCE", 10)
     missing = pa.InputError("x.json", "no such file")
     sizes = [4, 4, 4, 12, 3, None, 1, 10, 2]
-    contents = [missing if size is None else Content("a.json", b" " * size) for size in sizes]
+    sources = [
+        missing if size is None else Source.of_bytes("a.json", b" " * size) for size in sizes
+    ]
     groups = [
-        [len(one.data) if isinstance(one, Content) else None for one in group]
-        for group in many._groups(contents)
+        [len(one.content()) if isinstance(one, Source) else None for one in group]
+        for group in many._groups(sources)
     ]
     assert groups == [[4, 4], [4], [12], [3, None], [1], [10], [2]]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.cli.progress import Progress
 from profile_analyze.errors import InputError
-from profile_analyze.readers.content import ReadAhead
 from profile_analyze.readers.paths import LIST, files_in
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     import argparse
@@ -60,15 +60,16 @@ class Reading:
         self._match: str = arguments.match
         self._correct_drift: bool = arguments.correct_drift
         self._details: frozenset[str] = frozenset()
-        self._ahead: ReadAhead | None = None
+        self._single: Source | None = None
         if len(inputs.all) == 1:
-            self._ahead = ReadAhead(inputs.files[0], max_size=self._max_size)
+            self._single = Source(inputs.files[0], max_size=self._max_size)
+            self._single.read_ahead()
         self._sides: list[RunsAhead] = []
 
     def begin(self, details: frozenset[str]) -> None:
         """Begin to read, if there are many files, what of `model.profile.DETAILS` is needed."""
         self._details = details
-        if self._ahead is not None:
+        if self._single is not None:
             return
         if self._inputs.base:
             from profile_analyze.model.comparison import COMPARISON_DETAILS
@@ -89,12 +90,10 @@ class Reading:
 
     def source(self) -> Profile | Comparison:
         """What is asked about. Raises `InputError`."""
-        if self._ahead is not None:
+        if self._single is not None:
             from profile_analyze.readers.loading import profile_in
 
-            return self._corrected(
-                profile_in(self._ahead.content(), self._details, processes=_processes())
-            )
+            return self._corrected(profile_in(self._single, self._details, processes=_processes()))
         progress = Progress(len(self._inputs.all))
         try:
             profiles = [self._profile(side, progress) for side in self._sides]

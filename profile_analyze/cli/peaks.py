@@ -15,7 +15,7 @@ from profile_analyze.analysis.devices import DEVICES, DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of, read_devices
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import InputError, OutputError, PeaksError
-from profile_analyze.readers.content import read_content
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
 def _in_file(file: str, rest: str) -> Peaks:
     """The device of a file that `rest` names, if it has several: `NAME`, `NAME:DTYPE`, `DTYPE`."""
     try:
-        text = read_content(file).data.decode()
+        text = Source(file).content().decode()
     except UnicodeDecodeError:
         raise PeaksError(f"{file}: is not text in UTF-8, as TOML is") from None
     except InputError as error:

@@ -213,6 +213,10 @@ class Profile:
     def __repr__(self) -> str:
         return f"Profile({self.file!r}, {counted(len(self), 'operator')}, {self.source!r})"
 
+    def check(self) -> tuple[str, ...]:
+        """Return what is inconsistent, a sentence each; nothing if all is well."""
+        return ()
+
     def detail(self, name: str) -> Categorical[Any]:
         """One of `DETAILS`. Raises `QueryError` if the profile was loaded without it."""
         column: Categorical[Any] | None = getattr(self, name)

@@ -1,60 +1,79 @@
-"""What every reader is."""
+"""What a reader is: one input format, from bytes to a `Profile`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.source import Source
 
 
-class Content(NamedTuple):
-    """What was found in a file."""
-
-    file: str
-    """The name it was asked for under, for messages."""
-    data: bytes
-    """All of it, decompressed, without a byte order mark."""
-
-
-class ReadTogether(NamedTuple):
-    """Several files of one format, read at once."""
-
-    profile: Profile
-    """The operators of all of them, `run_of` telling the file of each; without notes."""
-    notes: Sequence[Sequence[str]]
-    """What is to be said of each file."""
-
-
-class Reader(Protocol):
-    """One input format."""
+class Recogniser(Protocol):
+    """Tells whether an input is of one format."""
 
     @property
     def format(self) -> str:
-        """What the format is called in messages."""
+        """The name of the format in messages."""
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        """Return whether an input is of this format, even if it is damaged.
+
+        `head` is how the input begins: see `Source.head`. It is 64 KiB long, and longer only if
+        no reader recognised that much. `name` is the name of the input.
+        """
+
+
+class Reader(Recogniser, Protocol):
+    """Reads one input format. This is all that a reader must have."""
 
     @property
     def hallmark(self) -> str:
         """What every file of this format has, for messages."""
 
-    def recognises(self, data: bytes) -> bool:
-        """Whether `data` is of this format, be it damaged or not."""
+    default_output_format: str = "plain"
+    """The output format of a profile of this format, unless the user asks for another."""
 
-    def read(self, content: Content, details: Collection[str], *, processes: int = 1) -> Profile:
-        """The profile in `content`, which this reader recognises, with these of `DETAILS`.
+    def read(self, source: Source, wanted: Collection[str]) -> Profile:
+        """Return the profile in `source`, which this reader recognised.
 
-        If there may be several `processes`, it may fork others for a large file.
+        `wanted` names the optional columns that the question needs, of `model.profile.DETAILS`.
 
         Raises `MalformedProfileError`.
         """
 
-    def read_together(
-        self, contents: Sequence[Content], details: Collection[str]
-    ) -> ReadTogether | None:
-        """The profiles in `contents`, all of which this reader recognises.
 
-        Of small files this takes less time than to `read` each. None if one of them is
-        broken or has to be mended, which `read` tells or does.
+@runtime_checkable
+class ParallelReader(Protocol):
+    """A reader that can share the work on one large input with other processes."""
+
+    def read_in_parallel(self, source: Source, wanted: Collection[str], processes: int) -> Profile:
+        """Return what `Reader.read` returns, with the help of at most `processes` processes.
+
+        This process is one of them. The reader may fork the others.
+        """
+
+
+class ReadTogether(NamedTuple):
+    """Several inputs of one format, read at once."""
+
+    profile: Profile
+    """The operators of all inputs. `run_of` has the input of each. Without notes."""
+    notes: Sequence[Sequence[str]]
+    """The notes on each input."""
+
+
+@runtime_checkable
+class BatchReader(Protocol):
+    """A reader that reads several small inputs in less time than one after another."""
+
+    def read_together(
+        self, sources: Sequence[Source], wanted: Collection[str]
+    ) -> ReadTogether | None:
+        """Return the profiles in `sources`, which this reader recognised.
+
+        None if they cannot be read together, for example because one is damaged. They are then
+        read one by one, and `Reader.read` says what is wrong.
         """

@@ -1,4 +1,4 @@
-"""From a path to bytes: standard input, gzip and zstd included."""
+"""The bytes of a file or of standard input, decompressed if they are gzip or zstd."""
 
 from __future__ import annotations
 
@@ -7,160 +7,180 @@ import os
 import stat
 import sys
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
-from io import BytesIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from profile_analyze.errors import InputError, MalformedProfileError
-from profile_analyze.readers.base import Content
 from profile_analyze.units import scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from os import PathLike
-    from threading import Thread
 
 MAX_SIZE: Final = 8 << 30
-"""How many bytes a file may hold, decompressed, unless somebody says otherwise."""
+"""How many bytes an input may hold, decompressed, unless the caller sets another limit."""
 
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LARGE: Final = 1 << 20  # bytes; less is read in the time that a thread takes to start
 _STEP: Final = 1 << 16  # bytes of a stream that are read at once, as many as a pipe holds
+_LARGE_STEP: Final = 16 << 20  # bytes of a plain file that are read at once, at most
 
 
-def read_content(path: str | PathLike[str], *, max_size: int = MAX_SIZE) -> Content:
-    """What the file `path` holds, decompressed; `-` is standard input.
-
-    Raises `InputError`, also for a file that holds more than `max_size` bytes: it is read and
-    decompressed in steps, and not to its end.
-    """
+def name_of(path: str | PathLike[str]) -> str:
+    """Return the name of the input `path` in messages."""
     name = os.fspath(path)
-    file = _STANDARD_INPUT if name == "-" else name or repr(name)
+    return _STANDARD_INPUT if name == "-" else name or repr(name)
+
+
+@contextmanager
+def input_errors(file: str, max_size: int) -> Iterator[None]:
+    """Raise `InputError` about `file` for what can go wrong in the block while it is read."""
     try:
-        data = _read_standard_input(max_size) if name == "-" else _read_file(name, max_size)
-        data = _decompressed(file, data, max_size)
+        yield
     except _TooLargeError:
         amount, unit = scaled(max_size, "byte")
         reason = f"holds more than {amount} {unit}, decompressed; --max-size raises the limit"
         raise InputError(file, reason) from None
     except OSError as error:
         raise InputError(file, _reason(error)) from None
-    except ValueError:  # all that `open` says it of
-        raise InputError(file, "no such file: the name has a NUL character") from None
     except MemoryError:
         raise InputError(file, "does not fit into memory") from None
-    return Content(file, data.removeprefix(_BYTE_ORDER_MARK))
 
 
-class ReadAhead:
-    """The content of a file that is read while something else is done.
+class ByteStream:
+    """The bytes of one input from front to back, decompressed, without a byte order mark.
 
-    A large one is read in a thread of its own: reading needs no interpreter, so that imports,
-    which do, take their time beside it.
+    Its methods raise what `input_errors` handles.
     """
 
-    def __init__(self, path: str | PathLike[str], *, max_size: int = MAX_SIZE) -> None:
-        """Begin to read the file `path`, if that is large; errors wait for `content`."""
-        self._path = path
+    def __init__(self, path: str | PathLike[str], max_size: int) -> None:
+        """Open `path`, where `-` is standard input."""
+        name = os.fspath(path)
+        self._file = name_of(path)
         self._max_size = max_size
-        self._content: Content | None = None
-        self._error: Exception | None = None
-        self._thread: Thread | None = None
-        if _is_large(path):
-            from threading import Thread
-
-            thread = Thread(target=self._read, daemon=True)  # nobody waits for it at Ctrl-C
-            with suppress(RuntimeError):  # no thread can be had: then it is read when asked for
-                thread.start()
-                self._thread = thread
-
-    def _read(self) -> None:
+        self.expected = 0
+        """How many bytes there are in all, for a plain file. 0 if that is not known."""
+        self._size = 0  # of what has been read from a plain file
+        self._is_standard_input = name == "-"
+        self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
-            self._content = read_content(self._path, max_size=self._max_size)
-        except Exception as error:  # raised where the content is asked for
-            self._error = error
+            self.first = self._start()
+            """The bytes that it begins with; those that are read are the next ones."""
+        except BaseException:
+            self.close()
+            raise
 
-    def content(self) -> Content:
-        """What the file holds; to be asked once, for it is not kept. Raises `InputError`."""
-        if self._thread is None:
-            return read_content(self._path, max_size=self._max_size)
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        content, self._content = self._content, None
-        assert content is not None, "the content was asked for twice"
-        return content
+    def _start(self) -> bytes:
+        """Read the first bytes and return them decompressed."""
+        file_size = 0 if self._is_standard_input else _regular_file_size(self._stream)
+        if file_size > self._max_size:
+            raise _TooLargeError
+        raw = _limited(_parts(self._file, self._stream), self._max_size)
+        first = _joined(raw, _LONGEST_MAGIC)
+        compression = _compression_of(self._file, first)
+        if compression is not None:
+            parts = _decompressed(self._file, chain([first], raw), compression)
+            raw = _limited(parts, self._max_size)
+            first = _joined(raw, len(BYTE_ORDER_MARK))
+        elif file_size:
+            self._size = len(first)
+            mark = BYTE_ORDER_MARK if first.startswith(BYTE_ORDER_MARK) else b""
+            self.expected = file_size - len(mark)
+        self._parts = raw
+        return first.removeprefix(BYTE_ORDER_MARK)
 
+    def read_some(self, most: int) -> bytes:
+        """Return the next bytes, none if there are no more.
 
-def _is_large(path: str | PathLike[str]) -> bool:
-    try:
-        status = os.stat(path)  # noqa: PTH116  # `path` may be any text
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_size > _LARGE
+        Of a plain file these are `most` bytes where that is possible. Otherwise they are as many
+        as come at once, which may be fewer or more.
+        """
+        if not self.expected:
+            return next(self._parts, b"")
+        part = self._stream.read(min(most, _LARGE_STEP))
+        self._count(len(part))
+        return part
+
+    def read_into(self, space: memoryview) -> int:
+        """Fill `space` with the next bytes of a plain file and return how many there were."""
+        count: int = self._stream.readinto(space)  # type: ignore[attr-defined]  # buffered files have it
+        self._count(count)
+        return count
+
+    def _count(self, more: int) -> None:
+        self._size += more
+        if self._size > self._max_size:  # the file has grown since it was opened
+            raise _TooLargeError
+
+    def close(self) -> None:
+        """Close the file. Standard input stays open."""
+        if not self._is_standard_input:
+            self._stream.close()
 
 
 class _TooLargeError(Exception):
-    """There is more than may be read."""
+    """The input holds more than the limit."""
 
 
-def _read_standard_input(max_size: int) -> bytes:
+def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise InputError(_STANDARD_INPUT, "is closed")
-    return _read_stream(_STANDARD_INPUT, sys.stdin.buffer, max_size)
+    return sys.stdin.buffer
 
 
-def _read_file(file: str, max_size: int) -> bytes:
+def _opened(name: str) -> BinaryIO:
     # not mapped into memory: a mapped file that somebody truncates kills the process
-    with open(file, "rb") as stream:  # noqa: PTH123  # `file` may be any name
-        status = os.fstat(stream.fileno())
-        if not (stat.S_ISREG(status.st_mode) and status.st_size):  # as files that are no files
-            return _read_stream(file, stream, max_size)
-        if status.st_size > max_size:
-            raise _TooLargeError
-        return stream.read()
+    try:
+        return open(name, "rb")  # noqa: PTH123  # any name; closed by `ByteStream`
+    except ValueError:  # `open` raises it for this reason only
+        raise InputError(name, "no such file: the name has a NUL character") from None
 
 
-def _read_stream(file: str, stream: BinaryIO, max_size: int) -> bytes:
-    """All that comes, in steps: how much it is going to be is not known."""
-    found = _Gathered(max_size)
-    while part := stream.read1(_STEP):  # type: ignore[attr-defined]  # all that are buffered have it
-        found.add(part)
-        if len(part) == found.size and _is_device(stream):
+def _regular_file_size(stream: BinaryIO) -> int:
+    """Return the size in bytes, 0 for what is not a regular file."""
+    status = os.fstat(stream.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _parts(file: str, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield all bytes of `stream`, as they come. Raises `InputError` for a device."""
+    is_first = True
+    while part := stream.read1(_STEP):  # type: ignore[attr-defined]  # buffered streams have it
+        if is_first and _is_device(stream):
             raise InputError(file, "is a device, not a file")
-    return found.all()
+        is_first = False
+        yield part
 
 
 def _is_device(stream: BinaryIO) -> bool:
-    """Whether what comes may never end; what somebody types at a terminal does."""
+    """Return whether `stream` may never end. What is typed at a terminal does end."""
     with suppress(OSError):
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
     return False
 
 
-class _Gathered:
-    """Bytes that come in parts, up to a limit, and are in memory once."""
-
-    def __init__(self, max_size: int) -> None:
-        self._buffer = BytesIO()
-        self._max_size = max_size
-        self.size = 0
-
-    def add(self, part: bytes) -> None:
-        """Put `part` at the end. Raises `_TooLargeError`."""
-        self.size += len(part)
-        if self.size > self._max_size:
+def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:
+    """Yield `parts`. Raises `_TooLargeError` if they are more than `max_size` bytes in all."""
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size > max_size:
             raise _TooLargeError
-        self._buffer.write(part)
+        yield part
 
-    def all(self) -> bytes:
-        """All that was added: the buffer itself, no copy of it."""
-        return self._buffer.getvalue()
+
+def _joined(parts: Iterator[bytes], size: int) -> bytes:
+    """Return the first of `parts`, joined until they are `size` bytes or more."""
+    joined = next(parts, b"")
+    while len(joined) < size and (part := next(parts, b"")):
+        joined += part
+    return joined
 
 
 def _reason(error: OSError) -> str:
@@ -174,53 +194,61 @@ def _reason(error: OSError) -> str:
 
 
 class _Compression(NamedTuple):
-    """One way to compress. What is compressed is members, one after another."""
+    """One kind of compression. A compressed file is one or more members, one after another."""
 
     name: str
     new_decompressor: Callable[[], Any]
-    """Makes what decompresses one member."""
+    """Returns an object that decompresses one member."""
     failure: type[Exception]
     step: int
-    """Compressed bytes that are decompressed at once: what comes of them is 64 MiB at most."""
+    """How many compressed bytes are decompressed at once: they become 64 MiB at most."""
     padding: bytes
-    """What may stand after a member, any number of times."""
+    """The byte that may follow a member any number of times; empty if there is none."""
 
 
-def _decompressed(file: str, data: bytes, max_size: int) -> bytes:
-    """`data` itself unless its first bytes say that it is compressed, by whatever name it goes."""
-    if data.startswith(_GZIP):
-        return _inflated(file, data, _gzip(), max_size)
-    if data.startswith(_ZSTD):
-        return _inflated(file, data, _zstd(file), max_size)
-    return data
+def _compression_of(file: str, first: bytes) -> _Compression | None:
+    """Return how a file that begins with `first` is compressed, whatever its name says."""
+    if first.startswith(_GZIP):
+        return _gzip()
+    if first.startswith(_ZSTD):
+        return _zstd(file)
+    return None
 
 
-def _inflated(file: str, data: bytes, compression: _Compression, max_size: int) -> bytes:
-    name, new_decompressor, failure, step, padding = compression
-    found = _Gathered(max_size)
-    place = 0
+def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:
+    """Yield what is compressed in `raw`, in parts that are not empty.
+
+    Raises `MalformedProfileError`.
+    """
+    pieces = _pieces(raw, compression.step)
+    piece = next(pieces, b"")
     try:
-        while place < len(data):  # member after member
-            decompressor = new_decompressor()
+        while piece:  # a member begins with it
+            decompressor = compression.new_decompressor()
             while not decompressor.eof:
-                part = data[place : place + step]
-                if not part:
-                    reason = f"truncated: the {name} stream has no end"
+                if not piece:
+                    reason = f"truncated: the {compression.name} stream has no end"
                     raise MalformedProfileError(file, reason)
-                found.add(decompressor.decompress(part))
-                place += len(part) - len(decompressor.unused_data)
-            place = _after(padding, data, place)
-    except failure as error:
-        raise MalformedProfileError(file, f"damaged {name}: {error}") from None
-    return found.all()
+                if part := decompressor.decompress(piece):
+                    yield part
+                piece = decompressor.unused_data or next(pieces, b"")
+            piece = _after_padding(compression.padding, piece, pieces)
+    except compression.failure as error:
+        raise MalformedProfileError(file, f"damaged {compression.name}: {error}") from None
 
 
-def _after(padding: bytes, data: bytes, place: int) -> int:
-    """Where in `data`, from `place` on, something else than `padding` stands; in large steps."""
-    for step in (padding * _STEP, padding):
-        while step and data.startswith(step, place):
-            place += len(step)
-    return place
+def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
+    """Yield the same bytes, at most `step` at once."""
+    for part in raw:
+        for start in range(0, len(part), step):
+            yield part[start : start + step]
+
+
+def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
+    """Return the first of `piece` and `pieces` that is more than `padding`, without that."""
+    while piece and not (piece := piece.lstrip(padding)):
+        piece = next(pieces, b"")
+    return piece
 
 
 def _gzip() -> _Compression:
@@ -230,7 +258,7 @@ def _gzip() -> _Compression:
 
 
 def _zstd(file: str) -> _Compression:
-    """Of zstd. Raises `InputError` where nothing reads it."""
+    """Return what decompresses zstd. Raises `InputError` if no package for it is installed."""
     step = 1 << 11  # of which each four bytes may become a block of 128 KiB
     if sys.version_info >= (3, 14):
         from compression import zstd

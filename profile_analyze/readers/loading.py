@@ -1,23 +1,28 @@
-"""From a file of any format that is read here to a `Profile`."""
+"""From an input of any supported format to a `Profile`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.errors import UnknownFormatError
+from profile_analyze.errors import MalformedProfileError, UnknownFormatError
 from profile_analyze.model.profile import DETAILS
-from profile_analyze.readers.content import MAX_SIZE, read_content
+from profile_analyze.readers.base import BatchReader, ParallelReader
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.source import HEAD_SIZE, Source
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from os import PathLike
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.base import Content, Reader, ReadTogether
+    from profile_analyze.readers.base import Reader, ReadTogether
 
 READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
-"""Every format that is read, in the order in which they are tried."""
+"""All supported formats, in the order in which they are tried."""
+
+_LONG_HEAD: Final = 16 << 20
+"""How many bytes are searched if nobody recognises the first 64 KiB: they may be metadata only."""
 
 
 def load(
@@ -27,35 +32,71 @@ def load(
     processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
-    """The profile in the file `path`, plain or compressed by gzip or zstd; `-` is standard input.
+    """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
     Without some of the `details` (shapes, dtypes, parameters) it takes less time, and a query that
-    asks for those is refused: `details=query.details` reads what `query` needs. With two
-    `processes` a part of a large file is decoded by another one, which is forked. `max_size` is
-    the most bytes that the file may hold, decompressed: 8 GiB unless you say otherwise.
+    asks for those is refused: `details=query.details` reads what `query` needs. With several
+    `processes`, readers may fork others for a part of a large file. `max_size` is the most bytes
+    that the file may hold, decompressed: 8 GiB by default.
 
-    Raises `UnknownFormatError` for what is no profile, `MalformedProfileError` for a damaged one,
-    and otherwise `InputError` for what cannot be read at all.
+    Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
+    damaged profile, and otherwise `InputError` for what cannot be read at all.
     """
-    return profile_in(read_content(path, max_size=max_size), details, processes=processes)
+    return profile_in(Source(path, max_size=max_size), details, processes=processes)
 
 
-def together_in(contents: Sequence[Content], details: Collection[str]) -> ReadTogether | None:
-    """What several files turned out to hold, which are read at once; None if they cannot be."""
-    for reader in READERS:
-        if all(reader.recognises(content.data) for content in contents):
-            return reader.read_together(contents, details)
-    return None
+def profile_in(source: Source, wanted: Collection[str], *, processes: int = 1) -> Profile:
+    """Return the profile in `source`, which is closed afterwards. See `load`."""
+    with source:
+        reader = _reader_of(source)
+        if processes > 1 and isinstance(reader, ParallelReader):
+            profile = reader.read_in_parallel(source, wanted, processes)
+        else:
+            profile = reader.read(source, wanted)
+    _check(profile, source.name)
+    return profile
 
 
-def profile_in(content: Content, details: Collection[str], *, processes: int = 1) -> Profile:
-    """The profile that a file turned out to hold. See `load`."""
-    for reader in READERS:
-        if reader.recognises(content.data):
-            return reader.read(content, details, processes=processes)
-    from profile_analyze.readers.foreign import looks_like
+def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:
+    """Return the profiles in several sources, read at once; None if they must be read one by one.
+
+    The sources stay open.
+    """
+    reader, *others = (_recognised_by(source.head(), source.name) for source in sources)
+    if reader is None or any(other is not reader for other in others):
+        return None
+    together = reader.read_together(sources, wanted) if isinstance(reader, BatchReader) else None
+    if together is None:
+        return None
+    try:
+        _check(together.profile, together.profile.file)
+    except MalformedProfileError:  # reading them one by one tells which of them it is
+        return None
+    return together
+
+
+def _reader_of(source: Source) -> Reader:
+    """Return the reader that recognises `source`. Raises `UnknownFormatError`."""
+    head = source.head()
+    reader = _recognised_by(head, source.name)
+    if reader is None and len(head) == HEAD_SIZE:
+        reader = _recognised_by(source.head(_LONG_HEAD), source.name)
+    if reader is not None:
+        return reader
+    from profile_analyze.readers.unsupported import looks_like
 
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)
-    raise UnknownFormatError(
-        content.file, f"{looks_like(content.data)}; what can be read yet is {formats}"
-    )
+    reason = f"{looks_like(head, source.name)}; supported formats: {formats}"
+    raise UnknownFormatError(source.name, reason)
+
+
+def _recognised_by(head: bytes, name: str) -> Reader | None:
+    return next((reader for reader in READERS if reader.recognises(head, name)), None)
+
+
+def _check(profile: Profile, file: str) -> None:
+    """Raise `MalformedProfileError` about `file` if what a reader made of it is inconsistent."""
+    findings = profile.check()
+    if findings:
+        more = f"; and {len(findings) - 1} more" if len(findings) > 1 else ""
+        raise MalformedProfileError(file, f"inconsistent: {findings[0]}{more}")

@@ -10,10 +10,10 @@ from profile_analyze.collector import collector_paused
 from profile_analyze.errors import InputError
 from profile_analyze.model.profile import DETAILS
 from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
-from profile_analyze.readers.base import Content
-from profile_analyze.readers.content import MAX_SIZE, read_content
+from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.loading import profile_in, together_in
+from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _steps(
     joiner: RunJoiner, paths: Paths, *, details: Collection[str], processes: int, max_size: int
 ) -> Iterator[_Step]:
     """Have `joiner` take what is in the files, in their order."""
-    for group in _groups(_content(path, max_size) for path in paths):
+    for group in _groups(_source(path, max_size) for path in paths):
         files, errors = len(group), _taken(joiner, group, details, processes)
         del group  # before the next is read
         yield files, errors
@@ -187,41 +187,44 @@ def _steps(
 
 def _taken(
     joiner: RunJoiner,
-    group: Sequence[Content | InputError],
+    group: Sequence[Source | InputError],
     details: Collection[str],
     processes: int,
 ) -> tuple[InputError, ...]:
     """Have `joiner` take what is in `group`; the errors of what cannot be read."""
-    sound = [content for content in group if isinstance(content, Content)]
+    sound = [source for source in group if isinstance(source, Source)]
     with collector_paused():
         together = together_in(sound, details) if len(sound) > 1 else None
         if together is not None:
             joiner.add(together.profile, together.notes)
             return tuple(error for error in group if isinstance(error, InputError))
-        added = [_added(joiner, content, details, processes) for content in group]
+        added = [_added(joiner, source, details, processes) for source in group]
     return tuple(error for error in added if error is not None)
 
 
-def _content(path: str | PathLike[str], max_size: int) -> Content | InputError:
+def _source(path: str | PathLike[str], max_size: int) -> Source | InputError:
+    """Return the source of a file; a small one has been read, which may have failed."""
+    source = Source(path, max_size=max_size)
     try:
-        return read_content(path, max_size=max_size)
+        source.size_up_to(_AT_ONCE + 1)
     except InputError as error:
         return error
+    return source
 
 
-def _groups(contents: Iterable[Content | InputError]) -> Iterator[list[Content | InputError]]:
-    """Those of a few small files together, that of a large one alone."""
-    group: list[Content | InputError] = []
+def _groups(sources: Iterable[Source | InputError]) -> Iterator[list[Source | InputError]]:
+    """Yield a few small files together, and a large one alone."""
+    group: list[Source | InputError] = []
     size = 0
-    for content in contents:
-        more = len(content.data) if isinstance(content, Content) else 0
+    for source in sources:
+        more = source.size_up_to(_AT_ONCE + 1) if isinstance(source, Source) else 0
         if group and size + more > _AT_ONCE:
             yield group
             group, size = [], 0
-        group.append(content)
+        group.append(source)
         size += more
-        is_bad = isinstance(content, InputError)  # which is told before another is waited for
-        del content  # before the next is read
+        is_bad = isinstance(source, InputError)  # which is told before another is waited for
+        del source  # before the next is read
         if is_bad or size >= _AT_ONCE:
             yield group
             group, size = [], 0
@@ -230,13 +233,13 @@ def _groups(contents: Iterable[Content | InputError]) -> Iterator[list[Content |
 
 
 def _added(
-    joiner: RunJoiner, content: Content | InputError, details: Collection[str], processes: int
+    joiner: RunJoiner, source: Source | InputError, details: Collection[str], processes: int
 ) -> InputError | None:
-    """Have `joiner` take what is in `content`; the error if that cannot be read."""
-    if isinstance(content, InputError):
-        return content
+    """Have `joiner` take what is in `source`; the error if that cannot be read."""
+    if isinstance(source, InputError):
+        return source
     try:
-        joiner.add(profile_in(content, details, processes=processes))
+        joiner.add(profile_in(source, details, processes=processes))
     except InputError as error:
         return error
     return None

@@ -17,7 +17,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.profile import LaneTimes, Profile, Timings
 from profile_analyze.model.visible import visible
-from profile_analyze.readers.base import ReadTogether
+from profile_analyze.readers.base import BatchReader, ParallelReader, Reader, ReadTogether
 from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.megengine_sections import (
     FOOTPRINTS,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Dtypes, Parameters, Shape
-    from profile_analyze.readers.base import Content
     from profile_analyze.readers.megengine_sections import (
         Document,
         Graph,
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         TimeColumns,
         Variable,
     )
+    from profile_analyze.readers.source import Source
 
 _Note: TypeAlias = tuple[int, str]  # the place of the file it is about, and the text
 
@@ -68,59 +68,67 @@ _LARGE: Final = 32 << 20
 
 # All but the blanks of JSON, so legal nowhere in it. The writer escapes tabs and line breaks.
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_FIRST_KEY: Final = re.compile(rb'\s*\{\s*"(profiler|graph_exec)"\s*:')
+_FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')
+_OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other format has these
 
 
-class MegEngineReader:
+class MegEngineReader(Reader, ParallelReader, BatchReader):
     """Reads GraphProfiler JSON, of `load_and_run --profile` and its like."""
 
     format = "MegEngine GraphProfiler JSON"
     hallmark = "an object with the keys profiler and graph_exec"
+    default_output_format = "table"  # as the tool that this one replaces prints it
 
-    def recognises(self, data: bytes) -> bool:
-        """See `Reader.recognises`: by its first key, or by both keys wherever they stand."""
-        return _FIRST_KEY.match(data) is not None or (
-            data.lstrip()[:1] == b"{" and b'"graph_exec"' in data and b'"opr_footprint"' in data
-        )
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # of `Recogniser`
+        """See `Recogniser.recognises`."""
+        if not head.startswith(b"{"):
+            return False
+        return (_FIRST_KEY.match(head) or _OWN_KEY.search(head)) is not None
 
-    def read(self, content: Content, details: Collection[str], *, processes: int = 1) -> Profile:
+    def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`.
 
         Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
         """
+        return self.read_in_parallel(source, wanted, processes=1)
+
+    def read_in_parallel(self, source: Source, wanted: Collection[str], processes: int) -> Profile:
+        """See `ParallelReader.read_in_parallel`. Two processes are used for a large file."""
+        file, data = source.name, source.content()
         with collector_paused():
-            _check_memory(len(content.data))
-            by_two = processes > 1 and len(content.data) >= _LARGE
+            _check_memory(len(data))
+            by_two = processes > 1 and len(data) >= _LARGE
             try:
-                return _profile(content.file, content.data, details, by_two=by_two)
+                return _profile(file, data, wanted, by_two=by_two)
             except BrokenPartError as error:
                 broken = error
-            escaped, count = _CONTROL.subn(_escaped, content.data)
+            escaped, count = _CONTROL.subn(_escaped, data)
             note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
             try:
                 if count:
-                    return _profile(content.file, escaped, details, note)
-                if by_two:  # of several faults one process tells always the same
-                    return _profile(content.file, content.data, details)
+                    return _profile(file, escaped, wanted, note)
+                if by_two:  # retry in one process, so that the error is deterministic
+                    return _profile(file, data, wanted)
             except BrokenPartError as error:
                 broken = error
-            reason = _reason(broken.path, broken.error, content.data)
-            raise MalformedProfileError(content.file, visible(reason, "utf-8"))
+            reason = _reason(broken.path, broken.error, data)
+            raise MalformedProfileError(file, visible(reason, "utf-8"))
 
     def read_together(
-        self, contents: Sequence[Content], details: Collection[str]
+        self, sources: Sequence[Source], wanted: Collection[str]
     ) -> ReadTogether | None:
-        """See `Reader.read_together`."""
+        """See `BatchReader.read_together`."""
+        contents = [source.content() for source in sources]
         with collector_paused():
-            _check_memory(sum(len(content.data) for content in contents))
+            _check_memory(sum(map(len, contents)))
             try:
-                documents = [document_in(content.data) for content in contents]
+                documents = list(map(document_in, contents))
                 times = times_of([document.profiler for document in documents])
-                told = _told(documents, details)
+                told = _told(documents, wanted)
             except BrokenPartError:  # or one has raw control characters
                 return None
             device, host, notes = _joined(told, times)
-            files = tuple(content.file for content in contents)
+            files = tuple(source.name for source in sources)
             profile = Profile(
                 file=counted(len(files), "file"),
                 source=self.format,

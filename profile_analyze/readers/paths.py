@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
-from profile_analyze.readers.content import MAX_SIZE, read_content
+from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +36,7 @@ def _files(name: str, max_size: int) -> Iterator[str]:
         return
     listed = name.removeprefix(LIST)
     try:
-        text = os.fsdecode(read_content(listed, max_size=max_size).data)
+        text = os.fsdecode(Source(listed, max_size=max_size).content())
     except InputError as error:
         raise InputError(name, f"the list cannot be read: {error.reason}") from None
     lines = [line.strip() for line in text.splitlines()]

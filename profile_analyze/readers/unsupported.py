@@ -1,0 +1,92 @@
+"""Formats that are known but not supported: other runtimes' profiles, models, archives.
+
+An entry says what a file is, so that the message about it helps. Whoever adds a reader for one of
+these formats moves the signature to the reader and deletes the entry.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from profile_analyze.readers.base import Recogniser
+
+
+class _Signature:
+    """A format that is recognised by how its files begin."""
+
+    def __init__(self, format_: str, pattern: bytes) -> None:
+        self.format = format_
+        """Its name with an article, as it follows `looks like`."""
+        self._pattern = re.compile(pattern, re.DOTALL)
+
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # of `Recogniser`
+        """See `Recogniser.recognises`."""
+        return self._pattern.match(head) is not None
+
+
+# The first that matches counts, so the more specific come first.
+UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
+    _Signature(
+        "a report of profile_analyze, not a profile",
+        rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"source")',
+    ),
+    _Signature(
+        "an ONNX Runtime profile",
+        rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
+    ),
+    _Signature("a TensorRT layer profile (trtexec --exportProfile)", rb'\[\s*\{\s*"count"\s*:'),
+    _Signature(
+        "a TensorRT list of inference times (trtexec --exportTimes)",
+        rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
+    ),
+    _Signature("a TensorRT engine description (trtexec --exportLayerInfo)", rb'\{\s*"Layers"\s*:'),
+    _Signature(
+        "an OpenVINO counter report",
+        rb'\{.*"report_type".*"(detailed|avg)_performance"|layerName;execStatus;layerType;',
+    ),
+    _Signature("an OpenVINO execution graph", rb"(<\?xml[^>]*>\s*)?<net\b"),
+    _Signature(
+        "a Chrome timeline of MegEngine's imperative profiler",
+        rb'[\[{].*"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
+    ),
+    _Signature(
+        "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
+    ),
+    _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
+    _Signature(
+        "a PyTorch (Kineto) trace",
+        rb'\{.*("schemaVersion"|"deviceProperties"|"distributedInfo"'
+        rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_runtime|Operator|user_annotation|Runtime)")',
+    ),
+    _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
+    _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
+    _Signature("a TensorFlow Lite benchmark log", rb".*\[node type\].*\[avg ms\]"),
+    _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
+    _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
+    # protobuf: the field ir_version, then the producer's name, its version, or the graph
+    _Signature("an ONNX model, not a profile", rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]"),
+    _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
+    _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
+    _Signature("a bzip2 file; unpack it first", rb"BZh[1-9]"),
+    _Signature("an xz file; unpack it first", rb"\xfd7zXZ"),
+    _Signature("a zip archive; unpack it first", rb"PK\x03\x04"),
+    _Signature("a tar archive; unpack it first", rb".{257}ustar"),
+    _Signature(
+        "JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'
+    ),
+)
+"""All formats that are known but not supported, in the order in which they are tried."""
+
+
+def looks_like(head: bytes, name: str) -> str:
+    """Return what a file that begins with `head` is, in words that follow its name."""
+    if not head:
+        return "is empty; the program that should have written it may have died"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "is text in UTF-16, not the UTF-8 of JSON"
+    for known in UNSUPPORTED:
+        if known.recognises(head, name):
+            return f"looks like {known.format}"
+    return f"is not JSON: it starts with {head[:12].decode('latin-1')!r}"
