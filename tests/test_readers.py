@@ -19,7 +19,8 @@ import profile_analyze as pa
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.forked import Forked
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.readers.source import Source
+from profile_analyze.readers.source import HEAD_SIZE, Source
+from profile_analyze.readers.unsupported import UNSUPPORTED
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, profile_of
@@ -463,8 +464,32 @@ def test_shapes_that_changed_between_runs_are_counted(
 
 
 def test_a_profile_is_recognised_whatever_its_first_key(tmp_path: Path) -> None:
-    content = b'{"host_name": "x", ' + TINY.lstrip()[1:]
-    assert run_command(written(tmp_path, content)) == run_command(str(PROFILES / "tiny.json"))
+    plain_answer = run_command(str(PROFILES / "tiny.json"))
+    for size in (1, HEAD_SIZE, 1 << 20):
+        first = b'{"host_name": "' + b"x" * size + b'", '
+        assert run_command(written(tmp_path, first + TINY.lstrip()[1:])) == plain_answer
+    document = json.loads(TINY)
+    document["graph_exec"]["more"] = "x" * HEAD_SIZE
+    reordered = {name: document[name] for name in ("graph_exec", "profiler")}
+    assert run_command(written(tmp_path, json.dumps(reordered).encode())) == plain_answer
+
+
+@pytest.mark.parametrize(
+    ("head", "recognised"),
+    [
+        (b'{"profiler"', False),
+        (b'{ "profiler" :', True),
+        (b'{"graph_exec":', True),
+        (b'{"a": {}, "graph_exec" : {', True),
+        (b'{"a": {"opr_footprint":', True),
+        (b'{"a": 1, "profiler": {', False),
+        (b'{"a": "graph_exec", "opr_footprint", "b"', False),
+        (b'[{"profiler": {}, "graph_exec": {}}]', False),
+        (b"", False),
+    ],
+)
+def test_the_first_bytes_of_a_profile(head: bytes, recognised: bool) -> None:  # noqa: FBT001
+    assert MegEngineReader().recognises(head, "run.json") is recognised
 
 
 def test_null_in_place_of_an_inputs_shape_is_told(tmp_path: Path) -> None:
@@ -581,71 +606,76 @@ def test_raw_control_characters_are_read_and_counted() -> None:
     assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "is empty; the program that should have written it may have died"),
-        (b" \n", "is empty; the program that should have written it may have died"),
-        (b"hello", "is not JSON: it starts with 'hello'"),
-        (b"\x00\x01\x02", "is not JSON: it starts with '\\x00\\x01\\x02'"),
-        (b"[]", "looks like JSON, but no profile"),
-        (b"{}", "looks like JSON, but no profile"),
-        (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
-        (b'"text"', "looks like JSON, but no profile"),
-        (b"null", "looks like JSON, but no profile"),
-        (b"[project]\nname = 1", "is not JSON: it starts with '[project]\\nna'"),
-        (
-            gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
-            "looks like a gzip file inside another; unpack it once",
-        ),
-        (b"BZh91AY&SY", "looks like a bzip2 file; unpack it first"),
-        (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
-        (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
-        (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
-        (b'[{"cat" : "Node","pid" :1', "looks like an ONNX Runtime profile"),
-        (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
-        (
-            b'[{ "startEnqMs" : 1 }',
-            "looks like a TensorRT list of inference times (trtexec --exportTimes)",
-        ),
-        (
-            b'{"Layers": ["a"]}',
-            "looks like a TensorRT engine description (trtexec --exportLayerInfo)",
-        ),
-        (
-            b'{"schemaVersion": 1, "traceEvents": []}',
-            "looks like a PyTorch (Kineto) trace",
-        ),
-        (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
-        (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
-        (
-            b'{"traceEvents":[{"name":"OpDispatch"}]}',
-            "looks like a Chrome timeline of MegEngine's imperative profiler",
-        ),
-        (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
-        (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
-        (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
-        (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
-        (
-            b'{"report_type": "a", "detailed_performance": []}',
-            "looks like an OpenVINO counter report",
-        ),
-        (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
-        (
-            b"===\n[node type] [first] [avg ms]",
-            "looks like a TensorFlow Lite benchmark log",
-        ),
-        (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
-        (
-            b"x = y -> z: 1ms, 2%\nTotal instructions time: 1ms",
-            "looks like a MIGraphX performance report",
-        ),
-        (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
-        (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
-        ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
-        (b"\xfe\xff" + "{}".encode("utf-16-be"), "is text in UTF-16, not the UTF-8 of JSON"),
-    ],
-)
+NO_PROFILES: list[tuple[bytes, str]] = [
+    (b"", "is empty; the program that should have written it may have died"),
+    (b" \n", "is empty; the program that should have written it may have died"),
+    (b"hello", "is not JSON: it starts with 'hello'"),
+    (b"\x00\x01\x02", "is not JSON: it starts with '\\x00\\x01\\x02'"),
+    (b"[]", "looks like JSON, but no profile"),
+    (b"{}", "looks like JSON, but no profile"),
+    (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
+    (b'"text"', "looks like JSON, but no profile"),
+    (b"null", "looks like JSON, but no profile"),
+    (b"[project]\nname = 1", "is not JSON: it starts with '[project]\\nna'"),
+    (
+        gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
+        "looks like a gzip file inside another; unpack it once",
+    ),
+    (b"BZh91AY&SY", "looks like a bzip2 file; unpack it first"),
+    (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
+    (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
+    (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
+    (b'[{"cat" : "Node","pid" :1', "looks like an ONNX Runtime profile"),
+    (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
+    (
+        b'[{ "startEnqMs" : 1 }',
+        "looks like a TensorRT list of inference times (trtexec --exportTimes)",
+    ),
+    (
+        b'{"Layers": ["a"]}',
+        "looks like a TensorRT engine description (trtexec --exportLayerInfo)",
+    ),
+    (
+        b'{"schemaVersion": 1, "traceEvents": []}',
+        "looks like a PyTorch (Kineto) trace",
+    ),
+    (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
+    (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
+    (
+        b'{"traceEvents":[{"name":"OpDispatch"}]}',
+        "looks like a Chrome timeline of MegEngine's imperative profiler",
+    ),
+    (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
+    (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
+    (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
+    (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
+    (
+        b'{"report_type": "a", "detailed_performance": []}',
+        "looks like an OpenVINO counter report",
+    ),
+    (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
+    (
+        b"===\n[node type] [first] [avg ms]",
+        "looks like a TensorFlow Lite benchmark log",
+    ),
+    (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
+    (
+        b"x = y -> z: 1ms, 2%\nTotal instructions time: 1ms",
+        "looks like a MIGraphX performance report",
+    ),
+    (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
+    (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
+    ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
+    (b"\xfe\xff" + "{}".encode("utf-16-be"), "is text in UTF-16, not the UTF-8 of JSON"),
+]
+
+
+def test_every_unsupported_format_is_tested() -> None:
+    tested = {reason.removeprefix("looks like ") for _, reason in NO_PROFILES}
+    assert {known.format for known in UNSUPPORTED} <= tested
+
+
+@pytest.mark.parametrize(("content", "reason"), NO_PROFILES)
 def test_what_is_no_profile_is_called_by_its_name(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:

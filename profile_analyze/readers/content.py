@@ -65,7 +65,8 @@ class ByteStream:
         self._max_size = max_size
         self.expected = 0
         """How many bytes there are in all, for a plain file. 0 if that is not known."""
-        self._size = 0  # of what has been read from a plain file
+        self._file_size = 0  # of a plain file
+        self._size = 0  # of what has been read from it
         self._is_standard_input = name == "-"
         self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
@@ -88,7 +89,7 @@ class ByteStream:
             raw = _limited(parts, self._max_size)
             first = _joined(raw, len(BYTE_ORDER_MARK))
         elif file_size:
-            self._size = len(first)
+            self._file_size, self._size = file_size, len(first)
             mark = BYTE_ORDER_MARK if first.startswith(BYTE_ORDER_MARK) else b""
             self.expected = file_size - len(mark)
         self._parts = raw
@@ -102,7 +103,8 @@ class ByteStream:
         """
         if not self.expected:
             return next(self._parts, b"")
-        part = self._stream.read(min(most, _LARGE_STEP))
+        left = max(self._file_size - self._size, _STEP)  # no more memory than it takes
+        part = self._stream.read(min(most, left, _LARGE_STEP))
         self._count(len(part))
         return part
 

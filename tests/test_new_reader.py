@@ -1,0 +1,172 @@
+"""A reader for a made-up format, in one file: everything works on what it reads.
+
+A file has the line `made-up`, then an operator in each line: its name, its type, and its time in
+microseconds. The times may be in a second file instead.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.base import BatchReader, ParallelReader, Reader
+from profile_analyze.readers.loading import READERS, profile_in
+from profile_analyze.readers.source import HEAD_SIZE, Source
+from tests.conftest import PROFILES, run_command
+from tests.small import Operator, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+TINY = str(PROFILES / "tiny.json")
+
+
+class MadeUpReader(Reader):
+    """Reads the made-up format."""
+
+    format = "made-up text"
+    hallmark = "the first line made-up"
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        return b"made-up\n" in head or name.endswith(".made")
+
+    def read(self, source: Source, wanted: Collection[str]) -> pa.Profile:  # noqa: ARG002  # it has none
+        lines = b"".join(source.chunks(10)).decode().strip().splitlines()[1:]
+        more = [line for part in source.parts for line in part.content().decode().splitlines()]
+        rows = [
+            " ".join(line).split() for line in zip(lines, more or [""] * len(lines), strict=True)
+        ]
+        operators = [Operator(name, type_, float(time_us)) for name, type_, time_us in rows]
+        return replace(profile_of(operators, source.name), source=self.format)
+
+
+@pytest.fixture(autouse=True)
+def supported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the format supported."""
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (MadeUpReader(), *READERS))
+
+
+TEXT = b"made-up\nconv1 Conv 3000000\nrelu Relu 500000\nconv2 Conv 1000000\n"
+ANSWER = "type,count,time_s\r\nConv,2,4.0\r\nRelu,1,0.5\r\n"
+
+
+def written(tmp_path: Path, text: bytes = TEXT, name: str = "run.txt") -> str:
+    path = tmp_path / name
+    path.write_bytes(text)
+    return str(path)
+
+
+def answer(*files: str, stdin: bytes = b"") -> str:
+    columns = ("--aggregate-by", "type", "--columns", "type,count,time", "--format", "csv")
+    outcome = run_command(*files, *columns, stdin=stdin)
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out
+
+
+def test_only_four_members_are_needed() -> None:
+    reader = MadeUpReader()
+    assert reader.default_output_format == "plain"
+    assert not isinstance(reader, BatchReader)
+    assert not isinstance(reader, ParallelReader)
+    assert READERS[0].default_output_format == "table"
+
+
+def test_the_command_reads_it_from_wherever_it_comes(tmp_path: Path) -> None:
+    assert answer(written(tmp_path)) == ANSWER
+    assert answer(written(tmp_path, gzip.compress(TEXT))) == ANSWER
+    assert answer("-", stdin=TEXT) == ANSWER
+    assert answer(written(tmp_path, b"\n" * 100_000 + TEXT)) == ANSWER
+    assert answer(written(tmp_path, b"#" * (HEAD_SIZE - 3) + TEXT)) == ANSWER  # of a longer head
+    assert answer(written(tmp_path, b"#" + TEXT[4:], "run.made")) == ANSWER  # by its name
+
+
+def test_the_library_reads_it(tmp_path: Path) -> None:
+    file = written(tmp_path)
+    for processes in (1, 2):
+        profile = pa.load(file, processes=processes)
+        assert repr(profile) == f"Profile({file!r}, 3 operators, 'made-up text')"
+        assert profile.name.values().tolist() == ["conv1", "relu", "conv2"]
+        assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 1.0, 0.5]
+
+
+def test_several_files_are_runs(tmp_path: Path) -> None:
+    files = [
+        written(tmp_path, TEXT.replace(b"3000000", f"{time_us}".encode()), f"{time_us}.txt")
+        for time_us in (2000000, 3000000, 4000000)
+    ]
+    profile = pa.load_runs(files)
+    assert profile.files == tuple(files)
+    assert profile.notes == ()
+    rows = pa.run(pa.Query(by="run"), profile).rows
+    assert [(row["run"], row["count"]) for row in rows] == [(3, 3), (2, 3), (1, 3)]
+    assert answer(*files) == ANSWER
+
+
+def test_files_of_two_formats_are_read_one_by_one(tmp_path: Path) -> None:
+    files = (written(tmp_path), TINY, written(tmp_path, name="again.txt"))
+    for order in (files, files[::-1]):
+        profile = pa.load_runs(order)
+        assert profile.files == order
+        assert {"conv1", "conv2", "relu", "ADD"} <= set(profile.name.values().tolist())
+
+
+def test_files_may_belong_together(tmp_path: Path) -> None:
+    names = Source(written(tmp_path, b"made-up\nconv1 Conv\nrelu Relu\n"))
+    times = Source(written(tmp_path, b"3000000\n500000\n", "times.txt"))
+    profile = profile_in(Source.of_bytes("run", names.content(), parts=[times]), ())
+    assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 0.5]
+    with pytest.raises(ValueError, match=r"times\.txt is closed"):
+        times.content()
+
+
+def test_messages_name_all_supported_formats(tmp_path: Path) -> None:
+    outcome = run_command(file := written(tmp_path, b'[{"name": "a", "ph": "X"}]'))
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {file}: looks like a Chrome timeline; supported formats: made-up "
+        "text (the first line made-up), MegEngine GraphProfiler JSON (an object with the keys "
+        "profiler and graph_exec)\n"
+    )
+
+
+FINDINGS = {
+    "bad": ("columns are of 3 and 2 rows",),
+    "worse": ("a time is negative", "a run is missing", "columns are of 3 and 2 rows"),
+}
+
+
+@pytest.fixture
+def inconsistent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have `FINDINGS` found in what is read of the files of these names."""
+
+    def check(profile: pa.Profile) -> tuple[str, ...]:
+        names = (Path(file).name for file in profile.run_files)
+        return tuple(finding for name in names for finding in FINDINGS.get(name, ()))
+
+    monkeypatch.setattr(pa.Profile, "check", check)
+
+
+@pytest.mark.usefixtures("inconsistent")
+@pytest.mark.parametrize("text", [TEXT, (PROFILES / "tiny.json").read_bytes()])
+def test_what_a_reader_made_is_checked(tmp_path: Path, text: bytes) -> None:
+    good, bad, worse = (written(tmp_path, text, name) for name in ("good", "bad", "worse"))
+    reasons = {
+        bad: f"{bad}: inconsistent: columns are of 3 and 2 rows",
+        worse: f"{worse}: inconsistent: a time is negative; and 2 more",
+    }
+    for file, reason in reasons.items():
+        with pytest.raises(pa.MalformedProfileError) as alone:
+            pa.load(file)
+        with pytest.raises(pa.MalformedProfileError) as among_others:
+            pa.load_runs([good, file])
+        assert str(alone.value) == str(among_others.value) == reason
+        assert run_command(file).err == f"profile_analyze: error: {reason}\n"
+    assert pa.load(good).notes == ()
+    kept = pa.load_runs([good, bad, worse, good], skip_bad=True)
+    assert kept.files == (good, good)
+    assert kept.notes[0] == f"left out 2 files that cannot be read: {reasons[bad]}; and 1 more"
