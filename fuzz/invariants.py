@@ -157,9 +157,8 @@ def _json(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its lik
         yield f"no JSON: {error}"
         return
     yield from _unlike_schema(found)
-    for side in ("device", "host"):
-        if found[side] is not None:
-            yield from out_of_order(found[side])
+    for table in found["tables"]:
+        yield from out_of_order(table)
 
 
 def _refuse(word: str) -> Any:
@@ -230,8 +229,8 @@ def _json_lines(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as i
     except ValueError as error:
         yield f"no JSON lines: {error}"
         return
-    for _, of_side in groupby(rows, key=lambda row: row.get("side")):
-        keys = [tuple(row) for row in of_side]
+    for _, of_table in groupby(rows, key=lambda row: row.get("measure")):
+        keys = [tuple(row) for row in of_table]
         if len(set(keys)) != 1:
             yield f"rows with other keys: {set(keys)}"
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import CopyTime, Summary, summarise
+    from profile_analyze.query.table import Table
     from profile_analyze.readers.loading import load
     from profile_analyze.readers.many import load_runs
     from profile_analyze.report.base import Display, Report
@@ -79,7 +79,7 @@ _HOME = {
     "Query": "query.question",
     "QueryError": "errors",
     "Report": "report.base",
-    "Result": "query.result",
+    "Table": "query.table",
     "Summary": "query.summary",
     "Timings": "model.profile",
     "UnknownColumnError": "errors",
@@ -119,8 +119,8 @@ __all__ = [
     "Query",
     "QueryError",
     "Report",
-    "Result",
     "Summary",
+    "Table",
     "Timings",
     "UnknownColumnError",
     "UnknownFormatError",

@@ -27,7 +27,7 @@ BASE = [Operator("conv", "Conv", 100), Operator("relu", "Relu", 20), Operator("o
 NEW = [Operator("conv", "Conv", 150), Operator("relu", "Relu", 18), Operator("new", "Mul", 7)]
 
 
-def compared(**options: Any) -> pa.Result:
+def compared(**options: Any) -> pa.Table:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
     return pa.run(pa.Query(compared=True, **options), comparison)
 
@@ -224,7 +224,7 @@ def test_how_a_clear_change_reads(new: list[int], base: list[int], shown: str) -
 
     query = pa.Query(compared=True)
     summary = pa.summarise(pa.compare(runs(new), runs(base)), judged_by=query)
-    text = pa.render(pa.Report(summary, ()), "plain")
+    text = pa.render(pa.Report.of(summary, ()), "plain")
     assert text[text.index("verdict  ") :].partition("\n")[2] == shown
 
 
@@ -235,7 +235,7 @@ def test_a_comparison_without_any_time() -> None:
     assert change is not None
     assert (change.verdict, change.contributions, change.verdicts) == (None, (), ())
     assert isnan(change.difference_s)
-    assert pa.render(pa.Report(pa.summarise(comparison), ()), "plain") == (
+    assert pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain") == (
         "total device time  N/A\n"
         "total host time    N/A\n"
         "runs               1\n"
@@ -339,11 +339,11 @@ no verdict: 0.000175 s instead of 0.000125 s, +40.0%
 largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (removed)
 4 operators with a time: 1 added, 1 removed, 2 N/A
 
-  device self time (s)    base (s)    difference (s)    change    ratio  verdict      share    flops    bandwidth  type    name
-               0.00015      0.0001            +5e-05    +50.0%      1.5  N/A          85.7%      N/A          N/A  Conv    conv
-                 7e-06         N/A            +7e-06       N/A      N/A  added         4.0%      N/A          N/A  Mul     new
-                   N/A       5e-06            -5e-06       N/A      N/A  removed        N/A      N/A          N/A  Add     old
-               1.8e-05       2e-05            -2e-06    -10.0%      0.9  N/A          10.3%      N/A          N/A  Relu    relu
+  device self time (s)    base (s)    difference (s)    change    ratio  verdict      share  type    name
+               0.00015      0.0001            +5e-05    +50.0%      1.5  N/A          85.7%  Conv    conv
+                 7e-06         N/A            +7e-06       N/A      N/A  added         4.0%  Mul     new
+                   N/A       5e-06            -5e-06       N/A      N/A  removed        N/A  Add     old
+               1.8e-05       2e-05            -2e-06    -10.0%      0.9  N/A          10.3%  Relu    relu
 """
     )
     assert outcome.err == (
@@ -421,7 +421,7 @@ def test_rows_that_are_called_are_named() -> None:
     summary = pa.summarise(comparison, judged_by=pa.Query(compared=True))
     assert summary.change is not None
     assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
-    text = pa.render(pa.Report(summary, ()), "plain")
+    text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
         "slower: conv +1e-05 s, 1.1 times the base\n2 operators with a time: 1 slower, 1 same\n"
         in text

@@ -51,11 +51,9 @@ def test_json_is_as_the_schema_says(name: str) -> None:
         document = json.loads(outcome.out, parse_constant=pytest.fail)
         jsonschema.validate(document, SCHEMA)
         assert [f"note: {note}" for note in document["notes"]] == outcome.err.splitlines()
-        for side in ("device", "host"):
-            table = document[side]
-            if table is not None:
-                assert len(table["rows"]) == table["shown"] <= table["available"]
-                assert {len(row) for row in table["rows"]} <= {len(table["columns"])}
+        for table in document["tables"]:
+            assert len(table["rows"]) == table["shown"] <= table["available"]
+            assert {len(row) for row in table["rows"]} <= {len(table["columns"])}
         facts = document["profile"]
         assert (facts["file"], facts["runs"]) == (path, 1)
 
@@ -66,7 +64,7 @@ def test_json_is_as_the_schema_says(name: str) -> None:
 def test_forms_for_programs_say_the_same(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     call = (path, "-t", "0", "--columns", "id,name,type,time,flops,memory,intensity")
-    table = json.loads(run_command(*call, "--format", "json").out)["device"]
+    table = json.loads(run_command(*call, "--format", "json").out)["tables"][0]
     names = [column["name"] for column in table["columns"]]
     assert names == [
         "id",
@@ -79,7 +77,7 @@ def test_forms_for_programs_say_the_same(name: str) -> None:
     ]
     lines = [json.loads(line) for line in run_command(*call, "--format", "jsonl").out.splitlines()]
     assert lines == [
-        {"side": "device", **dict(zip(names, row, strict=True))} for row in table["rows"]
+        {"measure": "time", **dict(zip(names, row, strict=True))} for row in table["rows"]
     ]
     header, *rows = csv.reader(io.StringIO(run_command(*call, "--format", "csv").out))
     assert header == names
@@ -100,9 +98,9 @@ def _cell(text: str, value: Any) -> Any:
 def test_csv_of_both_sides_says_which_is_which() -> None:
     call = (RESNET, "-t", "2", "--show-host", "--columns", "id", "--format")
     assert run_command(*call, "csv").out == (
-        "side,id\r\ndevice,324\r\ndevice,243\r\nhost,218\r\nhost,243\r\n"
+        "measure,id\r\ntime,324\r\ntime,243\r\nhost_time,218\r\nhost_time,243\r\n"
     )
-    assert run_command(*call, "jsonl").out.splitlines()[2] == '{"side":"host","id":218}'
+    assert run_command(*call, "jsonl").out.splitlines()[2] == '{"measure":"host_time","id":218}'
 
 
 def test_negative_parameters_stay_numbers_in_csv(tmp_path: Path) -> None:
@@ -152,7 +150,7 @@ def test_numbers_and_texts_that_json_cannot_hold(tmp_path: Path) -> None:
     call = (str(path), "-t", "1", "--columns", "parameters,param.big,name~\udcff", "--format")
     row = json.loads(run_command(*call, "jsonl").out)
     assert row == {
-        "side": "device",
+        "measure": "time",
         "parameters": {"big": "1180591620717411303424"},
         "param.big": "1180591620717411303424",
         r"name~\udcff": None,
@@ -170,10 +168,10 @@ def test_json_on_a_terminal_is_inert_and_means_the_same(tmp_path: Path) -> None:
     file = written(tmp_path / "hostile.json", [Operator(name, "Conv", 1)])
     found = run_command(file, "--format", "jsonl", "--columns", "name").out
     escapes = r"\u001b[2J \u007f \u009b31m \u202egnp. \u2028 \ufeff \udb40\udc41 😀 卷积"
-    assert found == f'{{"side":"device","name":"{escapes}"}}\n'
+    assert found == f'{{"measure":"time","name":"{escapes}"}}\n'
     assert json.loads(found)["name"] == name
     document = json.loads(run_command(file, "--format", "json", "--columns", "name").out)
-    assert document["device"]["rows"] == [[name]]
+    assert document["tables"][0]["rows"] == [[name]]
 
 
 @pytest.mark.parametrize("form", ["table", "plain", "markdown", "wiki", "operators"])

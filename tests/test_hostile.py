@@ -226,7 +226,7 @@ def test_comma_separated_values_are_inert(file: str, call: str) -> None:
 
 
 def test_json_keeps_every_text_exactly(file: str) -> None:
-    rows = json.loads(shown(file, "json", "operators"))["device"]["rows"]
+    rows = json.loads(shown(file, "json", "operators"))["tables"][0]["rows"]
     for row, text in zip(rows, HOSTILE.values(), strict=True):
         nested = row[4].pop("nested")
         assert json.loads(nested) == {text: [text]}

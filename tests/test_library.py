@@ -121,7 +121,7 @@ def test_load_and_ask() -> None:
     assert result["opr_id"].dtype == np.int64
     assert result["name"].tolist() == ["data", "const<1>[2]"]
     assert (result.looked_at, result.matched, result.available, len(result)) == (4, 4, 4, 2)
-    assert (result.without_footprint, result.notes) == (0, ())
+    assert (result.without_memory, result.notes) == (0, ())
     assert result.total_s == pytest.approx(5e-6)
 
 
@@ -293,7 +293,7 @@ def test_a_report_prints_like_the_command() -> None:
     from tests.conftest import run_command
 
     profile = pa.load(TINY)
-    report = pa.Report(pa.summarise(profile), (pa.run(pa.Query(top=3), profile),))
+    report = pa.Report.of(pa.summarise(profile), (pa.run(pa.Query(top=3), profile),))
     assert pa.render(report) == run_command(TINY).out
     assert pa.render(report, "wiki") == run_command(TINY, "--wiki").out
     assert pa.render(report, "operators") == run_command(TINY, "--dump-only-opr").out
@@ -319,7 +319,7 @@ def test_values_are_short_in_a_notebook() -> None:
     )
     assert repr(profile.type) == "Categorical(4 values, 4 distinct)"
     result = pa.run(pa.Query(aggregates="sum"), profile)
-    assert repr(result) == f"Result(1 group of 1, columns={result.columns})"
+    assert repr(result) == f"Table(1 group of 1, columns={result.columns})"
     assert (
         repr(pa.COLUMNS[0])
         == "Column('id', unit='', meaning=\"the operator's number in the graph\")"
@@ -333,7 +333,7 @@ def test_a_result_gives_its_rows() -> None:
 
 
 def test_an_unknown_form_is_refused() -> None:
-    report = pa.Report(None, ())
+    report = pa.Report()
     with pytest.raises(
         pa.QueryError, match="form: 'html' is not one of table, plain, markdown, wiki, csv, "
     ):

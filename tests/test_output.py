@@ -55,7 +55,7 @@ def test_a_suffix_that_no_form_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))
     suffix = name.rpartition(".")[2]
     assert outcome.code == 2
-    assert f"no form has the suffix .{suffix}; choose one by --format, or use .csv, " in outcome.err
+    assert f"no form has the suffix .{suffix}; choose one by --format, or use .txt, " in outcome.err
     assert run_command(TINY, "-o", str(tmp_path / name), "--format", "csv").code == 0
 
 
@@ -137,16 +137,16 @@ def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
 def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
-    def pieces() -> Iterator[str]:
-        yield "half"
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
         raise OutputError("failed")
 
     with pytest.raises(OutputError, match="failed"):
-        output.write_file(str(file), output.encoded(pieces()), force=False)
+        output.write_file(str(file), pieces(), force=False)
     assert list(tmp_path.iterdir()) == []
     file.write_text("precious")
     with pytest.raises(OutputError, match="failed"):
-        output.write_file(str(file), output.encoded(pieces()), force=True)
+        output.write_file(str(file), pieces(), force=True)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -154,12 +154,12 @@ def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
-    def pieces() -> Iterator[str]:
+    def pieces() -> Iterator[bytes]:
         file.write_text("precious")
-        yield "late"
+        yield b"late"
 
     with pytest.raises(OutputError, match="is there already"):
-        output.write_file(str(file), output.encoded(pieces()), force=False)
+        output.write_file(str(file), pieces(), force=False)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]
 

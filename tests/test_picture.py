@@ -14,7 +14,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import profile_analyze as pa
+from profile_analyze.report.facts import roofline_caption
 from profile_analyze.report.picture import draw_roofline, draw_times
+from profile_analyze.report.sections import Chart
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
@@ -24,11 +26,12 @@ RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
 
 
-def roofline(query: pa.Query, name: str = "resnet18") -> tuple[pa.Result, Axes]:
+def roofline(query: pa.Query, name: str = "resnet18") -> tuple[pa.Table, Axes]:
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
     figure = Figure(figsize=(11, 7), layout="constrained")
-    draw_roofline(figure, result, pa.summarise(profile, judged_by=query))
+    caption = roofline_caption(pa.summarise(profile, judged_by=query))
+    draw_roofline(figure, Chart("roofline", result, caption))
     return result, figure.axes[0]
 
 
@@ -81,7 +84,7 @@ def test_the_ten_largest_are_named_without_overlap() -> None:
 def test_what_has_no_dot_is_told() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "all operators: 36.6% of the roof over 100.0% of the time; operators without a footprint take 0.0% of it",
+        "all operators: 36.6% of the roof over 100.0% of the time; operators without known memory take 0.0% of it",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
 
@@ -89,7 +92,7 @@ def test_what_has_no_dot_is_told() -> None:
 def test_ranked_times() -> None:
     result = pa.run(pa.Query(), pa.load(RESNET))
     figure = Figure()
-    draw_times(figure, result)
+    draw_times(figure, Chart("times", result))
     bars, curve = figure.axes
     assert [bar.get_width() for bar in bars.patches] == result["time"][:30].tolist()  # type: ignore[attr-defined]
     np.testing.assert_allclose(

@@ -77,7 +77,7 @@ def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) ->
     matching = oracle.answer(operators, plain)
     assert result.looked_at == sum(operator.recorded[query.side] for operator in operators)
     assert result.matched == len(matching)
-    assert result.without_footprint == sum(row["memory"] is None for row in matching)
+    assert result.without_memory == sum(row["memory"] is None for row in matching)
     assert result.available == len(oracle.answer(operators, everything))
     assert len(result) == len(result.rows)
 

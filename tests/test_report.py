@@ -52,7 +52,7 @@ def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
 
 
 def report(one: pa.Profile, query: pa.Query) -> pa.Report:
-    return pa.Report(pa.summarise(one, query), (pa.run(query, one),))
+    return pa.Report.of(pa.summarise(one, query), (pa.run(query, one),))
 
 
 EXPECTED = {
@@ -129,11 +129,11 @@ id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per
 1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
 """,
     "json": """\
-{"version":1,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"runs":1,"spread":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"roofline":null,"comparison":null},"device":{"query":{"side":"device","end_key":"end","types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"run_statistic":"median","runs_apart":false,"compared":false,"threshold":0.03,"peaks":null},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]},"host":null,"gate":[],"notes":[]}
+{"version":2,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"runs":1,"spread":null,"comparison":null,"roofline":null},"tables":[{"name":"operators","measure":"time","query":{"side":"device","end_key":"end","types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null,"run_statistic":"median","runs_apart":false,"compared":false,"threshold":0.03},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]}],"gate":[],"notes":[]}
 """,
     "jsonl": """\
-{"side":"device","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
-{"side":"device","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
+{"measure":"time","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
+{"measure":"time","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
 """,
 }
 
@@ -269,7 +269,7 @@ def test_each_table_whole_in_little_room(
     form: str, columns: tuple[str, ...], encoding: str, width: int
 ) -> None:
     two = profile([("conv/of/some/length", 300, 6000), ("relu", 100, None)])
-    shown = pa.Report(None, (pa.run(pa.Query(), two),), columns)
+    shown = pa.Report.of(None, (pa.run(pa.Query(), two),), columns=columns)
     text = pa.render(shown, form, display=pa.Display(encoding, width))
     assert text == NARROW[form, columns, encoding, width]
 
@@ -324,14 +324,14 @@ def rows_of_json(text: str) -> list[dict[str, Any]]:
     documents = [json.loads(line) for line in text.splitlines()]
     if "version" not in documents[0]:
         return documents
-    device = documents[0]["device"]
-    names = [column["name"] for column in device["columns"]]
-    return [dict(zip(names, row, strict=True)) for row in device["rows"]]
+    (table,) = documents[0]["tables"]
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
 
 
 def test_an_empty_name_is_an_empty_line() -> None:
     one = profile([("", 1.0, 1), (" padded ", 1.0, 1)])
-    table = pa.render(pa.Report(None, (pa.run(pa.Query(), one),)))
+    table = pa.render(pa.Report.of(None, (pa.run(pa.Query(), one),)))
     assert [line.split("│")[3] for line in table.splitlines() if line.startswith("│")][1:] == [
         "                 ",
         " T0              ",
@@ -359,7 +359,7 @@ def test_copies_and_their_waits() -> None:
     assert summary.copy == pa.CopyTime(3.0, 1.5, 0.75, 0.375)
     assert pa.summarise(copies, pa.Query(name="a")).copy == pa.CopyTime(1.0, 1.0, 0.25, 0.25)
     assert pa.summarise(copies).copy is None
-    assert pa.render(pa.Report(summary, ())) == (
+    assert pa.render(pa.Report.of(summary, ())) == (
         "-----------------  ---------------------\n"
         "total device time  9\n"
         "total host time    N/A\n"

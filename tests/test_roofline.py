@@ -153,7 +153,7 @@ def test_the_judgement_by_hand() -> None:
     summary = pa.summarise(made(), judged_by=pa.Query(peaks=PEAKS))
     judgement = summary.judgement
     assert judgement is not None
-    assert (judgement.covered, judgement.judged) == (1.0, 0.9)
+    assert (judgement.memory_known, judgement.judged) == (1.0, 0.9)
     assert (judgement.efficiency, judgement.lost_s) == (0.5, 4.5)
     assert judgement.winners == (
         pa.Winner("Convolution", 3, 2, 0.65, 0.5, 7.0, 10 / 7),
@@ -173,44 +173,44 @@ def test_the_judgement_by_hand() -> None:
 def test_how_the_judgement_reads() -> None:
     def shown(profile: pa.Profile) -> str:
         summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
-        return pa.render(pa.Report(summary, ()), "plain")
+        return pa.render(pa.Report.of(summary, ()), "plain")
 
     assert shown(made()) == (
-        "total device time      10\n"
-        "total host time        N/A\n"
-        "peaks                  made, 1e-07 GB/s\n"
-        "roof fp32              1.00 KFLOPS, from 10 FLO/byte on; 70.0% of the time\n"
-        "roof fp16              4.00 KFLOPS, from 40 FLO/byte on; 20.0% of the time\n"
-        "covered by footprints  100.0%\n"
-        "judged                 90.0%\n"
-        "efficiency of that     50.0%\n"
-        "lost                   4.5 s\n"
+        "total device time   10\n"
+        "total host time     N/A\n"
+        "peaks               made, 1e-07 GB/s\n"
+        "roof fp32           1.00 KFLOPS, from 10 FLO/byte on; 70.0% of the time\n"
+        "roof fp16           4.00 KFLOPS, from 40 FLO/byte on; 20.0% of the time\n"
+        "memory known        100.0%\n"
+        "judged              90.0%\n"
+        "efficiency of that  50.0%\n"
+        "lost                4.5 s\n"
         "peaks: by hand\n"
         "3 Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof the model takes 7.0 s instead of 10.0 s, 1.43 times as fast\n"
         "2 Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.0 s instead of 10.0 s, 1.11 times as fast\n"
         "1 Copy, 10.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.5 s instead of 10.0 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
-        "total device time      1e-06\n"
-        "total host time        N/A\n"
-        "peaks                  made, 1e-07 GB/s\n"
-        "covered by footprints  100.0%\n"
-        "judged                 0.0%\n"
-        "efficiency of that     N/A\n"
-        "lost                   N/A\n"
+        "total device time   1e-06\n"
+        "total host time     N/A\n"
+        "peaks               made, 1e-07 GB/s\n"
+        "memory known        100.0%\n"
+        "judged              0.0%\n"
+        "efficiency of that  N/A\n"
+        "lost                N/A\n"
         "peaks: by hand\n"
     )
 
 
-def test_operators_without_a_footprint_are_counted() -> None:
+def test_operators_of_unknown_memory_are_counted() -> None:
     profile = pa.load(str(PROFILES / "derived-partfootprint.json"))
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)).judgement
     assert judgement is not None
     times = profile.device.time_s[:, 0]
     without = np.nansum(times[np.isnan(profile.memory)]) / np.nansum(times)
-    assert judgement.covered == pytest.approx(1 - without)
-    assert judgement.without_footprint
-    assert sum(share for _, share in judgement.without_footprint) <= without + 1e-9
+    assert judgement.memory_known == pytest.approx(1 - without)
+    assert judgement.memory_unknown
+    assert sum(share for _, share in judgement.memory_unknown) <= without + 1e-9
 
 
 def test_times_below_the_clock_are_not_judged() -> None:
@@ -403,7 +403,7 @@ def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) ->
     peaks = command.resolve(f"{file}{rest}", lambda _: None)
     assert (peaks.name, peaks.rate(None)) == (name, rate)
     outcome = run_command(RESNET, "--peaks", f"{file}{rest}", "--print-only", "summary")
-    assert f"peaks                  {name}, " in outcome.out
+    assert f"peaks               {name}, " in outcome.out
 
 
 def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
@@ -526,23 +526,23 @@ def test_the_summary_in_words() -> None:
     assert (
         outcome.out
         == """\
----------------------  -----------------------------------------------------
-total device time      0.103739
-total host time        0.000896
-peaks                  100G:20G, 20 GB/s
-roof                   100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
-covered by footprints  100.0%
-judged                 100.0%
-efficiency of that     36.6%
-lost                   0.0658 s
----------------------  -----------------------------------------------------
+------------------  -----------------------------------------------------
+total device time   0.103739
+total host time     0.000896
+peaks               100G:20G, 20 GB/s
+roof                100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
+memory known        100.0%
+judged              100.0%
+efficiency of that  36.6%
+lost                0.0658 s
+------------------  -----------------------------------------------------
 peaks: as given
 20 ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: at the roof the model takes 0.0372 s instead of 0.104 s, 2.79 times as fast
 """
     )
     assert outcome.err.splitlines() == [
         "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
-        "footprint are not theirs, or the data stayed in caches; it counts against what is lost",
+        "counted work are not theirs, or the data stayed in caches; it counts against what is lost",
         "note: not judged, because the clock resolves no time below 1 us: 20 operators (0.0% of the "
         "time)",
     ]
@@ -553,7 +553,7 @@ def test_every_form_shows_the_roofline(form: str) -> None:
     profile = pa.load(RESNET)
     query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))
     summary = pa.summarise(profile, judged_by=query)
-    text = pa.render(pa.Report(summary, (pa.run(query, profile),), source=profile), form)
+    text = pa.render(pa.Report.of(summary, (pa.run(query, profile),), source=profile), form)
     if form not in ("csv", "jsonl", "github", "junit"):
         assert "100G:20G" in text
     if form not in ("operators", "github", "junit"):
@@ -575,7 +575,9 @@ def test_totals_without_nesting_have_the_verdict() -> None:
     totals = json.loads(run_command(*call, "jsonl").out)
     assert totals["efficiency"] == pytest.approx(0.366, abs=5e-4)
     assert (
-        run_command(*call, "csv").out.splitlines()[0].endswith(",covered,judged,efficiency,lost_s")
+        run_command(*call, "csv")
+        .out.splitlines()[0]
+        .endswith(",memory_known,judged,efficiency,lost_s")
     )
 
 
@@ -629,5 +631,5 @@ def test_what_programs_are_told_of_the_whole() -> None:
     arguments = ("--peaks", "2T:100G", "--print-only", "summary", "--format", "csv")
     names, values = (line.split(",") for line in run_command(path, *arguments).out.splitlines())
     told = dict(zip(names, values, strict=True))
-    for name in ("covered", "judged", "efficiency", "lost_s"):
+    for name in ("memory_known", "judged", "efficiency", "lost_s"):
         assert float(told[name]) == pytest.approx(getattr(judgement, name), rel=1e-12)

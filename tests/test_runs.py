@@ -274,9 +274,9 @@ total device time  2.4e-05
 total host time    N/A
 runs               3, which spread by 10.4%
 
-  device self time (s)    spread    share    flops    bandwidth  type    name
-                 2e-05     12.5%    83.3%      N/A          N/A  Conv    conv
-                 4e-06      0.0%    16.7%      N/A          N/A  Relu    relu
+  device self time (s)    spread    share  type    name
+                 2e-05     12.5%    83.3%  Conv    conv
+                 4e-06      0.0%    16.7%  Relu    relu
 
 host self time (s)    spread    share    flops    bandwidth    type    name
 """

@@ -30,7 +30,7 @@ def roofline() -> pa.Report:
     query = pa.Query(peaks=PEAKS, top=3)
     result = pa.run(query, profile)
     summary = pa.summarise(profile, query, judged_by=query)
-    return pa.Report(summary, (result,), source=profile, notes=summary.notes)
+    return pa.Report.of(summary, (result,), source=profile, notes=summary.notes)
 
 
 def comparison(by: tuple[str, ...], texts: tuple[str, ...]) -> pa.Report:
@@ -60,8 +60,8 @@ def comparison(by: tuple[str, ...], texts: tuple[str, ...]) -> pa.Report:
     gate = pa.judge_conditions(
         [pa.FailCondition.parse(text, query) for text in texts], query, source
     )
-    return pa.Report(
-        summary, (pa.run(query, source),), source=source, notes=summary.notes, gate=gate
+    return pa.Report.of(
+        summary, (pa.run(query, source),), source=source, notes=summary.notes, verdicts=gate
     )
 
 

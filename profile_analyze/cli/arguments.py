@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.output import write_standard_output
+from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
-from profile_analyze.model.visible import encodable
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.base import ALL_COLUMNS
 from profile_analyze.report.forms import (
     FORMS,
-    GITHUB,
-    JUNIT,
     OPERATORS,
     TABLE,
-    VERDICTS_ONLY,
     WIKI,
-    WITHOUT_SUMMARY,
+    find_renderer,
     form_for,
 )
 from profile_analyze.units import parse_quantity, parse_time
@@ -443,8 +438,7 @@ def _end_with(parser: argparse.ArgumentParser, text: str) -> NoReturn:
 
 
 def _write(text: str) -> None:
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    write_standard_output([encodable(text, encoding)], for_programs=False)
+    write_standard_output([text.encode(encoding_of_standard_output(), "backslashreplace")])
 
 
 def _time(text: str) -> float:
@@ -498,6 +492,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     _check_a_profile_is_named(arguments)
     _check_form(arguments)
     _check_comparison(arguments)
+    _check_what_the_format_needs(arguments)
     return arguments
 
 
@@ -530,15 +525,28 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
             raise QueryError(f"{option} is of a comparison: --compare names what to compare with")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain is of conditions: --fail-if states them")
+
+
+def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if the format that is asked for cannot show what is asked for."""
     form = form_of(arguments)
-    if form in VERDICTS_ONLY and (arguments.columns or arguments.copy_time):
+    if form is None:  # whatever format the profile has by default shows everything
+        return
+    renderer = find_renderer(form)
+    if not renderer.has_tables and (arguments.columns or arguments.copy_time):
         option = "--columns" if arguments.columns else "--copy-time"
         raise QueryError(f"{form} has no tables and no totals, so that {option} means nothing")
-    if form == JUNIT and not arguments.fail_if:
-        raise QueryError(f"--format {JUNIT} has a test case for each --fail-if, and there is none")
+    if renderer.needs == "conditions" and not arguments.fail_if:
+        raise QueryError(f"--format {form} has a test case for each --fail-if, and there is none")
     tells_change = arguments.compare and arguments.print_only in (None, "summary")
-    if form == GITHUB and not (arguments.fail_if or tells_change):
-        raise QueryError(f"--format {GITHUB} annotates what --fail-if and --compare find; add one")
+    if renderer.needs == "findings" and not (arguments.fail_if or tells_change):
+        raise QueryError(f"--format {form} annotates what --fail-if and --compare find; add one")
+    shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
+    if arguments.copy_time and not shows_summary:
+        raise QueryError(
+            f"--copy-time is of the summary, which {form} has only with --print-only summary; "
+            "add that, or use json"
+        )
 
 
 def _check_form(arguments: argparse.Namespace) -> None:
@@ -560,15 +568,6 @@ def _check_form(arguments: argparse.Namespace) -> None:
                 f"argument -o/--output: {arguments.output} asks for {form}, which --dump-only-opr "
                 "does not have; use another suffix"
             )
-    if (
-        arguments.copy_time
-        and form_of(arguments) in WITHOUT_SUMMARY
-        and arguments.print_only != "summary"
-    ):
-        raise QueryError(
-            f"--copy-time is of the summary, which {form_of(arguments)} has only with --print-only "
-            "summary; add that, or use json"
-        )
     if arguments.confluence and arguments.format not in (None, WIKI):
         raise QueryError(
             f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
@@ -681,10 +680,10 @@ def sides_of(arguments: argparse.Namespace) -> tuple[Side, ...]:
     return ("device", "host") if arguments.show_host else ("device",)
 
 
-def form_of(arguments: argparse.Namespace) -> str:
-    """The name of the output format that is wanted."""
+def form_of(arguments: argparse.Namespace) -> str | None:
+    """The output format that the options ask for; None where that is left to the profile."""
     if arguments.dump_only_opr:
         return OPERATORS
     if arguments.confluence:
         return WIKI
-    return arguments.format or form_for(arguments.output or "") or TABLE
+    return arguments.format or form_for(arguments.output or "")

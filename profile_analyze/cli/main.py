@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.cli.arguments import (
     PROGRAM,
@@ -23,7 +23,7 @@ from profile_analyze.cli.output import (
     STANDARD_OUTPUT,
     NewFiles,
     check_destination,
-    encoded,
+    encoding_of_standard_output,
     write_standard_output,
 )
 from profile_analyze.cli.process import EXIT_INTERRUPTED
@@ -36,12 +36,8 @@ from profile_analyze.errors import (
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.report.base import Display, Report
-from profile_analyze.report.forms import (
-    VERDICTS_ONLY,
-    WITHOUT_SUMMARY,
-    find_renderer,
-    kind_of_picture,
-)
+from profile_analyze.report.forms import PLAIN, TABLE, find_renderer, kind_of_picture
+from profile_analyze.report.sections import Chart, Verdicts
 
 if TYPE_CHECKING:
     import argparse
@@ -51,10 +47,14 @@ if TYPE_CHECKING:
     from profile_analyze.cli.inputs import Inputs
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile, Side
-    from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.gate import FailCondition, FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
+
+DEFAULT_FORMS: Final = (TABLE, PLAIN)
+"""The formats that profiles have by default; the likeliest first."""
 
 EXIT_MET = 3
 EXIT_UNJUDGED = 4
@@ -68,17 +68,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(argv)
         with collector_paused():  # the process lives for one answer
             report = _answer(arguments)
-        _report("note", report.notes)
-        return _exit_code(report.gate, fail_uncertain=arguments.fail_uncertain != "no")
+        _say("note", report.notes)
+        verdicts = [one for section in report.all_of(Verdicts) for one in section.verdicts]
+        return _exit_code(verdicts, fail_uncertain=arguments.fail_uncertain != "no")
     except ProfileAnalyzeError as error:
-        _report(f"{PROGRAM}: error", [str(error)])
+        _say(f"{PROGRAM}: error", [str(error)])
         return error.exit_code
     except (MemoryError, SystemError):  # the latter now and then where memory ends in an import
-        _report(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
+        _say(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
         return 1
     except ImportError as error:
         reason = f"a package cannot be loaded: {_first_cause(error)}"
-        _report(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation broken"])
+        _say(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation broken"])
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -113,32 +114,68 @@ def _answer(arguments: argparse.Namespace) -> Report:
     _check_files(arguments, inputs)
     queries = _with_measured_peaks(arguments, inputs, queries)
     reading = Reading(inputs, arguments) if known is None else known  # while others are imported
-    renderer = find_renderer(form_of(arguments))
-    shown = columns or renderer.columns(queries["device"])
+    renderers = _possible_renderers(arguments)
     if isinstance(reading, Reading):
-        reading.begin(_details(arguments, queries["device"], shown))
-    _import_what_answers(renderer)
+        reading.begin(_details(arguments, queries["device"], columns, renderers))
+    _import_what_answers(renderers[0])
     source = reading.source() if isinstance(reading, Reading) else reading
-    report = _report_on(arguments, queries, columns, renderer, source)
+    renderer = _renderer_for(source, renderers)
+    summary, tables, notes = _answers(arguments, queries, columns, renderer, source)
+    verdicts: tuple[FailVerdict, ...] = ()
     if conditions:
-        from profile_analyze.query.gate import judge_conditions
-        from profile_analyze.report.labels import gate_sentence
-
-        gate = judge_conditions(conditions, queries[_asked_side(arguments)], source)
-        told = map(gate_sentence, gate) if renderer.name in WITHOUT_SUMMARY else ()
-        report = report._replace(gate=gate, notes=(*report.notes, *told))
+        verdicts = _judged(conditions, queries[_asked_side(arguments)], source)
+        notes += _told_of(verdicts, renderer)
     if arguments.plot is not None and inputs.base:
         doubts = (*doubts, "the picture shows the new side alone, and no difference to the base")
-    report = report._replace(notes=tuple(dict.fromkeys((*doubts, *report.notes))))
+    report = Report.of(
+        summary if arguments.print_only in (None, "summary") else None,
+        tables,
+        columns=columns,
+        verdicts=verdicts,
+        source=source,
+        notes=tuple(dict.fromkeys((*doubts, *notes))),
+    )
     with NewFiles(force=arguments.force) as files:  # they appear together
+        display = _display(arguments)
         if arguments.plot is not None:
-            files.write(arguments.plot, [_picture_of(arguments, queries, report)])
-        pieces = renderer.pieces(report, _display(arguments))
+            picture = _picture(arguments, queries, report)
+            drawer = find_renderer(kind_of_picture(arguments.plot))
+            files.write(arguments.plot, drawer.pieces(picture, display))
+        pieces = renderer.pieces(report, display)
         if _goes_to_a_file(arguments):
-            files.write(arguments.output, encoded(pieces))
+            files.write(arguments.output, pieces)
         else:
-            write_standard_output(pieces, for_programs=renderer.for_programs)
+            write_standard_output(pieces)
     return report
+
+
+def _possible_renderers(arguments: argparse.Namespace) -> tuple[Renderer, ...]:
+    """The renderer that the options ask for, or else those that a profile may have by default.
+
+    The likeliest comes first.
+    """
+    form = form_of(arguments)
+    return tuple(map(find_renderer, DEFAULT_FORMS if form is None else (form,)))
+
+
+def _renderer_for(source: Profile | Comparison, renderers: tuple[Renderer, ...]) -> Renderer:
+    """The one of `renderers` that answers, now that the profile is known."""
+    if len(renderers) == 1:
+        return renderers[0]
+    default = default_output_of(profile_of(source))
+    return next(renderer for renderer in renderers if renderer.name == default)
+
+
+def default_output_of(profile: Profile) -> str:  # noqa: ARG001  # there is one kind of profile yet
+    """The output format of a profile where no option asks for another: one of `DEFAULT_FORMS`."""
+    return TABLE
+
+
+def profile_of(source: Profile | Comparison) -> Profile:
+    """The profile that is asked about, without its base."""
+    from profile_analyze.model.profile import Profile
+
+    return source if isinstance(source, Profile) else source.profile
 
 
 def _import_what_answers(renderer: Renderer) -> None:
@@ -146,9 +183,26 @@ def _import_what_answers(renderer: Renderer) -> None:
     for module in (
         "profile_analyze.query.run",
         "profile_analyze.query.summary",
+        "profile_analyze.report.facts",
         *renderer.libraries,
     ):
         import_module(module)
+
+
+def _judged(
+    conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
+) -> tuple[FailVerdict, ...]:
+    """What became of each condition."""
+    from profile_analyze.query.gate import judge_conditions
+
+    return judge_conditions(conditions, query, source)
+
+
+def _told_of(verdicts: Iterable[FailVerdict], renderer: Renderer) -> tuple[str, ...]:
+    """The verdicts as notes, for a format that does not have them."""
+    from profile_analyze.report.labels import gate_sentence
+
+    return () if renderer.has_summary_beside_tables else tuple(map(gate_sentence, verdicts))
 
 
 def _goes_to_a_file(arguments: argparse.Namespace) -> bool:
@@ -194,7 +248,11 @@ def _named_peaks(arguments: argparse.Namespace) -> Peaks | None:
         return None
     from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
 
-    return PLACEHOLDER if is_measured_here(arguments.peaks) else resolve(arguments.peaks, _say)
+    return (
+        PLACEHOLDER
+        if is_measured_here(arguments.peaks)
+        else resolve(arguments.peaks, _say_on_a_terminal)
+    )
 
 
 def _with_measured_peaks(
@@ -210,97 +268,106 @@ def _with_measured_peaks(
     for file in inputs.all:
         if file != "-" and not os.path.exists(file):  # noqa: PTH110
             raise InputError(file, "no such file")
-    peaks = resolve(arguments.peaks, _say)
+    peaks = resolve(arguments.peaks, _say_on_a_terminal)
     return {side: query.changed(peaks=peaks) for side, query in queries.items()}
 
 
-def _say(text: str) -> None:
+def _say_on_a_terminal(text: str) -> None:
     """Tell on a terminal what takes a while."""
     if sys.stderr is not None and sys.stderr.isatty():
-        _report("measuring", [text])
+        _say("measuring", [text])
 
 
-def _details(arguments: argparse.Namespace, query: Query, shown: Iterable[str]) -> frozenset[str]:
-    """What of `model.profile.DETAILS` is needed to answer `query` and to show these columns."""
+def _details(
+    arguments: argparse.Namespace,
+    query: Query,
+    columns: tuple[str, ...],
+    renderers: Iterable[Renderer],
+) -> frozenset[str]:
+    """What of `model.profile.DETAILS` is needed to answer `query` and to show the answer.
+
+    That is `columns`, or else what any of `renderers` shows by itself.
+    """
     from profile_analyze.query.catalog import details_of
 
+    shown = columns or [name for renderer in renderers for name in renderer.columns(query)]
     of_tables = shown if sides_of(arguments) else ()
     of_summary = ["efficiency"] if query.peaks else []
     return query.details | details_of((*of_tables, *of_summary))
 
 
-def _report_on(
+class _Answers(NamedTuple):
+    """What is known of what was asked."""
+
+    summary: Summary
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+
+
+def _answers(
     arguments: argparse.Namespace,
     queries: dict[Side, Query],
     columns: tuple[str, ...],
     renderer: Renderer,
     source: Profile | Comparison,
-) -> Report:
-    """The answer to what is asked of what was read."""
+) -> _Answers:
+    """The answers to what is asked of what was read."""
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import Profile
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
 
     device = queries["device"]
     summary = summarise(source, device if arguments.copy_time else None, judged_by=device)
-    results = tuple(run(queries[side], source) for side in sides_of(arguments))
-    for result in results:  # what fails must fail before anything is printed
-        for name in columns or renderer.columns(result.query):
-            _ = result.shown[result.column(name).name]
-    asked = source if isinstance(source, Profile) else source.profile
-    taken_together = () if results and device.runs_apart else asked.notes_on_runs
+    tables = tuple(run(queries[side], source) for side in sides_of(arguments))
+    for table in tables:  # what fails must fail before anything is printed
+        for name in columns or renderer.columns(table.query):
+            _ = table.shown[table.column(name).name]
+    asked = profile_of(source)
+    taken_together = () if tables and device.runs_apart else asked.notes_on_runs
     on_base = source.notes if isinstance(source, Comparison) else ()
     notes = [
         asked.notes,
         taken_together,
         on_base,
         summary.notes,
-        *(result.notes for result in results),
+        *(table.notes for table in tables),
     ]
-    if renderer.for_programs and renderer.name not in VERDICTS_ONLY:  # which end too soon unseen
-        notes += [_on_the_rest(result) for result in results]
-    return Report(
-        summary=summary if arguments.print_only in (None, "summary") else None,
-        results=results,
-        columns=columns,
-        source=source,
-        notes=tuple(note for part in notes for note in part),
-    )
+    if renderer.for_programs and renderer.has_tables:  # which end too soon unseen
+        notes += [_on_the_rest(table) for table in tables]
+    return _Answers(summary, tables, tuple(note for part in notes for note in part))
 
 
-def _on_the_rest(result: Result) -> tuple[str, ...]:
+def _on_the_rest(table: Table) -> tuple[str, ...]:
     """A note if the answer has more rows than are shown."""
-    if result.available == len(result):
+    if table.available == len(table):
         return ()
-    side = result.query.side
-    return (f"{side}: the first {len(result)} of {result.available} rows; -t 0 gives all",)
+    side = table.query.side
+    return (f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",)
 
 
-def _picture_of(arguments: argparse.Namespace, queries: dict[Side, Query], report: Report) -> bytes:
-    """The picture that is asked for."""
-    of_host = arguments.print_only == "host" and arguments.peaks is None  # roofs are the device's
-    return _picture(
-        queries["host" if of_host else "device"], report, kind_of_picture(arguments.plot)
-    )
-
-
-def _picture(query: Query, report: Report, kind: str) -> bytes:
-    """The picture of all rows of the answer, not of the first alone."""
+def _picture(arguments: argparse.Namespace, queries: dict[Side, Query], report: Report) -> Report:
+    """The picture that is asked for: of all rows of the answer, not of the first alone."""
     import logging
 
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
-    from profile_analyze.report.picture import picture
+    from profile_analyze.report.facts import roofline_caption
 
     assert report.source is not None
-    # without peaks the longest are drawn, in whatever order the table is
-    everything = query.changed(top=0, order=query.order if query.peaks else DEFAULT_ORDER)
     os.environ["MPLBACKEND"] = "agg"  # drawing needs no window, and takes no wrong name of one
     # where it keeps its fonts, and that it looks for them, is nobody's concern
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    summary = report.summary or summarise(report.source, judged_by=query)
-    return picture(run(everything, report.source), summary, kind)
+    has_roof = arguments.peaks is not None
+    of_host = arguments.print_only == "host" and not has_roof  # roofs are the device's
+    query = queries["host" if of_host else "device"]
+    # without peaks the longest are drawn, in whatever order the table is
+    table = run(
+        query.changed(top=0, order=query.order if has_roof else DEFAULT_ORDER), report.source
+    )
+    if not has_roof:
+        return Report((Chart("times", table),))
+    caption = roofline_caption(summarise(report.source, judged_by=query))
+    return Report((Chart("roofline", table, caption),))
 
 
 def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
@@ -331,7 +398,7 @@ def _display(arguments: argparse.Namespace) -> Display:
         return Display(color=always)
     on_terminal = sys.stdout.isatty()
     return Display(
-        encoding=sys.stdout.encoding or "utf-8",
+        encoding=encoding_of_standard_output(),
         width=shutil.get_terminal_size().columns if on_terminal else None,
         color=always or (arguments.color == "auto" and on_terminal and _wants_color()),
     )
@@ -342,7 +409,7 @@ def _wants_color() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _report(kind: str, messages: Iterable[str]) -> None:
+def _say(kind: str, messages: Iterable[str]) -> None:
     """Write a line for each message to standard error."""
     from profile_analyze.model.visible import visible
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STANDARD_OUTPUT: Final = "-"
-_WRITTEN_AT_ONCE: Final = 1 << 20
 
 
 def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
@@ -159,32 +158,32 @@ def _mode_for(file: str) -> int:
     return 0o666 & ~mask
 
 
-def write_standard_output(pieces: Iterable[str], *, for_programs: bool) -> None:
+def encoding_of_standard_output() -> str:
+    """What text for people is encoded in there."""
+    if not hasattr(sys.stdout, "buffer"):  # a stream that takes text alone, as notebooks have
+        return "utf-8"
+    return sys.stdout.encoding or "utf-8"
+
+
+def write_standard_output(pieces: Iterable[bytes]) -> None:
     """Write to standard output. A reader that has seen enough and closed it is no failure.
 
-    What is for programs is UTF-8 whatever the terminal's encoding. Raises `OutputError`.
+    Raises `OutputError`.
     """
     if sys.stdout is None:
         raise OutputError("standard output: is closed")
     try:
-        if for_programs:
-            sys.stdout.flush()
-            sys.stdout.buffer.writelines(encoded(pieces))
+        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.writelines(pieces)
         else:
-            for piece in pieces:
-                for start in range(0, len(piece), _WRITTEN_AT_ONCE):  # each is encoded on its way
-                    sys.stdout.write(piece[start : start + _WRITTEN_AT_ONCE])
+            sys.stdout.write(b"".join(pieces).decode())
         sys.stdout.flush()
     except BrokenPipeError:
         _discard_standard_output()
     except OSError as error:
         _discard_standard_output()
         raise _output_error("standard output", error) from None
-
-
-def encoded(pieces: Iterable[str]) -> Iterable[bytes]:
-    """Text as files hold it: UTF-8, with escapes for halves of characters."""
-    return (piece.encode("utf-8", "backslashreplace") for piece in pieces)
 
 
 def _output_error(file: str, error: Exception) -> OutputError:

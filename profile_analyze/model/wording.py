@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from math import nan
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from profile_analyze.units import NOT_AVAILABLE, SCALED, percent, scaled, seconds, three_digits
+from profile_analyze.units import (
+    NOT_AVAILABLE,
+    SCALED,
+    mebi,
+    mega,
+    percent,
+    scaled,
+    seconds,
+    six_digits,
+    three_digits,
+)
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Parameters, Shape, Shapes, Strides
+
+Style: TypeAlias = Literal["short", "stacked", "fixed", "digits"]
+"""How numbers are written, where formats differ.
+
+| style | 231211008 FLO | 0.000101234 s |
+|---|---|---|
+| `short` | `231.21 MFLO` | `0.000101` |
+| `stacked` | `231.21` above `MFLO` | `0.000101` |
+| `fixed`, in millions, and bytes in 1024 squared | `231.2` | `0.000101` |
+| `digits`, six of them and no prefix | `2.31211e+08` | `0.000101234` |
+"""
 
 _CONTIGUOUS: Final = "contiguous"
 _MACHINE_UNITS: Final = {
@@ -19,6 +41,7 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
+_FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 _SAYS_ITS_UNIT: Final = ("flops",)
 _IN_THE_HEADING: Final = ("s", "FLO/byte")
 
@@ -68,19 +91,26 @@ def machine_name(column: Column) -> str:
     return f"{column.for_programs or base}{dot and '_'}{aggregate}{unit}"
 
 
-def value_text(column: Column, value: Any) -> str:
+def value_text(column: Column, value: Any, style: Style = "short") -> str:
     """One value of a column, with its unit unless the heading has that; N/A for None and NaN."""
-    if value is None or value != value:  # noqa: PLR0124  # NaN
+    is_missing = value is None or value != value  # noqa: PLR0124  # NaN
+    if style == "stacked" and column.unit in SCALED:  # the unit stands below N/A too
+        return "\n".join(scaled(nan if is_missing else value, column.unit))
+    if is_missing:
         return NOT_AVAILABLE
-    text = _known_value_text(column, value)
+    text = _known_value_text(column, value, style)
     return f"+{text}" if column.signed and value > 0 else text
 
 
-def _known_value_text(column: Column, value: Any) -> str:
+def _known_value_text(column: Column, value: Any, style: Style) -> str:
     if column.kind != "number":
         return column.as_text(value)
     if isinstance(value, int):
         return str(value)
+    if style == "digits":
+        return six_digits(value)
+    if style == "fixed" and column.unit in _FIXED:
+        return _FIXED[column.unit](value)
     if column.unit in SCALED:
         return " ".join(scaled(value, column.unit))
     if column.unit == "1" and column.shown_as == "percent":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.table import Table
 
 _CONTRIBUTIONS: Final = 3
 _WORDS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
@@ -115,18 +115,18 @@ def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "")
     )
 
 
-def _only(result: Result, name: str) -> Any:
+def _only(result: Table, name: str) -> Any:
     """The value in the only row; None without one, where no operator has a device time."""
     return result[name][0] if len(result) else None
 
 
-def _number(result: Result, name: str) -> float:
+def _number(result: Table, name: str) -> float:
     value = _only(result, name)
     return np.nan if value is None else float(value)
 
 
 def _contributions(
-    rows: Result, whole_s: float, verdicts: tuple[str, ...] = ()
+    rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
     """The largest, in the order of `rows`; of those with one of `verdicts`, if some are given."""
     differences, found = rows["difference"], rows["verdict"]
@@ -147,7 +147,7 @@ def _contributions(
         )
 
 
-def _counts(rows: Result) -> Iterator[tuple[str, int]]:
+def _counts(rows: Table) -> Iterator[tuple[str, int]]:
     found = rows.texts("verdict")
     for word in (*_WORDS, NOT_AVAILABLE):
         if word in found:
@@ -163,7 +163,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _on_few_runs(comparison: Comparison, rows: Result) -> Iterator[str]:
+def _on_few_runs(comparison: Comparison, rows: Table) -> Iterator[str]:
     """A note where the correction for the number of rows leaves none that could be called."""
     runs, base_runs = comparison.profile.runs, comparison.base_runs
     asked = int((~np.isnan(rows["p_value"])).sum())

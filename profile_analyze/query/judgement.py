@@ -50,9 +50,9 @@ class Judgement(NamedTuple):
     peaks: Peaks
     rates: tuple[tuple[str, float, float], ...]
     """The dtypes that judged operators compute in: their rates, and shares of the device time."""
-    covered: float
-    """The share of device time in operators that have a footprint."""
-    without_footprint: tuple[tuple[str, float], ...]
+    memory_known: float
+    """The share of device time in operators whose memory is known."""
+    memory_unknown: tuple[tuple[str, float], ...]
     """The types with most of the rest, and the share of each."""
     judged: float
     """The share of device time in operators whose least possible time is known."""
@@ -69,14 +69,14 @@ def judge(query: Query, profile: Profile) -> Judgement:
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     times = rows["time"]
     judged = ~np.isnan(rows["least_time"])
-    footprint = ~np.isnan(profile.memory)
+    memory_known = ~np.isnan(profile.memory)
     judged_s = total(times[judged])
     least_s = total(rows["least_time"][judged])
     return Judgement(
         peaks=query.peaks,
         rates=tuple(_rates(rows, query.peaks, judged)),
-        covered=share_of(rows, footprint),
-        without_footprint=tuple(largest_types(rows, ~footprint)),
+        memory_known=share_of(rows, memory_known),
+        memory_unknown=tuple(largest_types(rows, ~memory_known)),
         judged=share_of(rows, judged),
         efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
         lost_s=total(rows["lost"]),

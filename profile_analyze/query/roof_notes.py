@@ -50,8 +50,8 @@ def roof_notes(rows: OperatorRows) -> Iterator[str]:
     over = rows["efficiency"] > 1
     if over.any():
         yield (
-            f"faster than their roof: {_counted(rows, over)}; the peaks, the dtype or the "
-            "footprint are not theirs, or the data stayed in caches; it counts against what is lost"
+            f"faster than their roof: {_counted(rows, over)}; the peaks, the dtype or the counted "
+            "work are not theirs, or the data stayed in caches; it counts against what is lost"
         )
     short = below_the_clock(rows) & ~np.isnan(rows["time"])
     if short.any():

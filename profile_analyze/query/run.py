@@ -14,8 +14,8 @@ from profile_analyze.model.runs import by_run
 from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
 from profile_analyze.query.filters import holding, select
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.result import Result
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
+from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Order, Query
 
 
-def run(query: Query, source: Profile | Comparison) -> Result:
+def run(query: Query, source: Profile | Comparison) -> Table:
     """The answer to `query` about a profile or a comparison.
 
     Raises `QueryError` if that cannot answer it.
@@ -50,12 +50,12 @@ def run(query: Query, source: Profile | Comparison) -> Result:
         candidates = np.flatnonzero(held)
     for order in reversed(query.parsed_order):
         candidates = candidates[_sorted_places(rows[order.column.name], candidates, order)]
-    return Result(
+    return Table(
         query=query,
         total_s=operators.total_s,
         looked_at=selection.looked_at,
         matched=len(selection.operators),
-        without_footprint=int(np.isnan(profile.memory[selection.operators]).sum()),
+        without_memory=int(np.isnan(profile.memory[selection.operators]).sum()),
         available=len(candidates),
         notes=(
             *profile.notes,

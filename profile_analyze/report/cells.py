@@ -15,7 +15,7 @@ from profile_analyze.units import NOT_AVAILABLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
 
 
@@ -50,30 +50,30 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
     )
 
 
-def cells_of(result: Result, names: Sequence[str], display: Display) -> list[Cells]:
-    """The columns `names` of `result`."""
-    return [_cells(result, name, display) for name in names]
+def cells_of(table: Table, names: Sequence[str], display: Display) -> list[Cells]:
+    """The columns `names` of `table`."""
+    return [_cells(table, name, display) for name in names]
 
 
-def _cells(result: Result, name: str, display: Display) -> Cells:
-    column = result.column(name)
-    texts = [_text(text, display) for text in result.texts(name)]
+def _cells(table: Table, name: str, display: Display) -> Cells:
+    column = table.column(name)
+    texts = [_text(text, display) for text in table.texts(name)]
     if display.color and column.name == "share":
-        texts = [f"{text} {bar(one)}" for text, one in zip(texts, result[name], strict=True)]
+        texts = [f"{text} {bar(one)}" for text, one in zip(texts, table[name], strict=True)]
     return Cells(
-        header=visible(heading_in(result, name), display.encoding),
+        header=visible(heading_in(table, name), display.encoding),
         texts=texts,
         is_number=column.kind == "number",
-        stays=column.name in ("time", "name", *result.query.by),
+        stays=column.name in ("time", "name", *table.query.by),
     )
 
 
-def heading_in(result: Result, name: str) -> str:
-    """What a column is called in a table of `result`, which knows whose times they are."""
-    column = result.shown_column(name)
+def heading_in(table: Table, name: str) -> str:
+    """What a column is called in a table of `table`, which knows whose times they are."""
+    column = table.shown_column(name)
     title = heading(column)
     if column.name.partition(".")[0] == "time":
-        return title.replace("time", time_title(result), 1)
+        return title.replace("time", time_title(table), 1)
     return title
 
 

@@ -1,4 +1,4 @@
-"""Comma-separated values (RFC 4180): rows only, or the totals where only they are asked for."""
+"""Comma-separated values (RFC 4180): rows only, or the facts where only they are asked for."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
+from profile_analyze.report.base import encoded
 from profile_analyze.report.machine import (
     ProgramRenderer,
     columns_in,
-    flat_summary_values,
+    measure_of,
     names_of,
     numbers,
 )
+from profile_analyze.report.sections import Facts, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Report
 
 # What makes a spreadsheet take a text for a formula; an apostrophe in front keeps it from that.
@@ -32,23 +34,29 @@ class CsvRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "csv"
+    suffixes = (".csv",)
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
         """See `Renderer.pieces`. With several tables, the first column says which it is."""
-        if not report.results and report.summary is not None:
-            totals = flat_summary_values(report.summary)
-            texts = (
-                value if isinstance(value, str) else numbers([value], missing="")[0]
-                for value in totals.values()
-            )
-            yield _lines([totals.keys(), texts])
-        several = len(report.results) > 1
-        for place, result in enumerate(report.results):
-            names = columns_in(report, result)
-            sides = [[result.query.side] * len(result)] if several else []
-            if place == 0:
-                yield _lines([["side"] * several + [*map(cell, names_of(result, names))]])
-            yield _lines(zip(*sides, *(_cells(result, name) for name in names), strict=True))
+        return encoded(_texts(report), "utf-8")
+
+
+def _texts(report: Report) -> Iterator[str]:
+    sections, groups = report.all_of(TableSection), report.all_of(Facts)
+    if groups and not sections:
+        facts = {name: value for group in groups for name, value in group.flat_values.items()}
+        texts = (
+            cell(value) if isinstance(value, str) else numbers([value], missing="")[0]
+            for value in facts.values()
+        )
+        yield _lines([facts.keys(), texts])
+    several = len(sections) > 1
+    for place, section in enumerate(sections):
+        table, names = section.table, columns_in(section)
+        measures = [[measure_of(table.query)] * len(table)] if several else []
+        if place == 0:
+            yield _lines([["measure"] * several + [*map(cell, names_of(table, names))]])
+        yield _lines(zip(*measures, *(_cells(table, name) for name in names), strict=True))
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
@@ -56,10 +64,10 @@ def _lines(rows: Iterable[Iterable[str]]) -> str:
     return "".join([f"{line or _EMPTY}\r\n" for line in map(",".join, rows)])
 
 
-def _cells(result: Result, name: str) -> list[str]:
+def _cells(table: Table, name: str) -> list[str]:
     """The cells of one column, nothing for N/A."""
-    column = result.column(name)
-    values: list[Any] = result[name].tolist()
+    column = table.column(name)
+    values: list[Any] = table[name].tolist()
     if column.kind == "number":
         return numbers(values, missing="")
     cells = {

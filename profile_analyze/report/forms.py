@@ -1,4 +1,4 @@
-"""All output forms by name. Each is imported when it is used."""
+"""All output formats by name. Each is imported when it is used."""
 
 from __future__ import annotations
 
@@ -10,85 +10,73 @@ from profile_analyze.errors import QueryError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Renderer, Report
 
 TABLE: Final = "table"
+PLAIN: Final = "plain"
 WIKI: Final = "wiki"
 OPERATORS: Final = "operators"
-GITHUB: Final = "github"
-JUNIT: Final = "junit"
-
-VERDICTS_ONLY: Final = (GITHUB, JUNIT)
-"""Forms with what became of conditions, and no tables."""
-
-WITHOUT_SUMMARY: Final = ("csv", "jsonl")
-"""Forms with rows alone, unless only the summary is asked for."""
 
 _HOMES: Final[Mapping[str, tuple[str, str]]] = {
     TABLE: ("grid", "GridRenderer"),
-    "plain": ("plain", "PlainRenderer"),
+    PLAIN: ("plain", "PlainRenderer"),
     "markdown": ("markdown", "MarkdownRenderer"),
     WIKI: ("wiki", "WikiRenderer"),
     "csv": ("comma_separated", "CsvRenderer"),
     "json": ("json_forms", "JsonRenderer"),
     "jsonl": ("json_forms", "JsonLinesRenderer"),
-    GITHUB: ("github", "GithubRenderer"),
-    JUNIT: ("junit", "JunitRenderer"),
+    "github": ("github", "GithubRenderer"),
+    "junit": ("junit", "JunitRenderer"),
     OPERATORS: ("operator_list", "OperatorListRenderer"),
 }
 
-FORMS: Final = tuple(_HOMES)
-"""The names of all forms."""
-
-_BY_SUFFIX: Final[Mapping[str, str]] = {
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".wiki": WIKI,
-    ".xml": JUNIT,
-    ".txt": TABLE,
-    ".log": TABLE,
-    ".out": TABLE,
+_PICTURES: Final[Mapping[str, tuple[str, str]]] = {
+    "svg": ("picture", "SvgRenderer"),
+    "png": ("picture", "PngRenderer"),
+    "pdf": ("picture", "PdfRenderer"),
 }
 
+FORMS: Final = tuple(_HOMES)
+"""The names of all formats but pictures."""
 
-PICTURES: Final = ("svg", "png", "pdf")
-"""The suffixes of pictures."""
+PICTURES: Final = tuple(_PICTURES)
+"""The kinds of pictures, which are the suffixes of their files too."""
 
 
 def find_renderer(form: str) -> Renderer:
-    """The renderer of one of `FORMS`. Raises `QueryError` for another."""
-    if form not in FORMS:
+    """The renderer of one of `FORMS` or `PICTURES`. Raises `QueryError` for another."""
+    homes = _PICTURES if form in PICTURES else _HOMES
+    if form not in homes:
         raise QueryError(f"form: {form!r} is not one of {', '.join(FORMS)}")
-    module, name = _HOMES[form]
+    module, name = homes[form]
     renderer: Renderer = getattr(import_module(f"{__package__}.{module}"), name)()
     return renderer
 
 
 def form_for(file: str) -> str | None:
-    """The form that a file's suffix asks for, None for a name without one.
+    """The format that a file's suffix asks for, None for a name without one.
 
-    Raises `QueryError` for a suffix that no form has.
+    Raises `QueryError` for a suffix that no format has.
     """
     _, dot, suffix = file.rpartition("/")[2].lstrip(".").rpartition(".")
     if not dot:
         return None
-    form = _BY_SUFFIX.get(f".{suffix.lower()}")
-    if form is None:
-        known = ", ".join(_BY_SUFFIX)
-        raise QueryError(
-            f"{file}: no form has the suffix .{suffix}; choose one by --format, or use {known}"
-        )
-    return form
+    known: list[str] = []
+    for form in FORMS:
+        suffixes = find_renderer(form).suffixes
+        if f".{suffix.lower()}" in suffixes:
+            return form
+        known += suffixes
+    raise QueryError(
+        f"{file}: no form has the suffix .{suffix}; choose one by --format, or use "
+        f"{', '.join(known)}"
+    )
 
 
 def render(
-    answer: Report | Result,
-    form: str = "table",
+    answer: Report | Table,
+    form: str = TABLE,
     *,
     columns: str | Iterable[str] = (),
     display: Display | None = None,
@@ -96,20 +84,30 @@ def render(
     """An answer as text in one of `FORMS`.
 
     `columns` are what the tables show, in that order, `all` being all that they have; without
-    them it is what the form shows by itself.
+    them it is what the format shows by itself.
 
-    Raises `QueryError` for a form or a column that there is not.
+    Raises `QueryError` for a format or a column that there is not.
     """
     from profile_analyze.query.catalog import check_columns, split_names
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.report.base import Display, Report, chosen_columns
+    from profile_analyze.report.sections import TableSection
 
-    report = answer if isinstance(answer, Report) else Report(None, (answer,))
+    report = answer if isinstance(answer, Report) else Report.of(None, (answer,))
     names = split_names(columns) if isinstance(columns, str) else tuple(columns)
     if names:
-        report = report._replace(columns=names)
-    for result in report.results:
-        check_columns(report.shown_of(result.query), result.query.kind)
-    return "".join(find_renderer(form).pieces(report, display or Display()))
+        sections = (
+            one._replace(columns=chosen_columns(names, one.table))
+            if isinstance(one, TableSection)
+            else one
+            for one in report.sections
+        )
+        report = report._replace(sections=tuple(sections))
+    for section in report.all_of(TableSection):
+        check_columns(section.columns, section.table.query.kind)
+    renderer = find_renderer(form)
+    shown = display or Display()
+    encoding = "utf-8" if renderer.for_programs else shown.encoding
+    return b"".join(renderer.pieces(report, shown)).decode(encoding)
 
 
 def kind_of_picture(file: str) -> str:

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import columns_of_groups, judged_of, parts, rates, varying
 from profile_analyze.report.cells import Cells, cells_of, heading_in
 from profile_analyze.report.colors import bar, dim
-from profile_analyze.report.drawing import LIBRARIES, draw, draw_boxes
-from profile_analyze.report.labels import (
-    gate_text,
-    row_labels,
-    summary_lines,
-    summary_sentences,
-    time_title,
-)
+from profile_analyze.report.default_columns import columns_of_groups, judged_of, rates, varying
+from profile_analyze.report.drawing import draw, draw_boxes
+from profile_analyze.report.labels import row_labels, time_title
+from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text import wrapped
-from profile_analyze.units import NOT_AVAILABLE, percent, scaled, seconds
+from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.sections import Line, TableSection
 
 _INFO_WIDTH: Final = 30
 _LEAST_WIDTH: Final = 8
@@ -50,12 +45,11 @@ _GIVE_WAY: Final = (
 )
 
 
-class GridRenderer:
+class GridRenderer(PeopleRenderer):
     """See `Renderer`."""
 
     name = "table"
-    for_programs = False
-    libraries = LIBRARIES
+    suffixes: tuple[str, ...] = (".txt", ".log", ".out")
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`: several stand in one box."""
@@ -72,35 +66,27 @@ class GridRenderer:
             )
         return columns_of_groups(query, several_runs=several_runs)
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:
-        """See `Renderer.pieces`. Boxes are drawn in ASCII where the encoding has no others."""
-        return parts(
-            report,
-            display,
-            gate=gate_text,
-            summary=summary_text,
-            table=lambda result: _table(result, report.shown_of(result.query), display),
-        )
+    def facts(self, lines: Sequence[Line]) -> str:
+        """The facts between two rules."""
+        return draw(lines, style="simple", numeric=(1,))
+
+    def table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """A box for each row, drawn in ASCII where the encoding has no other lines."""
+        return _table(section.table, section.columns, display)
 
 
-def summary_text(summary: Summary) -> str:
-    """The totals between two rules."""
-    table = draw(summary_lines(summary), style="simple", numeric=(1,))
-    return "\n".join([table, *summary_sentences(summary)])
-
-
-def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:
-    columns = _columns(result, names, display, _INFO_WIDTH)
+def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
+    columns = _columns(table, names, display, _INFO_WIDTH)
     if names:
         order = [place for place in reversed(range(len(columns))) if not columns[place].stays]
     else:
         headers = [cells.header for cells in columns]
-        further = [heading_in(result, name) for name in reversed(result.query.times[1:])]
+        further = [heading_in(table, name) for name in reversed(table.query.times[1:])]
         order = [headers.index(one) for one in (*_GIVE_WAY, *further) if one in headers]
     kept, missing = _kept(columns, order, display.width)
     if missing > 0:  # even without those that give way; further lines of a text are longer
         narrower = _INFO_WIDTH - missing - len(_CONTINUATION.strip("\n"))
-        columns = _columns(result, names, display, max(narrower, _LEAST_WIDTH))
+        columns = _columns(table, names, display, max(narrower, _LEAST_WIDTH))
     yield from draw_boxes(
         list(zip(*(columns[place].texts for place in kept), strict=True)),
         headers=[columns[place].header for place in kept],
@@ -110,21 +96,19 @@ def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[s
     yield from what_gave_way(names or [cells.header for cells in columns], kept, display)
 
 
-def _columns(
-    result: Result, names: Sequence[str], display: Display, text_width: int
-) -> list[Cells]:
+def _columns(table: Table, names: Sequence[str], display: Display, text_width: int) -> list[Cells]:
     """The columns `names`, or else the original's, with long texts in lines of `text_width`."""
     if not names:
-        return _original_columns(result, display, text_width)
+        return _original_columns(table, display, text_width)
     return [
-        cells if cells.is_number else _wrapped(result, name, display, text_width)
-        for name, cells in zip(names, cells_of(result, names, display), strict=True)
+        cells if cells.is_number else _wrapped(table, name, display, text_width)
+        for name, cells in zip(names, cells_of(table, names, display), strict=True)
     ]
 
 
-def _wrapped(result: Result, name: str, display: Display, text_width: int) -> Cells:
+def _wrapped(table: Table, name: str, display: Display, text_width: int) -> Cells:
     """A column of texts in several lines. Colours come last: wrapping would break them."""
-    (cells,) = cells_of(result, [name], display._replace(color=False))
+    (cells,) = cells_of(table, [name], display._replace(color=False))
     return cells._replace(
         texts=[_colored(_info([text], text_width, display), display) for text in cells.texts]
     )
@@ -150,24 +134,24 @@ def _frame(widths: Sequence[int]) -> int:
     return 3 * len(widths) + 1
 
 
-def _original_columns(result: Result, display: Display, text_width: int) -> list[Cells]:
+def _original_columns(table: Table, display: Display, text_width: int) -> list[Cells]:
     """The original's columns; the further times of groups come after their cumulative one."""
-    in_shapes, out_shapes = shape_columns(result)
+    in_shapes, out_shapes = shape_columns(table)
     columns = {
-        time_title(result): _times(result, display),
-        "cumulative": _cumulative(result),
-        **{heading_in(result, name): result.texts(name) for name in result.query.times[1:]},
-        **_changes(result),
+        time_title(table): _times(table, display),
+        "cumulative": _cumulative(table),
+        **{heading_in(table, name): table.texts(name) for name in table.query.times[1:]},
+        **_changes(table),
         **{
-            heading_in(result, name): result.texts(name)
-            for name in varying(several_runs=result.several_runs)
+            heading_in(table, name): table.texts(name)
+            for name in varying(several_runs=table.several_runs)
         },
-        "operator info": [_info(label, text_width, display) for label in row_labels(result)],
-        "computation": _quantities(result, "computation"),
-        "FLOPS": _quantities(result, "flops"),
-        "memory": _quantities(result, "memory"),
-        "bandwidth": _quantities(result, "bandwidth"),
-        **{heading_in(result, name): result.texts(name) for name in judged_of(result.query)},
+        "operator info": [_info(label, text_width, display) for label in row_labels(table)],
+        "computation": table.texts("computation", "stacked"),
+        "FLOPS": table.texts("flops", "stacked"),
+        "memory": table.texts("memory", "stacked"),
+        "bandwidth": table.texts("bandwidth", "stacked"),
+        **{heading_in(table, name): table.texts(name) for name in judged_of(table.query)},
         "in_shapes": ["\n".join(lines) for lines in in_shapes],
         "out_shapes": ["\n".join(lines) for lines in out_shapes],
     }
@@ -177,39 +161,33 @@ def _original_columns(result: Result, display: Display, text_width: int) -> list
     ]
 
 
-def _changes(result: Result) -> dict[str, list[str]]:
+def _changes(table: Table) -> dict[str, list[str]]:
     """How each row differs from the base, in two boxes; nothing without a base."""
-    if not result.query.compared:
+    if not table.query.compared:
         return {}
-    base = zip(*(result.texts(name) for name in ("base", "difference", "change")), strict=True)
-    verdict = zip(result.texts("ratio"), _intervals(result), result.texts("verdict"), strict=True)
+    base = zip(*(table.texts(name) for name in ("base", "difference", "change")), strict=True)
+    verdict = zip(table.texts("ratio"), _intervals(table), table.texts("verdict"), strict=True)
     return {
         "base time": list(map("\n".join, base)),
         "ratio": list(map("\n".join, verdict)),
     }
 
 
-def _intervals(result: Result) -> list[str]:
-    ends = zip(result.texts("ratio_low"), result.texts("ratio_high"), strict=True)
+def _intervals(table: Table) -> list[str]:
+    ends = zip(table.texts("ratio_low"), table.texts("ratio_high"), strict=True)
     return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 
-def _times(result: Result, display: Display) -> list[str]:
-    times, shares = result["time"].tolist(), result["share"].tolist()
-    return [
-        f"#{place}\n{seconds(time)}\n{percent(share)}" + (f" {bar(share)}" if display.color else "")
-        for place, (time, share) in enumerate(zip(times, shares, strict=True))
-    ]
+def _times(table: Table, display: Display) -> list[str]:
+    """Which row it is, its time, and its share, with a bar where there are colours."""
+    bars = [f" {bar(share)}" if display.color else "" for share in table["share"].tolist()]
+    parts = zip(table.texts("time"), table.texts("share"), bars, strict=True)
+    return [f"#{place}\n{time}\n{share}{bar}" for place, (time, share, bar) in enumerate(parts)]
 
 
-def _cumulative(result: Result) -> list[str]:
-    times, shares = result["cumulative_time"].tolist(), result["cumulative_share"].tolist()
-    return [f"{seconds(time)}\n{percent(share)}" for time, share in zip(times, shares, strict=True)]
-
-
-def _quantities(result: Result, name: str) -> list[str]:
-    unit = result.column(name).unit
-    return ["\n".join(scaled(value, unit)) for value in result[name].tolist()]
+def _cumulative(table: Table) -> list[str]:
+    both = (table.texts("cumulative_time"), table.texts("cumulative_share"))
+    return list(map("\n".join, zip(*both, strict=True)))
 
 
 def _info(texts: Iterable[str], width: int, display: Display) -> str:

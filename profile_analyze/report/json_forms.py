@@ -6,32 +6,30 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.profile import Profile
+from profile_analyze.report.base import encoded
+from profile_analyze.report.facts import GROUPS, peaks_record
 from profile_analyze.report.labels import gate_reason
 from profile_analyze.report.machine import (
     ProgramRenderer,
     as_utf8,
-    change_values,
     columns_in,
     dumped,
-    flat_summary_values,
+    measure_of,
     names_of,
-    summary_values,
+    plain,
 )
+from profile_analyze.report.sections import Facts, TableSection, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.query.change import Change
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Report
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the document's shape: what reads one version may not understand another."""
 
 
@@ -39,64 +37,56 @@ class JsonRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "json"
+    suffixes = (".json",)
+    has_summary_beside_tables = True
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
-        """See `Renderer.pieces`. Parts that were not asked for are null."""
-        tables = {result.query.side: _table(report, result) for result in report.results}
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+        """See `Renderer.pieces`. Parts that were not asked for are null or empty."""
         document = {
             "version": VERSION,
             "profile": _profile(report.source),
             "base": _base(report.source),
-            "summary": None if report.summary is None else _summary(report.summary),
-            "device": tables.get("device"),
-            "host": tables.get("host"),
-            "gate": list(map(_condition, report.gate)),
-            "notes": [as_utf8(note) for note in report.notes],
+            "summary": _summary(report.all_of(Facts)),
+            "tables": list(map(_table, report.all_of(TableSection))),
+            "gate": [
+                _condition(one) for section in report.all_of(Verdicts) for one in section.verdicts
+            ],
+            "notes": plain(report.notes),
         }
-        yield dumped(document)
-        yield "\n"
+        return encoded([dumped(document), "\n"], "utf-8")
 
 
 class JsonLinesRenderer(ProgramRenderer):
     """See `Renderer`."""
 
     name = "jsonl"
+    suffixes = (".jsonl", ".ndjson")
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002
-        """See `Renderer.pieces`. An object a row; of the totals where only they are asked for."""
-        if not report.results and report.summary is not None:
-            yield dumped(flat_summary_values(report.summary)) + "\n"
-        for result in report.results:
-            names = columns_in(report, result)
-            keys = ["side", *names_of(result, names)]
-            sides = [result.query.side] * len(result)
-            rows = zip(sides, *(_values(result, name) for name in names), strict=True)
-            yield "".join(dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+        """See `Renderer.pieces`. An object a row; of the facts where only they are asked for."""
+        return encoded(_lines(report), "utf-8")
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
-    judgement = summary.judgement
-    return summary_values(summary) | {
-        "roofline": None if judgement is None else _roofline(judgement),
-        "comparison": None if summary.change is None else _comparison(summary.change),
-    }
+def _lines(report: Report) -> Iterator[str]:
+    sections, groups = report.all_of(TableSection), report.all_of(Facts)
+    if groups and not sections:
+        facts = {name: value for group in groups for name, value in group.flat_values.items()}
+        yield dumped(plain(facts)) + "\n"
+    for section in sections:
+        table, names = section.table, columns_in(section)
+        keys = ["measure", *names_of(table, names)]
+        measures = [measure_of(table.query)] * len(table)
+        rows = zip(measures, *(_values(table, name) for name in names), strict=True)
+        yield "".join(dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
 
 
-def _comparison(change: Change) -> dict[str, Any]:
-    largest = [
-        {
-            "label": one.label,
-            "difference_s": one.difference_s,
-            "share": one.share,
-            "verdict": one.verdict,
-        }
-        for one in change.contributions
-    ]
-    return change_values(change) | {
-        "verdict": change.verdict,
-        "verdicts": dict(change.verdicts),
-        "largest_differences": largest,
-    }
+def _summary(groups: tuple[Facts, ...]) -> dict[str, Any] | None:
+    """The totals, and an object for each further group; null for one that there is not."""
+    if not groups:
+        return None
+    values = {group.name: plain(group.values) for group in groups}
+    first, *others = (group.name for group in GROUPS)
+    return {**values[first], **{name: values.get(name) for name in others}}
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:
@@ -117,45 +107,6 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
     }
 
 
-def _roofline(judgement: Judgement) -> dict[str, Any]:
-    return {
-        "peaks": _peaks(judgement.peaks),
-        "rates": [
-            {"dtype": as_utf8(dtype), "flops": rate, "share": share}
-            for dtype, rate, share in judgement.rates
-        ],
-        "covered": judgement.covered,
-        "without_footprint": [
-            {"type": name, "share": share} for name, share in judgement.without_footprint
-        ],
-        "judged": judgement.judged,
-        "efficiency": judgement.efficiency,
-        "lost_s": judgement.lost_s,
-        "winners": [
-            {
-                "label": winner.label,
-                "operators": winner.operators,
-                "judged": winner.judged,
-                "share": winner.share,
-                "efficiency": winner.efficiency,
-                "total_time_s": winner.total_s,
-                "gain": winner.gain,
-            }
-            for winner in judgement.winners
-        ],
-    }
-
-
-def _peaks(peaks: Peaks) -> dict[str, Any]:
-    return {
-        "name": as_utf8(peaks.name),
-        "flops": dict(peaks.flops),
-        "bandwidth_bytes_per_s": peaks.bandwidth,
-        "dtype": peaks.dtype,
-        "source": as_utf8(peaks.source),
-    }
-
-
 def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     if source is None:
         return None
@@ -164,7 +115,7 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     return {
         "source": profile.source,
         "file": as_utf8(profile.file),
-        "files": list(map(as_utf8, dict.fromkeys(profile.run_files))),
+        "files": plain(list(dict.fromkeys(profile.run_files))),
         "operators": operators,
         "runs": profile.runs,
         "devices": list(profile.device.lanes.lane.categories),
@@ -176,49 +127,43 @@ def _base(source: Profile | Comparison | None) -> dict[str, Any] | None:
         return None
     return {
         "file": as_utf8(source.base_file),
-        "files": list(map(as_utf8, dict.fromkeys(source.base_files))),
+        "files": plain(list(dict.fromkeys(source.base_files))),
         "operators": source.base_operators,
         "runs": source.base_runs,
     }
 
 
-def _table(report: Report, result: Result) -> dict[str, Any]:
-    names = columns_in(report, result)
-    units = [result.column(name).unit for name in names]
+def _table(section: TableSection) -> dict[str, Any]:
+    table, names = section.table, columns_in(section)
+    units = [table.column(name).unit for name in names]
     return {
-        "query": _query(result.query),
-        "matched": result.matched,
-        "available": result.available,
-        "shown": len(result),
+        "name": table.name,
+        "measure": measure_of(table.query),
+        "query": _query(table.query),
+        "matched": table.matched,
+        "available": table.available,
+        "shown": len(table),
         "columns": [
             {"name": name, "unit": unit}
-            for name, unit in zip(names_of(result, names), units, strict=True)
+            for name, unit in zip(names_of(table, names), units, strict=True)
         ],
-        "rows": list(zip(*(_values(result, name) for name in names), strict=True)),
+        "rows": list(zip(*(_values(table, name) for name in names), strict=True)),
     }
 
 
 def _query(query: Query) -> dict[str, Any]:
     """What was asked, by the names of the fields of a query."""
     values = {field.name: getattr(query, field.name) for field in fields(query)}
-    plain = {
-        name: list(map(as_utf8, value)) if isinstance(value, tuple) else _text(value)
-        for name, value in values.items()
-        if name != "peaks"
-    }
-    return plain | {"peaks": query.peaks and _peaks(query.peaks)}
+    peaks = query.peaks and peaks_record(query.peaks)
+    asked: dict[str, Any] = plain(values | {"peaks": peaks})
+    return asked
 
 
-def _text(value: Any) -> Any:
-    """`value`, which JSON can hold if it is a text: file names and arguments may be none."""
-    return as_utf8(value) if isinstance(value, str) else value
-
-
-def _values(result: Result, name: str) -> list[Any]:
+def _values(table: Table, name: str) -> list[Any]:
     """The values of one column; parameters as an object. NaN becomes null when it is written."""
-    values: list[Any] = result[name].tolist()
+    values: list[Any] = table[name].tolist()
     if name == "file":
-        return list(map(_text, values))
+        return list(map(plain, values))
     if name == "parameters":
         return [None if value is None else dict(value) for value in values]
     return values

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.labels import gate_reason, summary_sentences
+from profile_analyze.report.base import encoded
+from profile_analyze.report.labels import gate_reason
 from profile_analyze.report.machine import VerdictRenderer
+from profile_analyze.report.sections import Sentences, Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.report.base import Display, Need, Report
 
 _SUITE = "profile_analyze"
 
@@ -22,21 +24,28 @@ class JunitRenderer(VerdictRenderer):
     """See `Renderer`. Conditions that are met are failures; what is not judged is skipped."""
 
     name = "junit"
+    suffixes = (".xml",)
+    needs: Need = "conditions"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:  # noqa: ARG002  # of the interface
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # of the interface
         """See `Renderer.pieces`."""
-        outcomes = [verdict.outcome for verdict in report.gate]
-        yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-        yield (
-            f'<testsuite name="{_SUITE}" tests="{len(outcomes)}" '
-            f'failures="{outcomes.count("met")}" errors="0" '
-            f'skipped="{outcomes.count("unjudged")}">\n'
-        )
-        yield from map(_case, report.gate)
-        sentences = summary_sentences(report.summary) if report.summary else []
-        if sentences:
-            yield f"  <system-out>{_text(chr(10).join(sentences))}</system-out>\n"
-        yield "</testsuite>\n"
+        return encoded(_elements(report), "utf-8")
+
+
+def _elements(report: Report) -> Iterator[str]:
+    verdicts = [one for section in report.all_of(Verdicts) for one in section.verdicts]
+    outcomes = [verdict.outcome for verdict in verdicts]
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield (
+        f'<testsuite name="{_SUITE}" tests="{len(outcomes)}" '
+        f'failures="{outcomes.count("met")}" errors="0" '
+        f'skipped="{outcomes.count("unjudged")}">\n'
+    )
+    yield from map(_case, verdicts)
+    sentences = [text for section in report.all_of(Sentences) for text in section.texts]
+    if sentences:
+        yield f"  <system-out>{_text(chr(10).join(sentences))}</system-out>\n"
+    yield "</testsuite>\n"
 
 
 def _case(verdict: FailVerdict) -> str:

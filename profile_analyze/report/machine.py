@@ -6,23 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
-from profile_analyze.report.base import columns_of_groups, rates
+from profile_analyze.report.default_columns import columns_of_groups, rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from profile_analyze.query.change import Change
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.base import Report
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Need
+    from profile_analyze.report.sections import TableSection
 
 
 class ProgramRenderer:
-    """What the renderers of forms for programs have in common; see `Renderer`."""
+    """What the renderers of formats for programs have in common; see `Renderer`."""
 
     for_programs = True
     libraries: tuple[str, ...] = ("orjson",)  # which writes the numbers of csv too
+    suffixes: tuple[str, ...] = ()
+    has_tables = True
+    has_summary_beside_tables = False
+    needs: Need = ""
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""
@@ -30,10 +33,13 @@ class ProgramRenderer:
 
 
 class VerdictRenderer:
-    """The same of forms that tell what became of conditions, and have no tables."""
+    """The same of formats that tell what became of conditions, and have no tables."""
 
     for_programs = True
     libraries: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    has_tables = False
+    has_summary_beside_tables = True
 
     def columns(
         self,
@@ -43,6 +49,12 @@ class VerdictRenderer:
     ) -> tuple[str, ...]:
         """See `Renderer.columns`."""
         return ()
+
+
+def measure_of(query: Query) -> str:
+    """Which time a table is about: `time`, `wait`, `host_time` or `host_wait`."""
+    measure = "time" if query.end_key == "end" else "wait"
+    return measure if query.side == "device" else f"host_{measure}"
 
 
 def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
@@ -72,77 +84,30 @@ def _columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     return columns_of_groups(query, several_runs=several_runs)
 
 
-def columns_in(report: Report, result: Result) -> list[str]:
+def columns_in(section: TableSection) -> list[str]:
     """The columns of a table, with their own names, not the aliases that were asked for."""
-    return [
-        result.column(name).name
-        for name in report.shown_of(result.query)
-        or columns(result.query, several_runs=result.several_runs)
-    ]
+    table = section.table
+    names = section.columns or columns(table.query, several_runs=table.several_runs)
+    return [table.column(name).name for name in names]
 
 
-def names_of(result: Result, names: Sequence[str]) -> list[str]:
+def names_of(table: Table, names: Sequence[str]) -> list[str]:
     """What programs call the columns: with the unit."""
-    return [as_utf8(machine_name(result.shown_column(name))) for name in names]
-
-
-def summary_values(summary: Summary) -> dict[str, float | None]:
-    """The totals by name; None for N/A, and for copies if they were not asked for."""
-    copy = summary.copy
-    values = {
-        "device_time_s": summary.device_time_s,
-        "host_time_s": summary.host_time_s,
-        "runs": summary.runs,
-        "spread": summary.spread,
-        "copy_time_s": copy and copy.total_s,
-        "copy_time_mean_s": copy and copy.mean_s,
-        "copy_wait_time_s": copy and copy.wait_total_s,
-        "copy_wait_time_mean_s": copy and copy.wait_mean_s,
-    }
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def flat_summary_values(summary: Summary) -> dict[str, float | str | None]:
-    """The same for forms without nesting, with numbers on the peaks and on the base, if any."""
-    values: dict[str, float | str | None] = {**summary_values(summary)}
-    if summary.change is not None:
-        values |= change_values(summary.change) | {"verdict": summary.change.verdict}
-    if summary.judgement is not None:
-        judgement = summary.judgement
-        values |= {
-            "covered": _plain(judgement.covered),
-            "judged": _plain(judgement.judged),
-            "efficiency": _plain(judgement.efficiency),
-            "lost_s": _plain(judgement.lost_s),
-        }
-    return values
-
-
-def change_values(change: Change) -> dict[str, float | None]:
-    """The numbers of a comparison by name; None for N/A."""
-    values = {
-        "base_device_time_s": change.base_time_s,
-        "base_runs": change.base_runs,
-        "base_spread": change.base_spread,
-        "difference_s": change.difference_s,
-        "change": change.change,
-        "ratio": change.ratio,
-        "ratio_low": change.low,
-        "ratio_high": change.high,
-        "p_value": change.p_value,
-    }
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> float | None:
-    if value is None or value != value:  # noqa: PLR0124  # NaN
-        return None
-    return value if isinstance(value, int) else float(value)
+    return [as_utf8(machine_name(table.shown_column(name))) for name in names]
 
 
 def as_utf8(text: str) -> str:
     """`text` without halves of characters, as file names and arguments may have them."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON can hold it: file names and arguments may have halves of characters."""
+    if isinstance(value, str):
+        return as_utf8(value)
+    if isinstance(value, dict):
+        return {plain(name): plain(one) for name, one in value.items()}
+    return list(map(plain, value)) if isinstance(value, list | tuple) else value
 
 
 def dumped(value: Any) -> str:

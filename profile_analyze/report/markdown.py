@@ -5,29 +5,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import columns_of_groups, parts, rates
 from profile_analyze.report.cells import cells_of, draw_cells
-from profile_analyze.report.drawing import LIBRARIES, draw
-from profile_analyze.report.labels import gate_sentence, summary_lines, summary_sentences
+from profile_analyze.report.default_columns import columns_of_groups, rates, with_values
+from profile_analyze.report.drawing import draw
+from profile_analyze.report.labels import gate_sentence
+from profile_analyze.report.people import PeopleRenderer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.sections import Line, TableSection
 
 # An underscore at the end of a word, and a dot before a letter (as in www.), mean something.
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|\.(?=\d))*")
 
 
-class MarkdownRenderer:
+class MarkdownRenderer(PeopleRenderer):
     """See `Renderer`."""
 
     name = "markdown"
-    for_programs = False
-    libraries = LIBRARIES
+    suffixes: tuple[str, ...] = (".md", ".markdown")
+    before_sentences = "\n\n"
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`."""
@@ -37,39 +39,33 @@ class MarkdownRenderer:
             else columns_of_groups(query, several_runs=several_runs)
         )
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:
-        """See `Renderer.pieces`."""
-        lines = display._replace(color=False)
-        return parts(
-            report,
-            display,
-            gate=lambda verdicts: _listed(map(gate_sentence, verdicts)),
-            summary=_summary,
-            table=lambda result: [
-                _table(
-                    result,
-                    report.names_of(result, self),
-                    lines,
-                )
-            ],
-        )
+    def facts(self, lines: Sequence[Line]) -> str:
+        """The facts as a table of two columns."""
+        rows = [(code(name), code(value)) for name, value in lines]
+        return draw(rows, style="pipe", headers=("total", "value"), right=(1,))
 
+    def sentences(self, texts: Sequence[str]) -> str:
+        """The sentences as a list."""
+        return _listed(texts)
 
-def _summary(summary: Summary) -> str:
-    lines = [(code(name), code(value)) for name, value in summary_lines(summary)]
-    table = draw(lines, style="pipe", headers=("total", "value"), right=(1,))
-    sentences = summary_sentences(summary)
-    return f"{table}\n\n{_listed(sentences)}" if sentences else table
+    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
+        """The conditions as a list."""
+        return _listed(map(gate_sentence, verdicts))
+
+    def table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """A line for each row; of its own columns, those that have values."""
+        names = section.columns or with_values(self.names_of(section), section.table)
+        return [_table(section.table, names, display._replace(color=False))]
 
 
 def _listed(sentences: Iterable[str]) -> str:
     return "\n".join(f"- {code(sentence)}" for sentence in sentences)
 
 
-def _table(result: Result, names: Sequence[str], display: Display) -> str:
+def _table(table: Table, names: Sequence[str], display: Display) -> str:
     columns = [
         cells._replace(header=code(cells.header), texts=list(map(code, cells.texts)))
-        for cells in cells_of(result, names, display)
+        for cells in cells_of(table, names, display)
     ]
     return draw_cells(columns, style="pipe")
 

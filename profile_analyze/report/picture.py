@@ -12,16 +12,20 @@ from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.errors import OutputError
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import label_in_one, row_labels, time_title
+from profile_analyze.report.sections import Chart
 from profile_analyze.report.text import shortened
-from profile_analyze.units import decimal_rate, percent, scaled, seconds
+from profile_analyze.units import decimal_rate, scaled, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display, Need, Report
 
 _NAMED: Final = 10
 _RANKED: Final = 30
@@ -41,8 +45,56 @@ _SETTINGS: Final[dict[Any, Any]] = {
 }
 
 
-def picture(result: Result, summary: Summary, kind: str) -> bytes:
-    """The picture of an answer as a file of that kind. Raises `OutputError` without matplotlib."""
+class PictureRenderer:
+    """See `Renderer`. A report's charts, of which there is one, as a file of the kind `name`."""
+
+    name = ""
+    for_programs = True
+    # matplotlib is not among them: where it is missing, that is told in words of our own
+    libraries: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    has_tables = False
+    has_summary_beside_tables = False
+    needs: Need = ""
+
+    def columns(
+        self,
+        query: Query,  # noqa: ARG002  # of the interface
+        *,
+        several_runs: bool = False,  # noqa: ARG002  # of the interface
+    ) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+        return ()
+
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # of the interface
+        """See `Renderer.pieces`. Raises `OutputError` without matplotlib."""
+        for chart in report.all_of(Chart):
+            yield _picture(chart, self.name)
+
+
+class SvgRenderer(PictureRenderer):
+    """See `Renderer`."""
+
+    name = "svg"
+    suffixes = (".svg",)
+
+
+class PngRenderer(PictureRenderer):
+    """See `Renderer`."""
+
+    name = "png"
+    suffixes = (".png",)
+
+
+class PdfRenderer(PictureRenderer):
+    """See `Renderer`."""
+
+    name = "pdf"
+    suffixes = (".pdf",)
+
+
+def _picture(chart: Chart, kind: str) -> bytes:
+    """The picture as a file of that kind. Raises `OutputError` without matplotlib."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -54,36 +106,34 @@ def picture(result: Result, summary: Summary, kind: str) -> bytes:
         mpl.rcdefaults()  # whatever a configuration file says
         mpl.rcParams.update(_SETTINGS)
         figure = Figure(figsize=(11, 7), layout="constrained")
-        if result.query.peaks is None:
-            draw_times(figure, result)
-        else:
-            draw_roofline(figure, result, summary)
+        _DRAWERS[chart.kind](figure, chart)
         figure.savefig(stream, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return stream.getvalue()
 
 
-def _names(result: Result) -> list[str]:
-    labels = (label_in_one(label)[0] for label in row_labels(result))
+def _names(table: Table) -> list[str]:
+    labels = (label_in_one(label)[0] for label in row_labels(table))
     return [
         shortened(visible(label, "utf-8"), _NAME_WIDTH, "\N{HORIZONTAL ELLIPSIS}")
         for label in labels
     ]
 
 
-def draw_roofline(figure: Figure, result: Result, summary: Summary) -> None:
+def draw_roofline(figure: Figure, chart: Chart) -> None:
     """A dot for each row that has FLOPS and an intensity, below the roofs, on logarithmic axes."""
+    table = chart.table
     axes = figure.add_subplot()
-    flops, intensity = result["flops"], result["intensity"]
+    flops, intensity = table["flops"], table["intensity"]
     with np.errstate(invalid="ignore"):
         shown = np.flatnonzero((flops > 0) & (intensity > 0))
-    x, y, times = intensity[shown], flops[shown], result["time"][shown]
-    _draw_roofs(axes, result, x, y)
+    x, y, times = intensity[shown], flops[shown], table["time"][shown]
+    _draw_roofs(axes, table, x, y)
     longest = max(times.tolist(), default=0.0) or 1.0
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
-    _draw_dots(axes, result, shown, x, y, sizes)
+    _draw_dots(axes, table, shown, x, y, sizes)
     axes.set_xlabel("intensity (FLO/byte)")
     axes.set_ylabel("FLO/s")
-    axes.set_title(_title(result, summary, shown), fontsize=10, loc="left")
+    axes.set_title(_title(chart, len(shown)), fontsize=10, loc="left")
     if len(shown):
         legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
         for handle in legend.legend_handles:
@@ -91,30 +141,27 @@ def draw_roofline(figure: Figure, result: Result, summary: Summary) -> None:
     figure.draw_without_rendering()  # so that the axes have their size,
     figure.set_layout_engine("none")  # and keep it when names are added
     order = np.argsort(-times, kind="stable")[:_NAMED]
-    names = _names(result)
+    names = _names(table)
     _name_dots(axes, [(x[place], y[place], names[shown[place]]) for place in order], sizes[order])
 
 
-def _title(result: Result, summary: Summary, shown: NDArray[np.int64]) -> str:
-    peaks, judgement = result.query.peaks, summary.judgement
+def _title(chart: Chart, shown: int) -> str:
+    table = chart.table
+    peaks = table.query.peaks
     assert peaks is not None
-    rest = len(result) - len(shown)
+    rest = len(table) - shown
     lines = [
-        f"Roofline: {visible(peaks.name, 'utf-8')}, {visible(result.shown.profile.file, 'utf-8')}"
+        f"Roofline: {visible(peaks.name, 'utf-8')}, {visible(table.shown.profile.file, 'utf-8')}"
     ]
-    if judgement is not None:
-        lines.append(
-            f"all operators: {percent(judgement.efficiency)} of the roof over "
-            f"{percent(judgement.judged)} of the time; operators without a footprint take "
-            f"{percent(1 - judgement.covered)} of it"
-        )
+    if chart.caption:
+        lines.append(chart.caption)
     if rest:
-        lines.append(f"{rest} of {len(result)} rows have no FLOPS or no intensity, and so no dot")
+        lines.append(f"{rest} of {len(table)} rows have no FLOPS or no intensity, and so no dot")
     return "\n".join(lines)
 
 
-def _draw_roofs(axes: Axes, result: Result, x: Any, y: Any) -> None:
-    peaks = result.query.peaks
+def _draw_roofs(axes: Axes, table: Table, x: Any, y: Any) -> None:
+    peaks = table.query.peaks
     assert peaks is not None
     ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     left = min([*x.tolist(), *ridges]) / 4
@@ -157,19 +204,19 @@ def _draw_roofs(axes: Axes, result: Result, x: Any, y: Any) -> None:
 
 
 def _draw_dots(
-    axes: Axes, result: Result, shown: NDArray[np.int64], x: Any, y: Any, sizes: Any
+    axes: Axes, table: Table, shown: NDArray[np.int64], x: Any, y: Any, sizes: Any
 ) -> None:
     """The dots, with an area by time and a colour a type; the types with most time have one."""
     import matplotlib as mpl
 
-    column = "type" if result.query.keys is None or "type" in result.query.by else ""
+    column = "type" if table.query.keys is None or "type" in table.query.by else ""
     kinds = (
-        np.array(result.texts(column), dtype=object)[shown]
+        np.array(table.texts(column), dtype=object)[shown]
         if column
         else np.array(["rows"] * len(x), object)
     )
     totals: dict[str, float] = {}
-    for kind, time in zip(kinds.tolist(), result["time"][shown].tolist(), strict=True):
+    for kind, time in zip(kinds.tolist(), table["time"][shown].tolist(), strict=True):
         totals[kind] = totals.get(kind, 0.0) + time
     ranked = sorted(totals, key=lambda kind: -totals[kind])
     palette = mpl.colormaps["tab10"]
@@ -230,22 +277,29 @@ _PLACES: Final = [
 ]
 
 
-def draw_times(figure: Figure, result: Result) -> None:
+def draw_times(figure: Figure, chart: Chart) -> None:
     """A bar for each of the first rows, and the share that they add up to."""
+    table = chart.table
     axes = figure.add_subplot()
-    count = min(len(result), _RANKED)
-    times, shares = result["time"][:count], result["cumulative_share"][:count]
+    count = min(len(table), _RANKED)
+    times, shares = table["time"][:count], table["cumulative_share"][:count]
     places = np.arange(count)
     axes.barh(places, times, color="tab:blue", alpha=0.75)
-    axes.set_yticks(places, _names(result)[:count], fontsize=8)
+    axes.set_yticks(places, _names(table)[:count], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel(f"{time_title(result)} (s)")
+    axes.set_xlabel(f"{time_title(table)} (s)")
     curve = axes.twiny()
     curve.plot(shares * 100, places, color="tab:red", marker=".", linewidth=1)
     curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
     curve.set_xlim(0, 105)
-    rest = len(result) - count
+    rest = len(table) - count
     more = f"; {rest} more rows are not drawn" if rest else ""
-    total = seconds(result.total_s)
-    file = visible(result.shown.profile.file, "utf-8")
+    total = seconds(table.total_s)
+    file = visible(table.shown.profile.file, "utf-8")
     axes.set_title(f"{file}: {total} s{more}", fontsize=10, loc="left")
+
+
+_DRAWERS: Final[Mapping[str, Callable[[Figure, Chart], None]]] = {
+    "roofline": draw_roofline,
+    "times": draw_times,
+}

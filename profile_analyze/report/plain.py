@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import Cells, cells_of, draw_cells
-from profile_analyze.report.drawing import LIBRARIES, draw
-from profile_analyze.report.labels import gate_text, summary_lines, summary_sentences
+from profile_analyze.report.default_columns import compared_of, judged_of, varying, with_values
+from profile_analyze.report.drawing import draw
+from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.room import fitting, what_gave_way
 from profile_analyze.report.text import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.sections import Line, TableSection
 
 _GAP: Final = 2
 _SHORTEST: Final = 8
 
 
-class PlainRenderer:
+class PlainRenderer(PeopleRenderer):
     """See `Renderer`."""
 
     name = "plain"
-    for_programs = False
-    libraries = LIBRARIES
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """See `Renderer.columns`. What tells rows apart comes last, as it may be long."""
@@ -38,28 +36,18 @@ class PlainRenderer:
             return ("time", *beside, "share", "flops", "bandwidth", *judged, "type", "name")
         return (*query.times, *beside, "share", "count", "flops", "bandwidth", *judged, *query.by)
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:
-        """See `Renderer.pieces`."""
-        return parts(
-            report,
-            display,
-            gate=gate_text,
-            summary=_summary,
-            table=lambda result: _table(
-                result,
-                report.names_of(result, self),
-                display,
-            ),
-        )
+    def facts(self, lines: Sequence[Line]) -> str:
+        """The facts in two columns."""
+        return draw(lines, style="plain", numeric=(1,))
+
+    def table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """A line for each row; of its own columns, those that have values."""
+        names = section.columns or with_values(self.names_of(section), section.table)
+        return _table(section.table, names, display)
 
 
-def _summary(summary: Summary) -> str:
-    table = draw(summary_lines(summary), style="plain", numeric=(1,))
-    return "\n".join([table, *summary_sentences(summary)])
-
-
-def _table(result: Result, names: Sequence[str], display: Display) -> Iterator[str]:
-    columns = cells_of(result, names, display)
+def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
+    columns = cells_of(table, names, display)
     kept = _kept(columns, display)
     shown = [columns[place] for place in kept]
     room = display.width

@@ -10,7 +10,7 @@ from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from profile_analyze.model.profile import Shapes, Strides
-    from profile_analyze.query.result import Result
+    from profile_analyze.query.table import Table
 
 
 def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[str]:
@@ -28,18 +28,18 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
     return lines
 
 
-def shape_columns(result: Result) -> tuple[list[list[str]], list[list[str]]]:
+def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
     """The lines for the input and for the output shapes of every row."""
-    if result.query.grouped:
-        return _of_groups(result, "in_shapes"), _of_groups(result, "out_shapes")
+    if table.query.grouped:
+        return _of_groups(table, "in_shapes"), _of_groups(table, "out_shapes")
     return (
-        list(map(shape_lines, result["in_shapes"], result["in_layouts"])),
-        list(map(shape_lines, result["out_shapes"])),
+        list(map(shape_lines, table["in_shapes"], table["in_layouts"])),
+        list(map(shape_lines, table["out_shapes"])),
     )
 
 
-def _of_groups(result: Result, name: str) -> list[list[str]]:
+def _of_groups(table: Table, name: str) -> list[list[str]]:
     """What a group's operators share, if they are grouped by it; `None` otherwise."""
-    if name in result.query.by:
-        return list(map(shape_lines, result[name]))
-    return [["None"]] * len(result)
+    if name in table.query.by:
+        return list(map(shape_lines, table[name]))
+    return [["None"]] * len(table)

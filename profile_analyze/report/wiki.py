@@ -7,27 +7,20 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.base import compared_of, judged_of, parts, varying
 from profile_analyze.report.cells import cells_of, heading_in
-from profile_analyze.report.drawing import LIBRARIES, draw
+from profile_analyze.report.default_columns import compared_of, judged_of, varying
+from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
-from profile_analyze.report.labels import (
-    gate_sentence,
-    label_in_one,
-    row_labels,
-    summary_lines,
-    summary_sentences,
-)
+from profile_analyze.report.labels import gate_sentence, label_in_one, row_labels
 from profile_analyze.report.shapes import shape_columns
-from profile_analyze.units import mebi, mega, percent, seconds, six_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from profile_analyze.query.question import Query
-    from profile_analyze.query.result import Result
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.base import Display, Report
+    from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
 _RATIO_TO_BASE: Final = "ratio to base"  # the original calls the share of the time `ratio`
@@ -58,53 +51,50 @@ _NUMERIC: Final = (
 )
 
 
-class WikiRenderer:
-    """See `Renderer`."""
+class WikiRenderer(GridRenderer):
+    """See `Renderer`. Its own columns are those of the other original format, and bars."""
 
     name = "wiki"
-    for_programs = False
-    libraries = LIBRARIES
+    suffixes: tuple[str, ...] = (".wiki",)
+    before_sentences = "\n\n"
 
-    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
-        """See `Renderer.columns`: those of the other form for people, and bars."""
-        return GridRenderer().columns(query, several_runs=several_runs)
+    def facts(self, lines: Sequence[Line]) -> str:
+        """The facts as a table of two columns."""
+        rows = [(name, escaped(value)) for name, value in lines]
+        return _draw(("name", "value"), rows, numeric=(1,))
 
-    def pieces(self, report: Report, display: Display) -> Iterator[str]:
-        """See `Renderer.pieces`."""
-        return parts(
-            report,
-            display,
-            gate=lambda verdicts: "\n\n".join(escaped(gate_sentence(one)) for one in verdicts),
-            summary=_summary,
-            table=lambda result: [_table(result, report.shown_of(result.query), display)],
-        )
+    def sentences(self, texts: Sequence[str]) -> str:
+        """A paragraph for each sentence."""
+        return "\n\n".join(map(escaped, texts))
 
+    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
+        """A paragraph for each condition."""
+        return "\n\n".join(escaped(gate_sentence(one)) for one in verdicts)
 
-def _summary(summary: Summary) -> str:
-    lines = [(name, escaped(value)) for name, value in summary_lines(summary)]
-    table = _draw(("name", "value"), lines, numeric=(1,))
-    return "\n\n".join([table, *map(escaped, summary_sentences(summary))])
+    def table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """A line for each row."""
+        return [_table(section.table, section.columns, display)]
 
 
-def _table(result: Result, names: Sequence[str], display: Display) -> str:
+def _table(table: Table, names: Sequence[str], display: Display) -> str:
     if names:
-        return _chosen(result, names, display)
-    in_shapes, out_shapes = shape_columns(result)
+        return _chosen(table, names, display)
+    in_shapes, out_shapes = shape_columns(table)
     columns = {
-        "#": list(map(str, range(len(result)))),
-        **_time_columns(result),
-        **_label_columns(result, display),
+        "#": list(map(str, range(len(table)))),
+        **_time_columns(table),
+        **_label_columns(table, display),
         **{
-            _RATIO_TO_BASE if name == "ratio" else heading_in(result, name): result.texts(name)
-            for name in (*compared_of(result.query), *varying(several_runs=result.several_runs))
+            _RATIO_TO_BASE if name == "ratio" else heading_in(table, name): table.texts(name)
+            for name in (*compared_of(table.query), *varying(several_runs=table.several_runs))
         },
-        "computation (MFLO)": list(map(mega, result["computation"].tolist())),
-        "MFLOPS": list(map(mega, result["flops"].tolist())),
-        "MFLOPS-bar": _bars(result["flops"].tolist()),
-        "memory (MB)": list(map(mebi, result["memory"].tolist())),
-        "bandwidth (MiB/s)": list(map(mebi, result["bandwidth"].tolist())),
-        "bandwidth bar": _bars(result["bandwidth"].tolist()),
-        **{heading_in(result, name): result.texts(name) for name in judged_of(result.query)},
+        "computation (MFLO)": table.texts("computation", "fixed"),
+        "MFLOPS": table.texts("flops", "fixed"),
+        "MFLOPS-bar": _bars(table["flops"].tolist()),
+        "memory (MB)": table.texts("memory", "fixed"),
+        "bandwidth (MiB/s)": table.texts("bandwidth", "fixed"),
+        "bandwidth bar": _bars(table["bandwidth"].tolist()),
+        **{heading_in(table, name): table.texts(name) for name in judged_of(table.query)},
         "in_shapes": list(map(_shapes, in_shapes)),
         "out_shapes": list(map(_shapes, out_shapes)),
     }
@@ -112,30 +102,29 @@ def _table(result: Result, names: Sequence[str], display: Display) -> str:
     return _draw(tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric)
 
 
-def _chosen(result: Result, names: Sequence[str], display: Display) -> str:
+def _chosen(table: Table, names: Sequence[str], display: Display) -> str:
     """A table of the columns `names`."""
-    columns = cells_of(result, names, display._replace(color=False))
+    columns = cells_of(table, names, display._replace(color=False))
     rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
     headers = [_cell(cells.header, display) for cells in columns]
     right = [place for place, cells in enumerate(columns) if cells.is_number]
     return _draw(headers, list(rows), right=right)
 
 
-def _time_columns(result: Result) -> dict[str, list[str]]:
-    times = result["time"].tolist()
+def _time_columns(table: Table) -> dict[str, list[str]]:
     return {
-        "time" if result.query.end_key == "end" else "wait time": list(map(seconds, times)),
-        "ratio": list(map(percent, result["share"].tolist())),
-        "time bar": _bars(times),
-        "cum-time": list(map(six_digits, result["cumulative_time"].tolist())),
-        "cum-time ratio": list(map(six_digits, result["cumulative_share"].tolist())),
-        **{heading_in(result, name): result.texts(name) for name in result.query.times[1:]},
+        "time" if table.query.end_key == "end" else "wait time": table.texts("time"),
+        "ratio": table.texts("share"),
+        "time bar": _bars(table["time"].tolist()),
+        "cum-time": table.texts("cumulative_time", "digits"),
+        "cum-time ratio": table.texts("cumulative_share", "digits"),
+        **{heading_in(table, name): table.texts(name) for name in table.query.times[1:]},
     }
 
 
-def _label_columns(result: Result, display: Display) -> dict[str, list[str]]:
-    headers = ("opr type", "opr count") if result.query.grouped else ("opr name", "opr type")
-    labels = list(map(label_in_one, row_labels(result)))
+def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
+    headers = ("opr type", "opr count") if table.query.grouped else ("opr name", "opr type")
+    labels = list(map(label_in_one, row_labels(table)))
     return {
         header: [_cell(label[place], display) for label in labels]
         for place, header in enumerate((*headers, "opr id"))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Column
+    from profile_analyze.model.wording import Style
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
 
@@ -31,8 +32,8 @@ _NOTEBOOK_ROWS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
-    """The answer to one `Query`: `result["time"]` is a column, `result.rows` all of them by row.
+class Table:
+    """The answer to one `Query`: `table["time"]` is a column, `table.rows` all of them by row.
 
     Numbers are in base units (seconds, bytes, FLO, FLO/s, byte/s, fractions of 1).
     """
@@ -45,14 +46,19 @@ class Result:
     """How many operators have an entry on the side that was asked about."""
     matched: int
     """How many of them passed the filters."""
-    without_footprint: int
-    """How many of those have no footprint, so that not even their memory is known."""
+    without_memory: int
+    """How many of those have an unknown memory."""
     available: int
     """How many rows (operators or groups) there were before the first `top` were taken."""
     notes: tuple[str, ...]
     """What a person should know before trusting the answer, a sentence each."""
     shown: ShownRows
     """The rows, by column, as the report builder wants them; see `__getitem__` for arrays."""
+
+    @property
+    def name(self) -> str:
+        """What the rows are, which is what programs call the table: `operators` or `groups`."""
+        return self.query.kind.noun
 
     @property
     def several_runs(self) -> bool:
@@ -102,11 +108,17 @@ class Result:
         read_only.flags.writeable = False
         return read_only
 
-    def texts(self, name: str) -> list[str]:
+    def has_values(self, name: str) -> bool:
+        """Whether some row has a value in that column, and not N/A."""
+        found = self.shown[self.column(name).name]
+        missing = found.codes < 0 if isinstance(found, Categorical) else np.isnan(found)
+        return not bool(missing.all())
+
+    def texts(self, name: str, style: Style = "short") -> list[str]:
         """The values of a column as people read them, N/A for what is not available."""
         column = self.column(name)
         values = self[name].tolist()
-        known = {value: value_text(column, value) for value in set(values)}
+        known = {value: value_text(column, value, style) for value in set(values)}
         return [known[value] for value in values]
 
     def key_texts(self, key: str) -> list[str]:
@@ -161,7 +173,7 @@ class Result:
 
     def __repr__(self) -> str:
         rows = counted(len(self), "group" if self.query.grouped else "operator")
-        return f"Result({rows} of {self.available}, columns={self.columns})"
+        return f"Table({rows} of {self.available}, columns={self.columns})"
 
 
 def _html_row(tag: str, texts: Iterable[str]) -> str:

@@ -1,0 +1,92 @@
+"""What the formats for people have in common: one part after another, as text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from itertools import groupby
+from typing import TYPE_CHECKING, ClassVar
+
+from profile_analyze.model.visible import encodable
+from profile_analyze.report.base import encoded
+from profile_analyze.report.drawing import LIBRARIES
+from profile_analyze.report.labels import gate_sentence
+from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.question import Query
+    from profile_analyze.report.base import Display, Need, Report
+    from profile_analyze.report.sections import Line, Section
+
+
+class PeopleRenderer(ABC):
+    """See `Renderer`. A format writes each kind of section; empty lines stand between them."""
+
+    for_programs = False
+    libraries: tuple[str, ...] = LIBRARIES
+    suffixes: tuple[str, ...] = ()
+    has_tables = True
+    has_summary_beside_tables = True
+    needs: Need = ""
+    before_sentences: ClassVar[str] = "\n"
+    """What stands between facts and the sentences that follow from them."""
+
+    @abstractmethod
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
+        """See `Renderer.columns`."""
+
+    @abstractmethod
+    def facts(self, lines: Sequence[Line]) -> str:
+        """The facts, of whatever group."""
+
+    @abstractmethod
+    def table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """A table, in pieces, all in characters that the display has."""
+
+    def sentences(self, texts: Sequence[str]) -> str:
+        """Sentences that follow from facts, a line each."""
+        return "\n".join(texts)
+
+    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
+        """What became of conditions, a line each."""
+        return "\n".join(map(gate_sentence, verdicts))
+
+    def names_of(self, section: TableSection) -> tuple[str, ...]:
+        """The columns of a table: those that are asked for, or else the format's own."""
+        table = section.table
+        return section.columns or self.columns(table.query, several_runs=table.several_runs)
+
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
+        """See `Renderer.pieces`: text that ends with a newline."""
+        return encoded(self._texts(report, display), display.encoding)
+
+    def _texts(self, report: Report, display: Display) -> Iterator[str]:
+        before: type[Section] | None = None
+        for kind, sections in groupby(report.sections, type):
+            for text in self._parts(list(sections), display):
+                if before is not None:
+                    is_close = before is Facts and kind is Sentences
+                    yield self.before_sentences if is_close else "\n\n"
+                before = kind
+                yield from text
+        yield "\n"
+
+    def _parts(self, sections: Sequence[Section], display: Display) -> Iterator[Iterable[str]]:
+        """The parts that some sections of one kind become: facts and sentences one together.
+
+        What the display's encoding does not have is escaped here in sentences, whose width
+        nothing depends on.
+        """
+        lines = [line for one in sections if isinstance(one, Facts) for line in one.lines]
+        texts = [text for one in sections if isinstance(one, Sentences) for text in one.texts]
+        if lines:
+            yield [encodable(self.facts(lines), display.encoding)]
+        if texts:
+            yield [encodable(self.sentences(texts), display.encoding)]
+        for section in sections:
+            if isinstance(section, TableSection):
+                yield self.table(section, display)
+            elif isinstance(section, Verdicts):
+                yield [encodable(self.verdicts(section.verdicts), display.encoding)]

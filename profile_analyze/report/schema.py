@@ -1,0 +1,172 @@
+"""The JSON Schema of what the format json writes: docs/report.schema.json.
+
+What it says of the summary comes from the register of facts.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.query.question import Query
+from profile_analyze.report.facts import COUNT, GROUPS, NUMBER, TEXT, object_schema
+from profile_analyze.report.json_forms import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.report.facts import FactGroup
+
+_AMOUNT: Final = {"type": "integer", "minimum": 0}
+_TEXTS: Final = {"type": "array", "items": TEXT}
+_MEASURES: Final = ["time", "wait", "host_time", "host_wait"]
+_UNITS: Final = ["", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
+
+
+def schema_text() -> str:
+    """The schema as the file has it."""
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a whole document."""
+    totals, *others = GROUPS
+    properties = {
+        "version": _said("Of this shape; it changes when the shape does.", {"const": VERSION}),
+        "profile": _or_null(_profile()),
+        "base": _or_null(_base()),
+        "summary": _or_null(_facts(totals, {group.name: _defined(group.name) for group in others})),
+        "tables": _said(
+            "The tables that were asked for; of one name they differ by their measure.",
+            {"type": "array", "items": _defined("table")},
+        ),
+        "gate": _said(
+            "What became of each --fail-if.", {"type": "array", "items": _defined("condition")}
+        ),
+        "notes": _said(
+            "What a person should know before trusting the numbers, a sentence each.", _TEXTS
+        ),
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What profile_analyze --format json writes",
+        **object_schema(
+            properties,
+            "Numbers are in base units: seconds, bytes, floating-point operations (FLO), fractions "
+            "of 1. null is N/A: the profile does not say.",
+        ),
+        "$defs": {
+            "number": {"type": ["number", "null"]},
+            "verdict": {
+                "enum": [*("slower", "faster", "same", "uncertain"), *("added", "removed"), None]
+            },
+            **{group.name: _or_null(_facts(group, {})) for group in others},
+            "condition": _condition(),
+            "table": _table(),
+        },
+    }
+
+
+def _facts(group: FactGroup, further: Mapping[str, Any]) -> dict[str, Any]:
+    """The object of one group of facts."""
+    properties = {fact.name: _said(fact.meaning, fact.schema) for fact in group.facts}
+    return object_schema({**properties, **further}, group.meaning)
+
+
+def _profile() -> dict[str, Any]:
+    return object_schema(
+        {
+            "source": _said("What wrote the profile.", TEXT),
+            "file": _said("The name it was read under; how many there are of several.", TEXT),
+            "files": _said("All of them.", _TEXTS),
+            "operators": _said("How many the graph has.", _AMOUNT),
+            "runs": COUNT,
+            "devices": _said("The devices that operators ran on.", _TEXTS),
+        },
+        "What was asked; null where a library's report does not say.",
+    )
+
+
+def _base() -> dict[str, Any]:
+    return object_schema(
+        {"file": TEXT, "files": _TEXTS, "operators": _AMOUNT, "runs": COUNT},
+        "What it was compared with; null without --compare.",
+    )
+
+
+def _condition() -> dict[str, Any]:
+    return object_schema(
+        {
+            "condition": _said("As it was written.", TEXT),
+            "outcome": {"enum": ["met", "passed", "unjudged"]},
+            "reason": TEXT,
+            "time_s": NUMBER,
+            "base_time_s": NUMBER,
+            "ratio": NUMBER,
+            "ratio_low": NUMBER,
+            "ratio_high": NUMBER,
+            "time_low_s": _said("Of a limit that is not relative to a base.", NUMBER),
+            "time_high_s": NUMBER,
+            "p_value": _said("Corrected for the number of conditions.", NUMBER),
+        }
+    )
+
+
+def _table() -> dict[str, Any]:
+    column = object_schema(
+        {
+            "name": TEXT,
+            "unit": _said(
+                "Empty for texts and identifiers, 1 for bare numbers and fractions.",
+                {"enum": _UNITS},
+            ),
+        }
+    )
+    return object_schema(
+        {
+            "name": _said("What the rows are.", {"enum": ["operators", "groups"]}),
+            "measure": _said(
+                "What times are: on the device or on the host, until the end or until the first "
+                "kernel (wait).",
+                {"enum": _MEASURES},
+            ),
+            "query": _said(
+                "What was asked, by the names of the fields of the library's Query. aggregates: "
+                "the first but count is that of every column of a group.",
+                {"type": "object", "required": [field.name for field in fields(Query)]},
+            ),
+            "matched": _said("How many operators passed the filters.", _AMOUNT),
+            "available": _said(
+                "How many rows (operators or groups) there were before the first were taken.",
+                _AMOUNT,
+            ),
+            "shown": _said("How many rows there are here.", _AMOUNT),
+            "columns": {"type": "array", "items": column},
+            "rows": _said(
+                "A value for each column: a number, a text, null, shapes as lists of lists of "
+                "integers, strides likewise with null for a contiguous tensor, parameters as an "
+                "object.",
+                {
+                    "type": "array",
+                    "items": {
+                        "type": "array",
+                        "items": {"type": ["number", "string", "array", "object", "null"]},
+                    },
+                },
+            ),
+        },
+        "The rows of one answer.",
+    )
+
+
+def _said(meaning: str, schema_of_it: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": meaning, **schema_of_it}
+
+
+def _defined(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _or_null(schema_of_it: Mapping[str, Any]) -> dict[str, Any]:
+    return {**schema_of_it, "type": [schema_of_it["type"], "null"]}
