@@ -69,8 +69,8 @@ _SHOWN: Final = """\
 ## How columns are shown
 
 - A column that is named twice in `--columns` is shown once.
-- With another `--aggregate` than sum or count, columns that it makes are shown by its name: `time` is
-  `time max` with `--aggregate max`, and `time_max_s` for programs. They are {aggregated}. In
+- With another `--aggregate` than sum or count, columns that it makes are shown by its name: `time`
+  is `time max` with `--aggregate max`, and `time_max_s` for programs. They are {aggregated}. In
   conditions and orders they keep their plain names, and all other columns do everywhere.
 - csv, json and jsonl show by themselves, of operators: id, name, type, time, share, computation,
   flops, memory, bandwidth, in_shapes, in_layouts and out_shapes; of groups: their keys, count, the
