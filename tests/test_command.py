@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -305,3 +307,47 @@ def test_warnings_are_errors_to_nobody() -> None:
     )  # fmt: skip
     assert "Warning" not in done.stderr
     assert done.returncode == 0
+
+
+def test_the_format_is_a_question_of_the_profile_where_no_option_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+
+    def default_output_of(profile: profile_analyze.Profile) -> str:
+        asked.append(profile.file)
+        return "plain"
+
+    table, plain = run_command(RESNET), run_command(RESNET, "--format", "plain")
+    monkeypatch.setattr(command, "default_output_of", default_output_of)
+    assert run_command(RESNET) == plain
+    assert run_command(RESNET, "--columns", "all").out.count("\n") == 6 + 1
+    assert asked == [RESNET, RESNET]
+    assert run_command(RESNET, "--format", "table") == table
+    assert run_command(RESNET, "-o", str(tmp_path / "a.txt")).out == ""
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == table.out
+    assert run_command(RESNET, "--compare", RESNET).code == 0
+    assert asked == [RESNET] * 3
+
+
+def test_whatever_default_a_profile_has_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has to be loaded is decided before it is known which format it will be."""
+    from profile_analyze.report.plain import PlainRenderer
+
+    monkeypatch.setattr(PlainRenderer, "columns", lambda *_, **__: ("name", "parameters"))
+    monkeypatch.setattr(command, "default_output_of", lambda _: "plain")
+    outcome = run_command(RESNET, "-t", "1", "--print-only", "device")
+    assert (outcome.code, outcome.out.split()[:2]) == (0, ["name", "parameters"])
+    assert "stride_h=1" in outcome.out
+
+
+def test_a_standard_output_of_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a notebook."""
+    for arguments in ((RESNET,), (RESNET, "--format", "csv"), ("--version",)):
+        wanted = run_command(*arguments).out
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stdout", stream)
+        with contextlib.suppress(SystemExit):
+            command.main(arguments)
+        monkeypatch.undo()
+        assert stream.getvalue() == wanted

@@ -17,11 +17,12 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.visible import visible
-from profile_analyze.model.wording import heading, machine_name, value_text
+from profile_analyze.model.wording import Style, heading, machine_name, value_text
 from profile_analyze.query import patterns
 from profile_analyze.query.catalog import find_column
+from profile_analyze.report.base import encoded
 from profile_analyze.report.comma_separated import cell
-from profile_analyze.report.forms import form_for, kind_of_picture
+from profile_analyze.report.forms import PICTURES, find_renderer, form_for, kind_of_picture
 from profile_analyze.report.markdown import code
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.small import Operator, profile_of, written
@@ -257,6 +258,124 @@ def test_the_suffix_says_what_form_is_wanted() -> None:
     assert [form_for(name) for name in names] == ["csv", "json", None, None, None, None]
 
 
+def test_formats_are_called_as_they_are_found() -> None:
+    assert tuple(find_renderer(form).name for form in pa.FORMS) == pa.FORMS
+    assert tuple(find_renderer(kind).name for kind in PICTURES) == PICTURES
+    assert [find_renderer(kind).suffixes for kind in PICTURES] == [
+        (f".{kind}",) for kind in PICTURES
+    ]
+
+
+def test_a_suffix_is_of_one_format() -> None:
+    suffixes = [
+        (suffix, form) for form in (*pa.FORMS, *PICTURES) for suffix in find_renderer(form).suffixes
+    ]
+    assert len(dict(suffixes)) == len(suffixes) == 14
+    for suffix, form in suffixes:
+        assert form in PICTURES or form_for(f"a{suffix}") == form
+
+
+def test_what_formats_have() -> None:
+    def those(attribute: str) -> list[str]:
+        return [form for form in pa.FORMS if getattr(find_renderer(form), attribute)]
+
+    assert those("for_programs") == ["csv", "json", "jsonl", "github", "junit"]
+    assert [form for form in pa.FORMS if form not in those("has_tables")] == ["github", "junit"]
+    without = [form for form in pa.FORMS if form not in those("has_summary_beside_tables")]
+    assert without == ["csv", "jsonl"]
+    assert {form: find_renderer(form).needs for form in those("needs")} == {
+        "github": "findings",
+        "junit": "conditions",
+    }
+
+
+def test_formats_import_no_numpy_before_a_file_is_read() -> None:
+    code_ = (
+        "import sys\n"
+        "from profile_analyze.report.forms import FORMS, find_renderer\n"
+        "print(*map(find_renderer, FORMS), file=sys.stderr)\n"
+        "sys.exit('numpy' in sys.modules or 'tabulate' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code_], capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "iso2022_jp"])
+def test_texts_are_encoded_as_one(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.report.base._AT_ONCE", 3)
+    texts = ["", "卷积 a", "卷" * 7, "\udcff\n"]
+    whole = b"".join(encoded(texts, encoding))
+    assert whole == "".join(texts).encode(encoding, "backslashreplace")
+
+
+# form, columns: what is printed of a profile without work
+EMPTY: dict[tuple[str, tuple[str, ...]], str] = {
+    ("plain", ()): """\
+  device self time (s)    share  type    name
+                 4e-06    80.0%  Conv    conv
+                 1e-06    20.0%  Relu    relu
+""",
+    ("plain", ("name", "flops")): """\
+name      flops
+conv        N/A
+relu        N/A
+""",
+    ("markdown", ()): """\
+| name   | type   |   device self time (s) |   share |
+|:-------|:-------|-----------------------:|--------:|
+| conv   | Conv   |                  4e-06 |   80.0% |
+| relu   | Relu   |                  1e-06 |   20.0% |
+""",
+    ("markdown", ("flops",)): """\
+|   flops |
+|--------:|
+|     N/A |
+|     N/A |
+""",
+    ("csv", ()): """\
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_layouts,out_shapes\r
+0,conv,Conv,4e-6,0.8,,,,,{},contiguous,{}\r
+1,relu,Relu,1e-6,0.2,,,,,{},contiguous,{}\r
+""",
+}
+
+
+@pytest.mark.parametrize(("form", "columns"), EMPTY)
+def test_columns_without_values_are_left_out_where_nobody_asked(
+    form: str, columns: tuple[str, ...]
+) -> None:
+    table = pa.run(
+        pa.Query(), profile_of([Operator("conv", "Conv", 4), Operator("relu", "Relu", 1)])
+    )
+    assert pa.render(table, form, columns=columns) == EMPTY[form, columns]
+
+
+def test_keys_stay_where_they_are_na_everywhere() -> None:
+    table = pa.run(pa.Query(by="param.none"), profile_of([Operator("conv", "Conv", 4)]))
+    assert pa.render(table, "plain") == (
+        "  device self time (s)    share    count  param.none\n"
+        "                 4e-06   100.0%        1  N/A\n"
+    )
+
+
+def test_a_table_without_rows_keeps_its_columns() -> None:
+    table = pa.run(pa.Query(types="None"), profile_of([Operator("conv", "Conv", 4)]))
+    assert pa.render(table, "plain") == (
+        "device self time (s)    share    flops    bandwidth    type    name\n"
+    )
+
+
+def test_which_columns_have_values() -> None:
+    profile = profile_of([Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)])
+    table = pa.run(pa.Query(), profile)
+    assert [name for name in table.columns if not table.has_values(name)] == [
+        *("spread", "host_time", "wait", "input_dtype"),
+    ]
+    assert pa.run(pa.Query(types="Conv"), profile).has_values("flops")
+    assert not pa.run(pa.Query(types="Relu"), profile).has_values("flops")
+    assert (table.name, pa.run(pa.Query(by="type"), profile).name) == ("operators", "groups")
+
+
 def test_the_suffix_says_what_picture_is_wanted() -> None:
     assert [kind_of_picture(f"a.{kind}") for kind in ("svg", "PNG", "b.pdf")] == [
         *("svg", "png", "pdf")
@@ -326,6 +445,27 @@ def test_what_columns_are_called(name: str, header: str, for_programs: str) -> N
 )
 def test_how_values_read(name: str, value: Any, text: str) -> None:
     assert value_text(find_column(name), value) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "texts"),
+    [
+        ("computation", "stacked", ["231.21\nMFLO", "N/A\nFLO"]),
+        ("computation", "fixed", ["231.2", "N/A"]),
+        ("computation", "digits", ["2.31211e+08", "N/A"]),
+        ("flops", "fixed", ["231.2", "N/A"]),
+        ("bandwidth", "stacked", ["220.50\nMiB/s", "N/A\nbyte/s"]),
+        ("bandwidth", "fixed", ["220.5", "N/A"]),
+        ("memory", "fixed", ["220.5", "N/A"]),
+        ("share", "fixed", ["23121100800.0%", "N/A"]),
+        ("time", "stacked", ["2.31e+08", "N/A"]),
+        ("cumulative_share", "digits", ["2.31211e+08", "N/A"]),
+        ("difference", "digits", ["+2.31211e+08", "N/A"]),
+    ],
+)
+def test_how_values_read_in_other_styles(name: str, style: Style, texts: list[str]) -> None:
+    column = find_column(name)
+    assert [value_text(column, value, style) for value in (231211008.0, float("nan"))] == texts
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,10 @@ def form_for(file: str) -> str | None:
     if not dot:
         return None
     known: list[str] = []
-    for form in FORMS:
+    ending = suffix.lower()
+    for form in sorted(FORMS, key=lambda form: form != ending):  # most are called like their files
         suffixes = find_renderer(form).suffixes
-        if f".{suffix.lower()}" in suffixes:
+        if f".{ending}" in suffixes:
             return form
         known += suffixes
     raise QueryError(

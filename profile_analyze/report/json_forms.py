@@ -1,13 +1,14 @@
-"""JSON, of which `docs/report.schema.json` is the schema, and JSON Lines."""
+"""JSON, of which `docs/report.schema.json` is the schema, and JSON Lines.
+
+Like every renderer's, this module is imported before a file is read, and imports no NumPy.
+"""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.model.profile import Profile
 from profile_analyze.report.base import encoded
-from profile_analyze.report.facts import GROUPS, peaks_record
 from profile_analyze.report.labels import gate_reason
 from profile_analyze.report.machine import (
     ProgramRenderer,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
@@ -82,6 +84,8 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _summary(groups: tuple[Facts, ...]) -> dict[str, Any] | None:
     """The totals, and an object for each further group; null for one that there is not."""
+    from profile_analyze.report.facts import GROUPS
+
     if not groups:
         return None
     values = {group.name: plain(group.values) for group in groups}
@@ -108,6 +112,8 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
 
 
 def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
+    from profile_analyze.model.profile import Profile
+
     if source is None:
         return None
     profile = source if isinstance(source, Profile) else source.profile
@@ -123,6 +129,8 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
 
 
 def _base(source: Profile | Comparison | None) -> dict[str, Any] | None:
+    from profile_analyze.model.profile import Profile
+
     if source is None or isinstance(source, Profile):
         return None
     return {
@@ -153,6 +161,8 @@ def _table(section: TableSection) -> dict[str, Any]:
 
 def _query(query: Query) -> dict[str, Any]:
     """What was asked, by the names of the fields of a query."""
+    from profile_analyze.report.facts import peaks_record
+
     values = {field.name: getattr(query, field.name) for field in fields(query)}
     peaks = query.peaks and peaks_record(query.peaks)
     asked: dict[str, Any] = plain(values | {"peaks": peaks})
