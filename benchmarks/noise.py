@@ -27,7 +27,7 @@ from profile_analyze.analysis.statistics import (
     ratio_interval,
     verdict_codes,
 )
-from profile_analyze.model.comparison import COMPARISON_DETAILS
+from profile_analyze.model.comparison import COMPARISON_COLUMNS
 from profile_analyze.model.numbers import quantile_of_runs, ratio, spread_of_runs
 
 if TYPE_CHECKING:
@@ -138,14 +138,14 @@ def read() -> Data:
     base, changed = (
         pa.load_runs(
             [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
-            details=COMPARISON_DETAILS,
+            details=COMPARISON_COLUMNS,
         )
         for side in ("base", "changed")
     )
     compared = pa.compare(changed, base)
-    times, base_times = compared.profile.device.time_s, compared.base_device.time_s
+    times, base_times = compared.profile.measured("time"), compared.base.measured("time")
     timed = np.flatnonzero(np.isfinite(times.sum(axis=1) + base_times.sum(axis=1)))
-    names = compared.profile.name.values()
+    names = compared.profile.operators.name.values()
     layer = [names[row] for row in timed.tolist()].index(LAYER)
     return Data(base_times[timed], times[timed], layer)
 

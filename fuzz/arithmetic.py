@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
 
-_ADDED: Final = ("time", "host_time", "wait", "computation", "memory")
-_KEYS: Final = (("type",), ("in_shapes", "name"))
+_ADDED: Final = ("time", "host_time", "wait", "queue", "self", "calls", "computation", "memory")
+_KEYS: Final = (("type",), ("in_shapes", "name"), ("step", "category"), ("file", "scope", "run"))
+_OF_SIDES: Final[Mapping[Side, str]] = {"device": "time", "host": "host_time"}
 _TOLERANCE: Final = 1e-9
 
 
@@ -32,11 +35,11 @@ def _query(**asked: Any) -> Query:
 
 def shares_add_up(profile: Profile) -> Iterator[str]:
     """The shares of all operators add up to 100 %, if any is known."""
-    for side in ("device", "host"):
-        shares = run(_query(side=side), profile)["share"]
+    for measure in MEASURES:
+        shares = run(_query(measure=measure), profile)["share"]
         known = shares[~np.isnan(shares)]
         if len(known) and not isclose(known.sum(), 1, rel_tol=_TOLERANCE):
-            yield f"shares of {side} times add up to {known.sum()!r}: {shares}"
+            yield f"shares of {measure} add up to {known.sum()!r}: {shares}"
 
 
 def groups_add_up(profile: Profile) -> Iterator[str]:
@@ -50,6 +53,17 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
             whole, parts = _sum(operators[column]), _sum(groups[column])
             if not (_same(whole, parts) or isnan(whole)):
                 yield f"{column} of groups by {keys} adds up to {parts!r}, not to {whole!r}"
+    yield from _by_track(profile)
+
+
+def _by_track(profile: Profile) -> Iterator[str]:
+    """Of operators that are split by track, each track has the time of all that ran on it."""
+    for side, measure in _OF_SIDES.items():
+        groups = run(_query(by="track", measure=measure), profile)
+        found = dict(zip(groups["track"], groups["time"], strict=True))
+        for track, total_s in profile.total_by_track(side).items():
+            if not _same(found.get(track.name, nan), total_s):
+                yield f"{measure} on {track.name!r} is {found.get(track.name)!r}, not {total_s!r}"
 
 
 def filter_then_group(profile: Profile) -> Iterator[str]:
@@ -87,14 +101,14 @@ def orders_hold(profile: Profile) -> Iterator[str]:
     operators = run(_query(), profile)
     for order in ("time", "+time", "+flops", "type"):
         yield from _out_of_order(profile, order)
-    if sorted(operators["id"]) != sorted(profile.id[profile.device.recorded].tolist()):
+    if sorted(operators["id"]) != sorted(_keys(profile)[profile.recorded("device")].tolist()):
         yield "ordering loses or doubles operators"
 
 
 def _out_of_order(profile: Profile, order: str) -> Iterator[str]:
     found = run(_query(order=order), profile)
     column = order.removeprefix("+")
-    place_of = {id_: place for place, id_ in enumerate(profile.id.tolist())}
+    place_of = {id_: place for place, id_ in enumerate(_keys(profile).tolist())}
     keys = [
         (value is None or value != value, value, place_of[id_])  # noqa: PLR0124  # NaN
         for value, id_ in zip(found[column].tolist(), found["id"].tolist(), strict=True)
@@ -129,3 +143,10 @@ OF_PROFILES: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
     orders_hold,
 )
 """The invariants of the answers about one profile."""
+
+
+def _keys(profile: Profile) -> NDArray[np.int64]:
+    """The ids of the operators, which are numbers in this format."""
+    keys = profile.operators.key
+    assert isinstance(keys, np.ndarray)
+    return keys

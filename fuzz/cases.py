@@ -47,34 +47,44 @@ _TIMES: Final = ("0", "1us", "0.5ms", "20 us", "1e-3", "inf", "-1", "1h")
 _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
 _NUMBERS: Final = (
     *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
-    *("host_time", "computation", "flops", "memory", "bandwidth", "intensity"),
+    *("host_time", "queue", "self", "calls", "computation", "flops", "memory", "bandwidth"),
+    "intensity",
 )
 _RUNNING: Final = ("cumulative_time", "cumulative_share")
 _TEXTS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
-    "param.axis",
+    *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
+    *("memory_source", "track~([cg]pu)"),
 )
-_DETAILS: Final = ("in_shapes", "out_shapes", "in_layouts", "parameters")
-_OF_GROUPS: Final = ("count", "time.p90", "time.std", "memory.max")
+_DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
+_OF_GROUPS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
 _OF_PEAKS: Final = ("bound", "efficiency", "lost", "gain", "least_time")
 _OF_BASE: Final = ("base", "difference", "ratio", "verdict", "match", "p_value", "change")
-_OF_RUNS: Final = ("file", "run")
+_OF_RUNS: Final = ("file", "run", "step")
+_OF_EXECUTIONS: Final = ("phase",)
 _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
-    *("param.mode", "param.axis", "name~conv.", r"name~(\d)"),
+    *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
+    *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
+    *_OF_EXECUTIONS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
 _CONDITIONS: Final = (
     *("time > 1us", "time >= 0", "share >= 5%", "flops < 2GFLOPS", "memory != 4", "wait > 1us"),
     *("memory > 1KiB", "computation >= 1", "intensity < 1e3", "spread < 5%", "runs >= 1"),
+    *("calls == 1", "self > 1us", "queue >= 0s"),
 )
 _CONDITIONS_ON_OPERATORS: Final = (
     *("id == 3", "type == Elemwise", "type != Copy", "name ~ conv", "type ~ (a+)+$"),
     *("param.mode == ADD", "param.axis > 0", "in_shapes == {}", "name !~ ^a", "device ~ 0"),
+    *("category == elementwise", "category != copy", "track ~ cpu", "scope == a", "id == x"),
+    *("stream != s", "rank == 0", "memory_source == measured", "in_strides == contiguous"),
+    *("step == 1", "phase == forward"),
 )
 _WRONG_CONDITIONS: Final = (
     *("name !~ [", "time ~ 1", "file ~ json", "tme", "tme > 1", "time > 1 fortnight", "run == x"),
     *("verdict == slower", "efficiency < 50%", "count >= 1", "time > nan", "time", ""),
+    *("id > x", "scope > a", "calls > 1ms", "phase < 2"),
 )
 _FAIL_IFS: Final = (
     *("total > 1us", "time > 1s", "time < 0s", "device_time > 2ms", "host_time > 1h", "wait > 0s"),
@@ -206,7 +216,10 @@ class _Words(NamedTuple):
         return (*_FAIL_IFS, *(3 * _FAIL_IFS_ON_A_BASE if self.has_base else ()))
 
 
-_ANYTHING: Final = (*_OF_PEAKS, *_OF_BASE, *_OF_RUNS, *_OF_GROUPS, *_DETAILS, *_RUNNING, *_TEXTS)
+_ANYTHING: Final = (
+    *(*_OF_PEAKS, *_OF_BASE, *_OF_RUNS, *_OF_EXECUTIONS, *_OF_GROUPS, *_DETAILS, *_RUNNING),
+    *_TEXTS,
+)
 
 
 def _asked(random: Random, found: Case) -> Case:
@@ -340,6 +353,8 @@ def _sides(random: Random, words: _Words) -> Iterator[list[str]]:
         ("--top-end-key", ("end", "kern")),
         ("--print-only", ("summary", "device", "host")),
         ("--run-stat", ("median", "median") if words.has_base else ("median", "mean", "min")),
+        ("--level", ("operator", "operator", "operator", "kernel", "module")),
+        ("--skip-runs", ("0", "0", "0", "1")),
     ):
         if random.random() < 0.1:
             yield [option, _some(random, choices)]
@@ -353,3 +368,5 @@ def _comparison(random: Random) -> Iterator[list[str]]:
         yield ["--match", random.choice(("auto", "name", "structure"))]
     if random.random() < 0.3:
         yield ["--threshold", _some(random, ("3%", "0", "0.5"), ("3", "nan", "-1"))]
+    if random.random() < 0.3:
+        yield ["--unit", _some(random, ("process", "iteration"), ("run",))]

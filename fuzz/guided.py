@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     import profile_analyze.cli.main
     import profile_analyze.query.summary
     from profile_analyze.errors import InputError
-    from profile_analyze.model.profile import DETAILS
+    from profile_analyze.model.operators import OPTIONAL_COLUMNS
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
     from profile_analyze.readers.loading import profile_in
@@ -99,7 +99,7 @@ def _mutated(data: bytes, largest: int, seed: int) -> bytes:
 
 def _reader(data: bytes) -> None:
     try:
-        profile = profile_in(Source.of_bytes("fuzz.json", data), DETAILS)
+        profile = profile_in(Source.of_bytes("fuzz.json", data), OPTIONAL_COLUMNS)
     except InputError as error:
         if str(error).splitlines() != [str(error)]:
             raise BrokenInvariantError(f"several lines: {error}") from None

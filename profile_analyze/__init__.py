@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import COLUMNS, Column
     from profile_analyze.model.comparison import Comparison, compare
-    from profile_analyze.model.profile import LaneTimes, Profile, Timings
+    from profile_analyze.model.executions import Executions, Run, Track
+    from profile_analyze.model.iterations import without_first_runs
+    from profile_analyze.model.levels import at_level, levels_of
+    from profile_analyze.model.operators import Operators
+    from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
     from profile_analyze.query.change import Change, Contribution
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
@@ -50,6 +54,14 @@ if TYPE_CHECKING:
     from profile_analyze.version import VERSION as __version__
 
 _HOME = {
+    "Executions": "model.executions",
+    "Operators": "model.operators",
+    "Origin": "model.profile",
+    "Run": "model.executions",
+    "Track": "model.executions",
+    "at_level": "model.levels",
+    "levels_of": "model.levels",
+    "without_first_runs": "model.iterations",
     "load_runs": "readers.many",
     "judge_conditions": "query.gate",
     "join_runs": "model.runs",
@@ -67,7 +79,6 @@ _HOME = {
     "FORMS": "report.forms",
     "InputError": "errors",
     "Judgement": "query.judgement",
-    "LaneTimes": "model.profile",
     "MalformedProfileError": "errors",
     "OutputError": "errors",
     "PatternError": "errors",
@@ -81,7 +92,6 @@ _HOME = {
     "Report": "report.base",
     "Table": "query.table",
     "Summary": "query.summary",
-    "Timings": "model.profile",
     "UnknownColumnError": "errors",
     "UnknownFormatError": "errors",
     "Winner": "query.judgement",
@@ -103,12 +113,14 @@ __all__ = [
     "Contribution",
     "CopyTime",
     "Display",
+    "Executions",
     "FailCondition",
     "FailVerdict",
     "InputError",
     "Judgement",
-    "LaneTimes",
     "MalformedProfileError",
+    "Operators",
+    "Origin",
     "OutputError",
     "PatternError",
     "Peaks",
@@ -119,16 +131,19 @@ __all__ = [
     "Query",
     "QueryError",
     "Report",
+    "Run",
     "Summary",
     "Table",
-    "Timings",
+    "Track",
     "UnknownColumnError",
     "UnknownFormatError",
     "Winner",
     "__version__",
+    "at_level",
     "compare",
     "join_runs",
     "judge_conditions",
+    "levels_of",
     "load",
     "load_runs",
     "parse_peaks",
@@ -136,6 +151,7 @@ __all__ = [
     "render",
     "run",
     "summarise",
+    "without_first_runs",
 ]
 
 

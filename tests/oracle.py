@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze import Query
 
 Number = float | None
@@ -41,13 +43,31 @@ class Operator:
     in_layouts: Any
     dtypes: list[str | None]
     lanes: list[str]
+    host_lanes: list[str]
+    lane_order: dict[str, list[str]]
+    """All lanes of the profile on each side."""
+    on_lanes: dict[str, list[dict[str, dict[str, Any]]]]
+    """What the file says of each lane of each side, in each run."""
+    ran: list[bool]
+    """Whether there is an entry on either side, in each run."""
     parameters: Any
+    split: dict[str, str | None] = field(default_factory=dict)
+    """The keys by which it was split."""
 
 
 def read(document: dict[str, Any]) -> list[Operator]:
     """The operators of a decoded profile, in its order."""
     profiler, graph = document["profiler"], document["graph_exec"]
     operators = []
+    order = {
+        side: [
+            lane
+            for id_, of_id in profiler.get(side, {}).items()
+            if id_ in graph["operator"]
+            for lane in of_id
+        ]
+        for side in SIDES
+    }
     for id_, entry in graph["operator"].items():
         footprint = profiler.get("opr_footprint", {}).get(id_, {})
         lanes = {side: profiler.get(side, {}).get(id_) for side in ("device", "host")}
@@ -69,6 +89,10 @@ def read(document: dict[str, Any]) -> list[Operator]:
                 ),
                 dtypes=[_dtype(graph.get("var", {}).get(var)) for var in entry.get("input", [])],
                 lanes=list(lanes["device"] or {}),
+                host_lanes=list(lanes["host"] or {}),
+                lane_order={side: list(dict.fromkeys(order[side])) for side in SIDES},
+                on_lanes={side: [lanes[side] or {}] for side in SIDES},
+                ran=[bool(lanes["device"] or lanes["host"])],
                 parameters=_parameters(footprint.get("param")),
             )
         )
@@ -83,6 +107,12 @@ def read_file(path: str) -> list[Operator]:
 def join_runs(runs: list[list[Operator]]) -> list[Operator]:
     """The operators of several runs of one graph, each with its times in all of them."""
     joined: dict[Any, Operator] = {}
+    order = {
+        side: list(
+            dict.fromkeys(lane for run in runs for one in run[:1] for lane in one.lane_order[side])
+        )
+        for side in SIDES
+    }
     for place, operators in enumerate(runs):
         keys = _identities(operators)
         for one, key in zip(operators, keys, strict=True):
@@ -93,15 +123,22 @@ def join_runs(runs: list[list[Operator]]) -> list[Operator]:
                     time={side: [None] * len(runs) for side in SIDES},
                     wait={side: [None] * len(runs) for side in SIDES},
                     lanes=[],
+                    host_lanes=[],
+                    lane_order=order,
+                    on_lanes={side: [{} for _ in runs] for side in SIDES},
+                    ran=[False] * len(runs),
                 )
             known = joined[key]
             known.computation = known.computation if known.computation else one.computation
             known.memory = one.memory if known.memory is None else known.memory
             known.lanes = list(dict.fromkeys([*known.lanes, *one.lanes]))
+            known.host_lanes = list(dict.fromkeys([*known.host_lanes, *one.host_lanes]))
+            known.ran[place] = one.ran[0]
             for side in SIDES:
                 known.recorded[side] |= one.recorded[side]
                 known.time[side][place] = one.time[side][0]
                 known.wait[side][place] = one.wait[side][0]
+                known.on_lanes[side][place] = one.on_lanes[side][0]
     return list(joined.values())
 
 
@@ -119,6 +156,44 @@ def _identities(operators: list[Operator]) -> list[Any]:
 def _started(lanes: dict[str, Any]) -> float:
     starts = [_number(lane.get("start")) for lane in lanes.values()]
     return min((start for start in starts if start is not None), default=math.inf)
+
+
+def split(operators: list[Operator], query: Query) -> list[Operator]:
+    """A row for each device or track of an operator, where the question is split by it."""
+    if not query.split_by:
+        return operators
+    return [row for one in operators for row in _split(one, query.split_by)]
+
+
+def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
+    """What the host did belongs to the device, if there is one."""
+    device = operator.lanes[0] if len(operator.lanes) == 1 else None
+    cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}
+    for side, runs in operator.on_lanes.items():
+        for place, entries in enumerate(runs):
+            for lane in entries:
+                values = {"track": lane, "device": lane if side == "device" else device}
+                cell = tuple(values[key] for key in keys)
+                here = cells.setdefault(cell, {one: [{} for _ in runs] for one in SIDES})
+                here[side][place][lane] = entries[lane]
+    tracks = [*operator.lane_order["device"], *operator.lane_order["host"], None]
+    for cell in sorted(cells, key=lambda cell: list(map(tracks.index, cell))):
+        on_lanes = cells[cell]
+        device_lanes, host_lanes = (
+            [lane for lane in lanes if any(lane in entries for entries in on_lanes[side])]
+            for side, lanes in (("device", operator.lanes), ("host", operator.host_lanes))
+        )
+        yield replace(
+            operator,
+            split=dict(zip(keys, cell, strict=True)),
+            lanes=device_lanes,
+            host_lanes=host_lanes,
+            recorded={side: any(on_lanes[side]) for side in SIDES},
+            time={side: list(map(_time, on_lanes[side])) for side in SIDES},
+            wait={side: list(map(_wait, on_lanes[side])) for side in SIDES},
+            ran=[any(entries) for entries in zip(*on_lanes.values(), strict=True)],
+            on_lanes=on_lanes,
+        )
 
 
 def _over_runs(values: list[Number], statistic: str) -> Number:
@@ -197,17 +272,23 @@ def _tuples(value: Any) -> Any:
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
     """The rows that answer `query`, with every column that they have."""
     runs = len(operators[0].time["device"]) if operators else 1
+    has_host = any(one.recorded["host"] for one in operators)
+    operators = split(operators, query)
     totals = [
         _aggregated("sum", [_asked(one, query)[run] for one in operators]) for run in range(runs)
     ]
-    chosen = [row for one in operators if (row := _row(one, query, totals)) and _passes(one, query)]
+    chosen = [
+        row
+        for one in operators
+        if (row := _row(one, query, totals, has_host=has_host)) and _passes(one, query)
+    ]
     chosen = [row for row in chosen if all(_holds(text, row) for text in query.where)]
     rows = chosen
     if query.aggregates:
         rows = [_group(members, query, totals) for members in _grouped(chosen, query)]
         rows = [row for row in rows if all(_holds(text, row) for text in query.having)]
     for text in reversed(query.order):
-        column = text.lstrip("+").replace("opr_id", "id")
+        column = text.lstrip("+")
         rows = _sorted(rows, column, ascending=text.startswith("+"))
     rows = rows[: query.top] if query.top else rows
     running: list[Number] = [None] * runs
@@ -224,14 +305,19 @@ def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
 
 
 def _asked(operator: Operator, query: Query) -> list[Number]:
-    return (operator.time if query.end_key == "end" else operator.wait)[query.side]
+    side = side_of(query)
+    return (operator.wait if query.measure.endswith("wait") else operator.time)[side]
+
+
+def side_of(query: Query) -> str:
+    return "host" if query.measure.startswith("host") else "device"
 
 
 def _passes(operator: Operator, query: Query) -> bool:
     time = _over_runs(_asked(operator, query), query.run_statistic)
     lowest, highest = query.min_time_s, query.max_time_s
     return (
-        operator.recorded[query.side]
+        operator.recorded[side_of(query)]
         and (not query.types or operator.type in query.types)
         and (not query.name or re.match(query.name, operator.name) is not None)
         and (not query.input_dtype or query.input_dtype in operator.dtypes)
@@ -240,8 +326,19 @@ def _passes(operator: Operator, query: Query) -> bool:
     )
 
 
-def _row(operator: Operator, query: Query, totals: list[Number]) -> dict[str, Any]:
-    in_each_run = {
+def _row(
+    operator: Operator, query: Query, totals: list[Number], *, has_host: bool
+) -> dict[str, Any]:
+    ran = operator.ran if any(operator.ran) else [True] * len(operator.ran)
+    work = {
+        name: [value if here else None for here in ran]
+        for name, value in (("computation", operator.computation), ("memory", operator.memory))
+    }
+    in_each_run: dict[str, list[Number]] = {
+        **work,
+        "self": operator.time["host" if has_host else "device"],
+        "queue": [None] * len(ran),
+        "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
         "device_time": operator.time["device"],
         "host_time": operator.time["host"],
@@ -251,30 +348,36 @@ def _row(operator: Operator, query: Query, totals: list[Number]) -> dict[str, An
         name: _over_runs(values, query.run_statistic) for name, values in in_each_run.items()
     }
     time = collapsed["time"]
-    run_time = time if query.end_key == "end" else None
+    run_time = None if query.measure.endswith("wait") else time
     known = list(dict.fromkeys(dtype for dtype in operator.dtypes if dtype))
     parameters = operator.parameters
     row = {
         "id": operator.id,
         "name": operator.name,
         "type": operator.type,
+        "category": _category(operator.type),
+        "scope": None,
         "time": time,
         "share": _share(in_each_run["time"], totals, query),
         **collapsed,
         **_varying(in_each_run["time"]),
         IN_EACH_RUN: in_each_run,
-        "computation": operator.computation,
+        "computation_source": "unknown" if operator.computation is None else "measured",
+        "memory_source": "unknown" if operator.memory is None else "measured",
         "flops": _divided(operator.computation, run_time),
-        "memory": operator.memory,
         "bandwidth": _divided(operator.memory, run_time),
         "intensity": _divided(operator.computation, operator.memory),
         "in_shapes": operator.in_shapes,
-        "in_layouts": operator.in_layouts,
+        "in_strides": operator.in_layouts,
         "out_shapes": operator.out_shapes,
         "input_dtype": ", ".join(known + ["N/A"] * (None in operator.dtypes)) if known else None,
         "device": ", ".join(operator.lanes) or None,
+        "track": ", ".join(operator.lanes if side_of(query) == "device" else operator.host_lanes)
+        or None,
+        "stream": None,
+        "rank": None,
         "parameters": None if parameters is None else tuple(parameters.items()),
-    }
+    } | operator.split
     if query.peaks is not None:
         row |= _roofline(operator, query, row, _over_runs(totals, query.run_statistic))
     return row | {key: _made(key, row) for key in query.by if key not in row}
@@ -286,14 +389,11 @@ def _roofline(
     """For peaks of any dtype."""
     assert query.peaks is not None
     ((_, rate),) = query.peaks.flops
-    mover = operator.type in ("Copy", "Concat", "Dimshuffle")
+    category = row["category"]
+    is_known = operator.computation is not None
+    mover = category == "copy" or (category == "data movement" and is_known)
     time, on_cpu = row["time"], any("cpu" in lane for lane in operator.lanes)
-    judged = (
-        query.side == "device"
-        and query.end_key == "end"
-        and bool(time)
-        and not (on_cpu and time < 0.999999e-6)
-    )
+    judged = query.measure == "time" and bool(time) and not (on_cpu and time < 0.999999e-6)
     has_both = operator.computation and operator.memory is not None
     compute = operator.computation / rate if judged and has_both and not mover else None  # type: ignore[operator]
     has_roof = judged and (mover or compute is not None)
@@ -323,6 +423,40 @@ def _roofline(
         "lost": lost,
         "gain": _gain(total, lost),
     }
+
+
+def _category(type_: str) -> str:
+    """Those of the types that tests have."""
+    return next((category for begin, category in _CATEGORIES if type_.startswith(begin)), "other")
+
+
+_CATEGORIES = (
+    ("Conv", "convolution"),
+    ("MatrixMul", "matmul"),
+    ("Softmax", "softmax"),
+    ("Pooling", "pooling"),
+    ("AdaptivePooling", "pooling"),
+    ("Elemwise", "elementwise"),
+    ("TypeCvt", "elementwise"),
+    ("Reduce", "reduction"),
+    ("Argmax", "reduction"),
+    ("Cumsum", "reduction"),
+    ("TopK", "reduction"),
+    ("Indexing", "embedding"),
+    ("Concat", "data movement"),
+    ("Dimshuffle", "data movement"),
+    ("Reshape", "data movement"),
+    ("AxisAddRemove", "data movement"),
+    ("Broadcast", "data movement"),
+    ("Subtensor", "data movement"),
+    ("Host2DeviceCopy", "data movement"),
+    ("ResizeForward", "data movement"),
+    ("Copy", "copy"),
+    ("ImmutableTensor", "control"),
+    ("GetVarShape", "control"),
+    ("InputCallback", "control"),
+    ("OutputCallback", "control"),
+)
 
 
 def _bound(compute: Number, memory: Number, least: Number) -> str | None:
@@ -366,7 +500,9 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
         return (text.replace(" ", "") == value.replace(" ", "")) == (operator == "==")
     if value.isalpha():  # a parameter that is a number here, and a text elsewhere
         return operator == "!="
-    measured = ("time", "time_min", "time_max", "device_time", "host_time", "wait")
+    measured = (
+        *("time", "time_min", "time_max", "device_time", "host_time", "wait", "queue", "self"),
+    )
     bound, near = _quantity(value), 0.5e-9 if column.split(".")[0] in measured else 0
     answers = {
         "==": abs(found - bound) <= near,
@@ -396,11 +532,12 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     aggregate = query.aggregate
     group: dict[str, Any] = {key: rows[0][key] for key in query.by}
     group["count"] = len(rows)
-    for column in ("time", "device_time", "host_time", "wait"):
+    for column in (
+        *("time", "device_time", "host_time", "wait", "queue", "self", "calls"),
+        *("computation", "memory"),
+    ):
         group[column] = _timed(aggregate, rows, column, query)
     group |= _varying(_in_each_run(aggregate, rows, "time"))
-    for column in ("computation", "memory"):
-        group[column] = _aggregated(aggregate, [row[column] for row in rows])
     for other in query.aggregates:
         if other != aggregate:
             group[f"time.{other}"] = _timed(other, rows, "time", query)

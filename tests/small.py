@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import profile_analyze as pa
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import RunJoiner
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
@@ -59,7 +59,9 @@ def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Pr
 
 def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
     """The profile of a decoded document, with all details."""
-    return MegEngineReader().read(Source.of_bytes(file, json.dumps(found).encode()), DETAILS)
+    return MegEngineReader().read(
+        Source.of_bytes(file, json.dumps(found).encode()), OPTIONAL_COLUMNS
+    )
 
 
 def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
@@ -68,10 +70,10 @@ def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
         Source.of_bytes(f"{place}.json", json.dumps(found).encode())
         for place, found in enumerate(documents)
     ]
-    apart = MegEngineReader().read_together(sources, DETAILS)
+    apart = MegEngineReader().read_together(sources, OPTIONAL_COLUMNS)
     assert apart is not None
     joiner = RunJoiner()
-    joiner.add(apart.profile, apart.notes)
+    joiner.add(apart.profile, apart.file_of, apart.notes)
     return joiner.joined()
 
 

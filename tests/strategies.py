@@ -134,12 +134,13 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
     lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
 )
 
-_AMOUNTS = ("time", "device_time", "host_time", "wait", "share", "computation", "flops", "memory",
-            "bandwidth", "intensity")  # fmt: skip
+_AMOUNTS = ("time", "device_time", "host_time", "wait", "queue", "self", "calls", "share",
+            "computation", "flops", "memory", "bandwidth", "intensity")  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
 # powers of two, so that sums of least times are exact
 PEAKS = parse_peaks(f"{2**20}:{2**18}")
-_TEXTS = ("name", "type", "input_dtype", "device")
+_TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
+          "memory_source")  # fmt: skip
 _KEYS = (
     *_TEXTS,
     *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
@@ -159,6 +160,7 @@ def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
               "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
               "intensity": _numbers, "id": _numbers, "efficiency": _shares,
               "attainable": st.sampled_from(["1e6", "2e5"]),
+              "calls": st.sampled_from(["0", "1", "1.5"]),
               "gain": st.sampled_from(["1", "1.25"])}  # fmt: skip
     return st.sampled_from(columns).flatmap(
         lambda column: st.builds(
@@ -169,9 +171,9 @@ def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 _text_conditions = st.builds(
     "{} {} {}".format,
-    st.sampled_from(["name", "type", "input_dtype"]),
+    st.sampled_from(["name", "type", "category", "input_dtype", "track", "memory_source"]),
     st.sampled_from(["==", "!=", "~", "!~"]),
-    st.sampled_from(["conv", "Elemwise", "Float32", "C|c", "[a-z]v"]),
+    st.sampled_from(["conv", "Elemwise", "Float32", "C|c", "[a-z]v", "copy", "measured", "cpu1"]),
 )
 _other_conditions = st.sampled_from(
     ["param.stride == 1", "param.stride >= 1", "param.mode == ADD", "param.mode != ADD",
@@ -208,13 +210,14 @@ def queries(draw: st.DrawFn) -> Query:
             *(key for key in by if "shapes" not in key and key != "parameters"),
         )
         if grouped
-        else (*amounts, *_TEXTS, "id", "opr_id", "param.stride")
+        else (*amounts, *_TEXTS, "id", "param.stride")
     )
     orders = st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
     having = st.lists(_conditions((*amounts, "count")), max_size=2)
     fields = {
-        "side": draw(st.sampled_from(["device", "host"])),
-        "end_key": draw(st.sampled_from(["end", "end", "kern"])),
+        "measure": draw(
+            st.sampled_from(["time", "time", "host_time", "host_time", "wait", "host_wait"])
+        ),
         "types": rarely(st.lists(st.sampled_from([*TYPES, "NoSuchType"]), max_size=2), ()),
         "name": rarely(st.sampled_from(["", "conv", ".*conv", "[a-z]+$", "NOPE"])),
         "input_dtype": rarely(st.sampled_from(["", *DTYPES])),
@@ -224,6 +227,7 @@ def queries(draw: st.DrawFn) -> Query:
         if draw(st.booleans())
         else (),
         "by": by,
+        "split_by": rarely(st.lists(st.sampled_from(["device", "track"]), max_size=2), ()),
         "aggregates": aggregates,
         "having": rarely(having, ()) if grouped else (),
         "order": tuple(draw(st.lists(orders, min_size=1, max_size=2))),

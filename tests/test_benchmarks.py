@@ -26,8 +26,10 @@ def test_a_profile_of_any_size(tmp_path: Path) -> None:
     write(path, 2 * SMALL + 100)
     profile = pa.load(path)
     assert len(profile) == 2 * SMALL + 100
-    assert len(set(profile.id.tolist())) == len(profile)
-    assert len(set(profile.name.categories)) >= 2 * len(pa.load(SOURCE).name.categories)
+    assert profile.check() == ()
+    assert len(set(profile.operators.name.categories)) >= 2 * len(
+        pa.load(SOURCE).operators.name.categories
+    )
     assert profile.notes == ()
     rows = oracle.answer(oracle.read_file(str(path)), pa.Query(order="+id"))
     assert pa.run(pa.Query(order="+id"), profile).rows == rows

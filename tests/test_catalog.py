@@ -22,12 +22,15 @@ from profile_analyze.query.catalog import (
     split_names,
 )
 
-TEXTS = ("name", "type")
+TEXTS = ("name", "type", "category", "scope")
 TIMES = ("time", "runs", "spread", "time_min", "time_max")
 AMOUNTS = (
     "device_time",
     "host_time",
     "wait",
+    "queue",
+    "self",
+    "calls",
     "computation",
     "flops",
     "memory",
@@ -37,7 +40,6 @@ AMOUNTS = (
 
 
 def test_columns_are_found_by_name_and_alias() -> None:
-    assert find_column("opr_id") is find_column("id")
     assert find_column("flops").unit == "FLO/s"
 
 
@@ -85,7 +87,7 @@ def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail
         ("time.p101", "near: "),
         ("time.p", "near: "),
         ("time.", "near: "),
-        ("xyz", "the columns are id, name, type, count, time, runs, "),
+        ("xyz", "the columns are id, name, type, category, scope, count, time, runs, "),
     ],
 )
 def test_what_is_no_column(text: str, advice: str) -> None:
@@ -111,11 +113,14 @@ def test_a_wrong_pattern_in_a_column() -> None:
 
 def test_what_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
-        *("name", "type", "in_shapes", "in_layouts", "out_shapes"),
-        *("input_dtype", "device", "parameters", "file", "run", "bound", "match"),
+        *("name", "type", "category", "scope", "computation_source", "memory_source"),
+        *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),
+        *("rank", "parameters", "file", "run", "step", "phase", "bound", "match"),
     )
     assert orderable_names(RowKind(None)) == (
-        *("id", *TEXTS, *TIMES, "share", *AMOUNTS, "input_dtype", "device"),
+        *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
+        *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
+        *("bandwidth", "intensity", "input_dtype", "device", "track", "stream", "rank"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS),

@@ -80,7 +80,8 @@ def test_running_sums_are_not_available_before_the_first_known_time() -> None:
 
 def test_only_measured_times_are_compared_but_for_half_a_nanosecond() -> None:
     assert [column.name for column in CATALOG if column.measured] == [
-        *("time", "time_min", "time_max", "device_time", "host_time", "wait", "base"),
+        *("time", "time_min", "time_max", "device_time", "host_time", "wait", "queue", "self"),
+        "base",
     ]
     assert find_column("time.p90").measured
     assert not find_column("time.count").measured
@@ -114,11 +115,10 @@ def test_times_that_are_worked_out_are_compared_exactly(
 def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
+    counts = {"calls": "count"}
     shares = ("count", "runs", "spread", "share", "cumulative_share", "efficiency", "change")
-    assert bare == factors | dict.fromkeys(shares, "percent")
-    assert {column.name for column in CATALOG if not column.unit and column.kind == "number"} == {
-        "id"
-    }
+    assert bare == factors | counts | dict.fromkeys(shares, "percent")
+    assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
     assert value_text(find_column("gain"), 1.0666) == "1.07"
     assert value_text(find_column("p_value"), 0.04567) == "0.0457"
     assert value_text(find_column("efficiency"), 1.0666) == "106.7%"
@@ -130,16 +130,16 @@ def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:
     """It is mypy that tests this: an exception that it does not need is a mistake."""
 
     def of_operators(rows: OperatorRows) -> Values:
-        return rows.profile.id
+        return rows.profile.operators.key
 
     def of_groups(rows: GroupRows) -> Values:
         return rows.sizes
 
     def of_any(rows: Rows) -> Values:
-        return rows.profile.memory  # type: ignore[attr-defined, no-any-return]
+        return rows.profile.operators.memory  # type: ignore[attr-defined, no-any-return]
 
     def wrong(rows: GroupRows) -> Values:
-        return rows.profile.memory  # type: ignore[attr-defined, no-any-return]
+        return rows.profile.operators.memory  # type: ignore[attr-defined, no-any-return]
 
     assert Formulas({"x": of_any}, {"x": of_operators}, {"x": wrong})
     assert Formulas({}, {"x": of_groups}, {})  # type: ignore[dict-item]
@@ -209,7 +209,7 @@ def test_names_in_forms_for_programs(tmp_path: Path) -> None:
         run_command(path, "--columns", "name", "--format", one) for one in ("csv", "jsonl")
     )
     assert csv.out == "name\r\na\\x1b[1mb\r\n"
-    assert lines.out == '{"side":"device","name":"a\\u001b[1mb"}\n'
+    assert lines.out == '{"measure":"time","name":"a\\u001b[1mb"}\n'
 
 
 def test_values_of_operators_that_are_known_in_part() -> None:
@@ -227,9 +227,9 @@ def test_values_of_operators_that_are_known_in_part() -> None:
     profile = profile_of_document(found)
     (a,) = pa.run(pa.Query(), profile).rows
     assert (a["runs"], a["wait"], a["input_dtype"]) == (1, None, "Float32, Int8, N/A")
-    (b,) = pa.run(pa.Query(side="host"), profile).rows
+    (b,) = pa.run(pa.Query(measure="host_time"), profile).rows
     assert (b["name"], b["runs"], b["input_dtype"]) == ("b", 1, None)
-    (b,) = pa.run(pa.Query(side="host", end_key="kern"), profile).rows
+    (b,) = pa.run(pa.Query(measure="host_wait"), profile).rows
     assert (b["time"], b["runs"]) == (None, 0)
     equal = pa.run(pa.Query(where="input_dtype == Float32"), profile)
     assert len(equal) == 0

@@ -15,11 +15,16 @@ import pytest
 import profile_analyze
 from profile_analyze.cli import main as command
 from profile_analyze.cli.arguments import parser
+from profile_analyze.readers.loading import READERS, default_output_format
+from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES, run_command
+from tests.in_memory import profile_of
+from tests.test_new_reader import MadeUpReader
 
 TINY = str(PROFILES / "tiny.json")
 RESNET = str(PROFILES / "resnet18.json")
 ROOT = Path(__file__).parent.parent
+DEFAULTS = ("plain", "table")
 
 
 def run_process(
@@ -162,7 +167,7 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
     [
         (
             ["--aggregate-by", "bogus"],
-            "argument --aggregate-by: 'bogus' is not one of name, type, in_s",
+            "argument --aggregate-by: 'bogus' is not one of name, type, categ",
         ),
         (["--aggregate-by", "name~("], "pattern '(', at character 2: missing )\n"),
         (
@@ -179,12 +184,12 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
         ),
         (
             ["--columns", "time,count"],
-            "operators have no column 'count'; they have id, name, type, t",
+            "operators have no column 'count'; they have id, name, type, c",
         ),
         (["--columns", "tme"], "there is no column 'tme'; near: time\n"),
         (
             ["--order-by", "time,tme"],
-            "there is no column 'tme' to order by; operators can be by id, ",
+            "there is no column 'tme' to order by; operators can be ordered by id, ",
         ),
         (["--format", "csv", "--wiki"], "--confluence (or --wiki) and --format csv ask for two fo"),
         (["--dump-only-opr", "--format", "csv"], "--dump-only-opr prints no table, so that --form"),
@@ -273,8 +278,9 @@ def test_a_pipe_is_not_read_to_excuse_an_unknown_column() -> None:
     done = run_process("bash", "-c", call)
     assert done.returncode == 2
     assert done.stderr.startswith("profile_analyze: error: there is no column 'bogus'")
-    info = run_command(only_wait, "--order-by", "info")
-    assert info.code == 2
+    info, bogus = (run_command(only_wait, "--order-by", order) for order in ("info", "bogus"))
+    assert (info.code, info.out) == (bogus.code, bogus.out) == (0, bogus.out)
+    assert info.err == bogus.err.replace("'bogus'", "'info'")
 
 
 def test_standard_input_is_called_so() -> None:
@@ -309,35 +315,50 @@ def test_warnings_are_errors_to_nobody() -> None:
     assert done.returncode == 0
 
 
-def test_the_format_is_a_question_of_the_profile_where_no_option_says(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("default", DEFAULTS)
+def test_the_output_format_is_that_of_the_profile_where_no_option_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, default: str
 ) -> None:
-    asked = []
+    class Reader(MadeUpReader):
+        default_output_format = default
 
-    def default_output_of(profile: profile_analyze.Profile) -> str:
-        asked.append(profile.file)
-        return "plain"
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (Reader(), *READERS))
+    made_up = str(tmp_path / "run.made")
+    Path(made_up).write_text("made-up\nconv Conv 3000000\nrelu Relu 500000\n", encoding="utf-8")
+    formats = {form: run_command(made_up, "--format", form).out for form in DEFAULTS}
+    assert len(set(formats.values())) == len(DEFAULTS)
+    assert run_command(made_up).out == formats[default]
+    for arguments in (["--columns", "all"], ["--compare", made_up], ["--show-host"]):
+        asked = run_command(made_up, *arguments)
+        assert asked.code == 0
+        assert asked == run_command(made_up, *arguments, "--format", default)
+    assert run_command(made_up, "-o", str(tmp_path / "a.txt")).out == ""
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == formats["table"]
+    assert run_command(RESNET) == run_command(RESNET, "--format", "table")
+    both = [made_up, RESNET]
+    assert run_command(*both) == run_command(*both, "--format", "plain")
 
-    table, plain = run_command(RESNET), run_command(RESNET, "--format", "plain")
-    monkeypatch.setattr(command, "default_output_of", default_output_of)
-    assert run_command(RESNET) == plain
-    assert run_command(RESNET, "--columns", "all").out.count("\n") == 6 + 1
-    assert asked == [RESNET, RESNET]
-    assert run_command(RESNET, "--format", "table") == table
-    assert run_command(RESNET, "-o", str(tmp_path / "a.txt")).out == ""
-    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == table.out
-    assert run_command(RESNET, "--compare", RESNET).code == 0
-    assert asked == [RESNET] * 3
+
+def test_what_no_reader_reads_is_plain_by_default() -> None:
+    def made_in(format_: str) -> profile_analyze.Profile:
+        return profile_of([{"name": "a"}], origin=profile_analyze.Origin(format_))
+
+    assert default_output_format(made_in("a runtime without a reader")) == "plain"
+    assert default_output_format(made_in("MegEngine GraphProfiler JSON")) == "table"
 
 
 def test_whatever_default_a_profile_has_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has to be loaded is decided before it is known which format it will be."""
     from profile_analyze.report.plain import PlainRenderer
 
-    monkeypatch.setattr(PlainRenderer, "columns", lambda *_, **__: ("name", "parameters"))
-    monkeypatch.setattr(command, "default_output_of", lambda _: "plain")
+    monkeypatch.setattr(PlainRenderer, "columns", lambda *_, **__: ("name", "parameters", "share"))
+
+    class Reader(MegEngineReader):
+        default_output_format = "plain"
+
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (Reader(),))
     outcome = run_command(RESNET, "-t", "1", "--print-only", "device")
-    assert (outcome.code, outcome.out.split()[:2]) == (0, ["name", "parameters"])
+    assert (outcome.code, outcome.out.split()[:3]) == (0, ["name", "parameters", "share"])
     assert "stride_h=1" in outcome.out
 
 

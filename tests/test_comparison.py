@@ -13,6 +13,7 @@ from hypothesis import given
 import profile_analyze as pa
 from profile_analyze.cli.arguments import parser
 from profile_analyze.model.comparison import MATCHES
+from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import DEFAULT_THRESHOLD
 from tests.conftest import examples, run_command
@@ -106,9 +107,9 @@ def test_a_rule_that_there_is_not() -> None:
 
 def test_a_comparison_is_asked_as_such() -> None:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
-    with pytest.raises(pa.QueryError, match="compared: the question is of a profile, not of Comp"):
+    with pytest.raises(pa.QueryError, match="compared: this question needs a profile; got Comp"):
         pa.run(pa.Query(), comparison)
-    with pytest.raises(pa.QueryError, match=r"compared: .* a comparison, from compare\(\), not of"):
+    with pytest.raises(pa.QueryError, match=r"compared: .* a comparison, from compare\(\); got"):
         pa.run(pa.Query(compared=True), profile_of(NEW))
 
 
@@ -315,8 +316,32 @@ def test_every_form_shows_a_comparison(tmp_path: Path) -> None:
         in run_command(new, "--compare", base, "--format", "github").out
     )
     found = json.loads(run_command(new, "--compare", base, "--format", "json").out)
-    assert found["base"] == {"file": base, "files": [base], "operators": 3, "runs": 1}
-    assert found["profile"]["operators"] == 3
+    origin = {
+        "format": "MegEngine GraphProfiler JSON",
+        "format_version": None,
+        "times": "of each execution",
+        "averaged_over": None,
+        "hardware": None,
+    }
+    track = {
+        "name": "gpu0:0",
+        "side": "device",
+        "kind": "comp node",
+        "device": "gpu0:0",
+        "process": None,
+        "rank": None,
+    }
+    sizes = {"operators": 3, "processes": 1, "runs": 1}
+    assert found["base"] == {**origin, "file": base, "files": [base], **sizes}
+    assert found["profile"] == {
+        **origin,
+        "file": new,
+        "files": [new],
+        "level": "operator",
+        **sizes,
+        "executions": 3,
+        "tracks": [track],
+    }
     assert found["summary"]["comparison"]["difference_s"] == us(50)
     assert found["summary"]["comparison"]["verdict"] is None
 
@@ -349,7 +374,7 @@ largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (
     assert outcome.err == (
         "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
         "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
-        "the base; chance sets so few apart too often\n"
+        "the base; with so few, large differences often occur by chance\n"
     )
 
 
@@ -376,7 +401,7 @@ def test_the_base_tells_where_an_operator_ran_that_only_it_has() -> None:
 def test_a_comparison_can_be_grouped_by_every_key(peaks: pa.Peaks | None) -> None:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
     for column in CATALOG:
-        if not column.is_key or column.needs_runs_apart or (column.needs_peaks and not peaks):
+        if not column.is_key or column.name in RUN_KEYS or (column.needs_peaks and not peaks):
             continue
         for name in (column.name, f"{column.name}~(.)"):
             query = pa.Query(compared=True, by=name, peaks=peaks)

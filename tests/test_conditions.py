@@ -8,7 +8,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.columns import RowKind
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.query.conditions import Condition
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
@@ -37,7 +37,8 @@ RESNET = str(PROFILES / "resnet18.json")
             "flops < nan",
             "at character 9: 'nan' is not a number with the unit FLOPS, such as 2GFLOPS",
         ),
-        ("id == x", "at character 7: 'x' is not a number, such as 12"),
+        ("id > x", "at character 6: 'x' is not a number, such as 12"),
+        ("scope > x", "at character 7: > is for numbers; scope is a text"),
         ("time ~ 3", "at character 6: ~ is for texts; time is a number"),
         ("share > 5", "at character 9: 5 is 500.0%, and no share is above 100%: write 5%"),
         ("share >= 1.5", "at character 10: 1.5 is 150.0%, and no share is above 100%: write 1.5%"),
@@ -120,7 +121,9 @@ def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
             "operator": {str(id_): {"name": "n", "type": "t"} for id_ in range(len(microseconds))}
         },
     }
-    return MegEngineReader().read(Source.of_bytes("made", json.dumps(document).encode()), DETAILS)
+    return MegEngineReader().read(
+        Source.of_bytes("made", json.dumps(document).encode()), OPTIONAL_COLUMNS
+    )
 
 
 @pytest.mark.parametrize(

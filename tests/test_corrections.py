@@ -15,10 +15,16 @@ from tests.conftest import PROFILES, run_command
 if TYPE_CHECKING:
     from pathlib import Path
 
-AMOUNTS = "device_time, host_time, wait, computation, flops, memory, bandwidth, intensity"
-TIMES = "time, runs, spread, time_min, time_max"
-OPERATOR_COLUMNS = f"id, name, type, {TIMES}, share, {AMOUNTS}, input_dtype, device, file, run"
-GROUP_COLUMNS = f"type, count, {TIMES}, share, {AMOUNTS}"
+OPERATOR_COLUMNS = (
+    "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time, "
+    "host_time, wait, queue, self, calls, computation, computation_source, flops, memory, "
+    "memory_source, bandwidth, intensity, input_dtype, device, track, stream, rank, file, run, "
+    "step, phase"
+)
+GROUP_COLUMNS = (
+    "type, count, time, runs, spread, time_min, time_max, share, device_time, host_time, wait, "
+    "queue, self, calls, computation, flops, memory, bandwidth, intensity"
+)
 TWO_DEVICES = (
     "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
     '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'
@@ -113,20 +119,26 @@ def test_f4_orders_by_text(arguments: list[str]) -> None:
     [
         (
             "bogus",
-            f"there is no column 'bogus' to order by; operators can be by {OPERATOR_COLUMNS}",
+            f"there is no column 'bogus' to order by; operators can be ordered by {OPERATOR_COLUMNS}",
         ),
         (
             "-time",
-            f"there is no column '-time' to order by; operators can be by {OPERATOR_COLUMNS}",
+            f"there is no column '-time' to order by; operators can be ordered by {OPERATOR_COLUMNS}",
         ),
-        ("", f"no column to order by in ''; operators can be by {OPERATOR_COLUMNS}"),
-        ("+", f"no column to order by in '+'; operators can be by {OPERATOR_COLUMNS}"),
+        ("", f"no column to order by in ''; operators can be ordered by {OPERATOR_COLUMNS}"),
+        ("+", f"no column to order by in '+'; operators can be ordered by {OPERATOR_COLUMNS}"),
         (
             "+in_shapes",
-            f"operators cannot be ordered by 'in_shapes'; they can be by {OPERATOR_COLUMNS}",
+            f"operators cannot be ordered by 'in_shapes'; they can be ordered by {OPERATOR_COLUMNS}",
         ),
-        ("info", f"info has no order; {OPERATOR_COLUMNS} have"),
-        ("count", f"operators cannot be ordered by 'count'; they can be by {OPERATOR_COLUMNS}"),
+        (
+            "info",
+            f"there is no column 'info' to order by; operators can be ordered by {OPERATOR_COLUMNS}",
+        ),
+        (
+            "count",
+            f"operators cannot be ordered by 'count'; they can be ordered by {OPERATOR_COLUMNS}",
+        ),
     ],
 )
 def test_f4_f5_a_wrong_order_is_a_usage_error(file: str, order: str, message: str) -> None:
@@ -134,7 +146,7 @@ def test_f4_f5_a_wrong_order_is_a_usage_error(file: str, order: str, message: st
 
 
 def test_f6_groups_have_no_id() -> None:
-    message = f"groups cannot be ordered by 'opr_id'; they can be by {GROUP_COLUMNS}"
+    message = f"groups cannot be ordered by 'id'; they can be ordered by {GROUP_COLUMNS}"
     assert usage_error("none", "--aggregate-by", "type", "--order-by", "+opr_id") == message
 
 
@@ -142,7 +154,7 @@ def test_f4_order_of_a_profile_without_times_is_not_looked_at() -> None:
     outcome = run_command(str(PROFILES / "resnet18-onlywait.json"), "--order-by", "bogus")
     assert outcome.code == 0
     assert outcome.err == (
-        f"note: there is no column 'bogus' to order by; operators can be by {OPERATOR_COLUMNS}\n"
+        f"note: there is no column 'bogus' to order by; operators can be ordered by {OPERATOR_COLUMNS}\n"
         "note: no operator has a device time\n"
     )
 
@@ -198,9 +210,9 @@ def test_f9_total_of_zero() -> None:
     assert [cell.strip() for cell in wiki.out.splitlines()[2].split("|")][2:7] == [
         *("0", "N/A", "", "0", "N/A"),
     ]
-    hint = "; OpenCL measures only after CompNode::enable_opencl_profile(true)\n"
+    hint = "note: OpenCL measures only after CompNode::enable_opencl_profile(true)\n"
     outcome = run_command(str(PROFILES / "derived-opencl-zero.json"), "--print-only", "summary")
-    assert (outcome.code, outcome.err) == (0, ZERO + hint)
+    assert (outcome.code, outcome.err) == (0, f"{hint}{ZERO}\n")
     assert outcome.out.splitlines()[1:3] == [
         "total device time  0",
         "total host time    7.6e-05",

@@ -6,13 +6,18 @@ import contextlib
 import io
 import re
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+import profile_analyze
 from profile_analyze import COLUMNS
 from profile_analyze.cli.arguments import parser
 from profile_analyze.query.patterns import TIME_LIMIT_S
+from profile_analyze.readers.base import Reader
+from profile_analyze.readers.loading import READERS
+from profile_analyze.readers.source import Source
 from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, run_command
 
@@ -149,6 +154,22 @@ def test_the_files_that_architecture_names_exist() -> None:
     assert names
     for name in names:
         assert any(file.endswith(f"/{name}") or file == name for file in files), name
+
+
+def test_the_reader_that_architecture_shows_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    (code,) = blocks(text, "python")
+    names = {name: getattr(profile_analyze, name) for name in profile_analyze.__all__}
+    names |= {"Reader": Reader, "Source": Source, "Collection": Collection}
+    exec(code, names)
+    readers = (names["MadeUpReader"](), *READERS)
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", readers)
+    file = tmp_path / "run.txt"
+    file.write_text("made-up\nconv1 Conv 3000\nrelu Relu 10\nconv2 Conv 5\n", encoding="utf-8")
+    outcome = run_command(str(file), "--columns", "time,type", "--format", "csv", "-t", "1")
+    assert (outcome.code, outcome.out) == (0, "time_s,type\r\n0.003,Conv\r\n")
 
 
 def test_the_help_examples_work() -> None:

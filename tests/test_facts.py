@@ -43,8 +43,10 @@ def test_names_are_of_one_fact_each() -> None:
 
 @pytest.mark.parametrize("fact", [fact for _, fact in ALL], ids=lambda fact: fact.name)
 def test_the_name_says_the_unit(fact: Fact) -> None:
-    assert fact.unit in ("s", "1", "")
-    assert fact.name.endswith("_s") == (fact.unit == "s")
+    endings = {"s": "_s", "FLO": "_flo", "byte": "_bytes"}
+    assert fact.unit in (*endings, "1", "")
+    for unit, ending in endings.items():
+        assert fact.name.endswith(ending) == (fact.unit == unit)
     assert (fact.schema in (facts.NUMBER, facts.COUNT)) == (fact.unit != "")
 
 

@@ -104,6 +104,19 @@ def test_csv_of_both_sides_says_which_is_which() -> None:
     assert run_command(*call, "jsonl").out.splitlines()[2] == '{"measure":"host_time","id":218}'
 
 
+def test_tables_differ_by_their_measure() -> None:
+    for end_key, measures in (("end", ["time", "host_time"]), ("kern", ["wait", "host_wait"])):
+        call = (RESNET, "-t", "1", "--show-host", "--top-end-key", end_key, "--format", "json")
+        tables = json.loads(run_command(*call).out)["tables"]
+        assert [(table["name"], table["measure"]) for table in tables] == [
+            ("operators", measure) for measure in measures
+        ]
+    grouped = json.loads(run_command(RESNET, "--aggregate-by", "type", "--format", "json").out)
+    assert [table["name"] for table in grouped["tables"]] == ["groups"]
+    only = json.loads(run_command(RESNET, "--print-only", "summary", "--format", "json").out)
+    assert only["tables"] == []
+
+
 def test_negative_parameters_stay_numbers_in_csv(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "resnet18.json").read_text())
     document["profiler"]["opr_footprint"]["324"]["param"] = {"axis": -1, "mode": "-1"}
@@ -240,7 +253,7 @@ def test_every_form_takes_all_columns_of_groups(form: str) -> None:
     text = pa.render(result, form, columns="all")
     assert "nan" not in text
     if form == "csv":
-        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 20
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 23
 
 
 def test_further_aggregates_are_columns_of_the_tables() -> None:
@@ -333,7 +346,7 @@ relu        N/A
 |     N/A |
 """,
     ("csv", ()): """\
-id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_layouts,out_shapes\r
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes\r
 0,conv,Conv,4e-6,0.8,,,,,{},contiguous,{}\r
 1,relu,Relu,1e-6,0.2,,,,,{},contiguous,{}\r
 """,
@@ -369,7 +382,7 @@ def test_which_columns_have_values() -> None:
     profile = profile_of([Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)])
     table = pa.run(pa.Query(), profile)
     assert [name for name in table.columns if not table.has_values(name)] == [
-        *("spread", "host_time", "wait", "input_dtype"),
+        *("scope", "spread", "host_time", "wait", "queue", "input_dtype", "stream", "rank"),
     ]
     assert pa.run(pa.Query(types="Conv"), profile).has_values("flops")
     assert not pa.run(pa.Query(types="Relu"), profile).has_values("flops")
@@ -437,7 +450,7 @@ def test_what_columns_are_called(name: str, header: str, for_programs: str) -> N
         ("name", None, "N/A"),
         ("name", "conv", "conv"),
         ("in_shapes", ((1, 3), ()), "{1,3}, {}"),
-        ("in_layouts", ((1, 2), None), "[1,2], contiguous"),
+        ("in_strides", ((1, 2), None), "[1,2], contiguous"),
         ("parameters", (("mode", "ADD"), ("pad_h", 1)), "mode=ADD, pad_h=1"),
         ("param.pad_h", 1, "1"),
         (r"in_shapes~\d+", "12", "12"),

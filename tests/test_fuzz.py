@@ -18,7 +18,7 @@ from fuzz.arithmetic import OF_PROFILES
 from fuzz.cases import SMALLEST_REAL, Case, case
 from fuzz.invariants import OF_CALLS
 from fuzz.running import Outcome, answered
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.loading import profile_in
 from profile_analyze.readers.source import Source
 from tests.small import Operator, profile_of
@@ -81,7 +81,9 @@ def test_whatever_stands_behind_the_first_key_is_read_or_told(rest: bytes) -> No
 def told(data: bytes) -> bool:
     """Whether the reader gives a profile, or an error in one line."""
     try:
-        return isinstance(profile_in(Source.of_bytes("generated.json", data), DETAILS), pa.Profile)
+        return isinstance(
+            profile_in(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile
+        )
     except pa.InputError as error:
         return str(error).splitlines() == [str(error)]
 

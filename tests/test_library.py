@@ -19,7 +19,8 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, in_shapes, in_layouts, out_shapes, input_dtype, device, parameters, file, run, "
+    "name, type, category, scope, computation_source, memory_source, in_shapes, in_strides, "
+    "out_shapes, input_dtype, device, track, stream, rank, parameters, file, run, step, phase, "
     "bound, match, param.NAME, name~REGEX"
 )
 HOST_TIMES = (1e-6, 1e-6)
@@ -51,21 +52,25 @@ def test_importing_the_package_imports_no_numpy() -> None:
 
 def test_load_and_ask() -> None:
     profile = pa.load(TINY)
-    assert (len(profile), profile.file, profile.source) == (4, TINY, "MegEngine GraphProfiler JSON")
-    assert profile.device.time_s.shape == (4, 1)
+    assert (len(profile), profile.file) == (4, TINY)
+    assert profile.origin.format == "MegEngine GraphProfiler JSON"
+    assert profile.measured("time").shape == (4, 1)
     result = pa.run(pa.Query(order="+memory", top=2), profile)
     assert result.columns == (
-        *("id", "name", "type", "time", "runs", "spread", "time_min", "time_max"),
-        *("share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
-        *("intensity", "in_shapes", "in_layouts", "out_shapes", "input_dtype", "device"),
-        "parameters",
+        *("id", "name", "type", "category", "scope", "time", "runs", "spread"),
+        *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
+        *("device_time", "host_time", "wait", "queue", "self", "calls"),
+        *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
+        *("intensity", "in_shapes", "in_strides", "out_shapes", "input_dtype"),
+        *("device", "track", "stream", "rank", "parameters"),
     )
     assert result.rows == [
         {
             "id": 6,
             "name": "data",
             "type": "InputCallback",
+            "category": "control",
+            "scope": None,
             "time": pytest.approx(1e-6),
             "runs": 1,
             "spread": None,
@@ -77,22 +82,32 @@ def test_load_and_ask() -> None:
             "device_time": pytest.approx(1e-6),
             "host_time": pytest.approx(HOST_TIMES[0]),
             "wait": pytest.approx(0.0),
+            "queue": None,
+            "self": pytest.approx(HOST_TIMES[0]),
+            "calls": 1.0,
             "computation": None,
+            "computation_source": "unknown",
             "flops": None,
             "memory": 0.0,
+            "memory_source": "measured",
             "bandwidth": 0.0,
             "intensity": None,
             "in_shapes": (),
-            "in_layouts": (),
+            "in_strides": (),
             "out_shapes": ((), ()),
             "input_dtype": None,
             "device": 'CompNode("cpu0:0" from "xpux:0")',
+            "track": 'CompNode("cpu0:0" from "xpux:0")',
+            "stream": None,
+            "rank": None,
             "parameters": (),
         },
         {
             "id": 2,
             "name": "const<1>[2]",
             "type": "ImmutableTensor",
+            "category": "control",
+            "scope": None,
             "time": pytest.approx(1e-6),
             "runs": 1,
             "spread": None,
@@ -104,21 +119,29 @@ def test_load_and_ask() -> None:
             "device_time": pytest.approx(1e-6),
             "host_time": pytest.approx(HOST_TIMES[1]),
             "wait": pytest.approx(0.0),
+            "queue": None,
+            "self": pytest.approx(HOST_TIMES[1]),
+            "calls": 1.0,
             "computation": None,
+            "computation_source": "unknown",
             "flops": None,
             "memory": 4.0,
+            "memory_source": "measured",
             "bandwidth": pytest.approx(4e6),
             "intensity": None,
             "in_shapes": (),
-            "in_layouts": (),
+            "in_strides": (),
             "out_shapes": ((1,),),
             "input_dtype": None,
             "device": 'CompNode("cpu0:0" from "xpux:0")',
+            "track": 'CompNode("cpu0:0" from "xpux:0")',
+            "stream": None,
+            "rank": None,
             "parameters": (),
         },
     ]
     np.testing.assert_array_equal(result["computation"], [nan, nan])
-    assert result["opr_id"].dtype == np.int64
+    assert result["id"].dtype == np.int64
     assert result["name"].tolist() == ["data", "const<1>[2]"]
     assert (result.looked_at, result.matched, result.available, len(result)) == (4, 4, 4, 2)
     assert (result.without_memory, result.notes) == (0, ())
@@ -130,8 +153,8 @@ def test_groups() -> None:
     assert result.columns == (
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "computation", "flops", "memory", "bandwidth"),
-        "intensity",
+        *("device_time", "host_time", "wait", "queue", "self", "calls"),
+        *("computation", "flops", "memory", "bandwidth", "intensity"),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):
@@ -199,8 +222,17 @@ def test_questions_are_plain_frozen_values() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"side": "gpu"}, "side: 'gpu' is not one of device, host"),
-        ({"end_key": "start"}, "end_key: 'start' is not one of end, kern"),
+        (
+            {"measure": "gpu"},
+            "measure: 'gpu' is not one of time, wait, host_time, host_wait, self, queue",
+        ),
+        ({"level": "layer"}, "level: 'layer' is not one of operator, top, kernel, module"),
+        ({"unit": "run"}, "unit: 'run' is not one of process, iteration"),
+        (
+            {"split_by": "device,name"},
+            "split_by: 'name' is not one of run, file, step, track, stream, device, rank, phase",
+        ),
+        ({"split_by": 5}, "split_by: 5 is neither a text nor several"),
         ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),
         ({"by": "type,bogus"}, f"by: 'bogus' is not one of {KEYS}"),
         (
@@ -224,8 +256,12 @@ def test_questions_are_plain_frozen_values() -> None:
             "file: a comparison is of all runs of both sides, which cannot be kept apart",
         ),
         (
-            {"runs_apart": True, "compared": True},
-            "runs_apart: a comparison is of all runs of both sides, which cannot be kept apart",
+            {"split_by": "run", "compared": True},
+            "run: a comparison is of all runs of both sides, which cannot be kept apart",
+        ),
+        (
+            {"split_by": ["device", "step"], "compared": True},
+            "step: a comparison is of all runs of both sides, which cannot be kept apart",
         ),
         (
             {"order": "difference"},
@@ -257,10 +293,10 @@ def test_infinite_bounds_bound_nothing() -> None:
 
 def test_details_can_be_left_out() -> None:
     profile = pa.load(TINY, details=())
-    assert profile.input_dtypes is None
+    assert profile.operators.state("input_dtypes") == "not loaded"
     with pytest.raises(pa.QueryError) as caught:
         pa.run(pa.Query(input_dtype="Float32"), profile)
-    assert str(caught.value) == "input_dtypes: the profile was loaded without this detail"
+    assert str(caught.value) == "input_dtypes: the profile was loaded without this column"
     assert not {"in_shapes", "parameters"} & set(pa.run(pa.Query(), profile).columns)
 
 
@@ -285,8 +321,8 @@ def test_a_question_says_what_it_needs(query: pa.Query, details: set[str]) -> No
 
 def test_dtypes_of_inputs() -> None:
     static = pa.load(str(PROFILES / "direct-static.json"))
-    assert static.input_dtypes is not None
-    assert ("Float32", "Float32") in static.input_dtypes.categories
+    dtypes = static.operators.categorical("input_dtypes")
+    assert ("Float32", "Float32") in dtypes.categories
 
 
 def test_a_report_prints_like_the_command() -> None:
@@ -302,9 +338,17 @@ def test_a_report_prints_like_the_command() -> None:
 def test_values_cannot_be_changed_by_whoever_gets_them() -> None:
     profile = pa.load(TINY)
     result = pa.run(pa.Query(), profile)
+    key = profile.operators.key
+    assert isinstance(key, np.ndarray)
     for values in (
-        *(result["time"], result["name"], result["id"], profile.id, profile.memory),
-        *(profile.type.codes, profile.device.time_s, profile.host.lanes.start_s),
+        *(
+            result["time"],
+            result["name"],
+            result["id"],
+            key,
+            profile.operators.memory,
+        ),
+        *(profile.operators.type.codes, profile.measured("time"), profile.executions.start_s),
     ):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = values[1]
@@ -313,16 +357,13 @@ def test_values_cannot_be_changed_by_whoever_gets_them() -> None:
 def test_values_are_short_in_a_notebook() -> None:
     profile = pa.load(TINY)
     assert repr(profile) == f"Profile({TINY!r}, 4 operators, 'MegEngine GraphProfiler JSON')"
-    assert repr(profile.device) == "Timings(4 of 4 operators, 1 run)"
-    assert repr(profile.device.lanes) == (
-        'LaneTimes(4 intervals, lanes=(\'CompNode("cpu0:0" from "xpux:0")\',))'
-    )
-    assert repr(profile.type) == "Categorical(4 values, 4 distinct)"
+    assert repr(profile.executions) == "Executions(8 executions)"
+    assert repr(profile.operators.type) == "Categorical(4 values, 4 distinct)"
     result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Table(1 group of 1, columns={result.columns})"
-    assert (
-        repr(pa.COLUMNS[0])
-        == "Column('id', unit='', meaning=\"the operator's number in the graph\")"
+    assert repr(pa.COLUMNS[0]) == (
+        "Column('id', unit='', meaning='what tells the operator from all others in the file: a "
+        "number, or a text, of which conv2 comes before conv10')"
     )
 
 

@@ -90,7 +90,7 @@ def test_late_kernels_of_two_lanes_are_of_one_operator(tmp_path: Path) -> None:
         "the host wait time of 1 operator leaves out where, in the file, the first kernel starts "
         "after the end",
     )
-    assert profile.host.wait_s[0].tolist() == [1.0]
+    assert profile.measured("host_wait")[0].tolist() == [1.0]
 
 
 NEGATIVE = "note: the {} of 1 operator is N/A: in the file it is negative\n"
@@ -218,8 +218,8 @@ def test_a_million_lanes_are_one_operator() -> None:
     profile = MegEngineReader().read(Source.of_bytes("a.json", data), ())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert profile.device.time_s.tolist() == [[1.0], [2.0]]
-    assert len(profile.device.lanes.lane.categories) == 20_000
+    assert profile.measured("time").tolist() == [[1.0], [2.0]]
+    assert len(profile.tracks) == 20_000
     assert peak < 30 * len(data)
     (note,) = pa.summarise(profile).notes
     assert note.startswith("the device time adds up 20000 comp nodes, which may have worked ")
@@ -242,7 +242,8 @@ def test_lanes_whose_times_add_up_to_more_than_any_number_are_not_available(tmp_
     huge, short = {"start": 0, "end": 1.5e308}, {"start": 0, "end": 1}
     found["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
     path = written(tmp_path / "a.json", found)
-    assert pa.load(path).device.lanes.total_by_lane() == {
+    totals = {track.name: total for track, total in pa.load(path).total_by_track("device").items()}
+    assert totals == {
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }

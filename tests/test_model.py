@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pickle
-from math import isnan, nan
+from math import isnan
 
 import numpy as np
 from hypothesis import given
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import COLUMNS, RowKind
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.profile import LaneTimes, Timings
 
 words = st.lists(st.none() | st.sampled_from(["b", "a", "c", ""]), max_size=12)
 
@@ -51,30 +50,13 @@ def test_labels_are_numbered_in_order_of_appearance(labels: list[int]) -> None:
     assert first.tolist() == [labels.index(label) for label in distinct]
 
 
-def test_the_time_of_an_operator_is_the_largest_over_its_lanes() -> None:
-    lanes = LaneTimes(
-        operator=np.array([0, 0, 2, 2, 3, 0]),
-        run=np.array([0, 0, 0, 0, 0, 1]),
-        lane=Categorical.of(["x", "y", "x", "y", "x", "x"]),
-        start_s=np.array([1.0, 10.0, 0.0, 0.0, 0.0, 5.0]),
-        kern_s=np.array([nan, 10.5, 0.25, 0.5, nan, 5.0]),
-        end_s=np.array([4.0, 12.0, nan, 1.0, 2.0, 5.5]),
-    )
-    timings = Timings(lanes, operators=4, runs=2)
-    assert timings.recorded.tolist() == [True, False, True, True]
-    np.testing.assert_array_equal(timings.time_s, [[3, 0.5], [nan, nan], [nan, nan], [2, nan]])
-    np.testing.assert_array_equal(timings.wait_s, [[0.5, 0], [nan, nan], [0.5, nan], [nan, nan]])
-    assert timings.chosen_s("end") is timings.time_s
-    assert timings.chosen_s("kern") is timings.wait_s
-    assert lanes.total_by_lane() == {"x": 2.75, "y": 3.0}  # medians over the runs
-
-
 def test_every_column_belongs_somewhere_and_says_what_it_means() -> None:
     for column in COLUMNS:
-        apart = column.needs_runs_apart
-        assert RowKind(None, runs_apart=apart).has(column) or RowKind(()).has(column)
-        assert RowKind((column.name,), runs_apart=apart).has(column) or column.of_groups is None
+        split_by = (column.name,) if column.needs_split else ()
+        assert RowKind(None, split_by=split_by).has(column) or RowKind(()).has(column)
+        keyed = RowKind((column.name,), split_by=split_by)
+        assert keyed.has(column) or column.of_groups is None
         assert RowKind(()).has(column) == (column.of_groups is not None)
         assert column.meaning[0].islower()
         assert column.unit in ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
-        assert (column.kind == "number") == (not column.is_key)
+        assert (column.kind == "number") == (not column.is_key and column.name != "id")

@@ -7,7 +7,6 @@ microseconds. The times may be in a second file instead.
 from __future__ import annotations
 
 import gzip
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +17,10 @@ from profile_analyze.readers.base import BatchReader, ParallelReader, Reader
 from profile_analyze.readers.loading import READERS, profile_in
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import PROFILES, run_command
-from tests.small import Operator, profile_of
+from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 TINY = str(PROFILES / "tiny.json")
 
@@ -41,8 +40,11 @@ class MadeUpReader(Reader):
         rows = [
             " ".join(line).split() for line in zip(lines, more or [""] * len(lines), strict=True)
         ]
-        operators = [Operator(name, type_, float(time_us)) for name, type_, time_us in rows]
-        return replace(profile_of(operators, source.name), source=self.format)
+        return profile_of(
+            [{"name": name, "type": type_} for name, type_, _ in rows],
+            [{"operator": n, "duration_s": float(us) / 1e6} for n, (_, _, us) in enumerate(rows)],
+            origin=pa.Origin(self.format),
+        ).changed(file=source.name, processes=(source.name,))
 
 
 @pytest.fixture(autouse=True)
@@ -90,8 +92,26 @@ def test_the_library_reads_it(tmp_path: Path) -> None:
     for processes in (1, 2):
         profile = pa.load(file, processes=processes)
         assert repr(profile) == f"Profile({file!r}, 3 operators, 'made-up text')"
-        assert profile.name.values().tolist() == ["conv1", "relu", "conv2"]
+        assert profile.operators.name.values().tolist() == ["conv1", "relu", "conv2"]
         assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 1.0, 0.5]
+
+
+def test_several_processes_are_used_only_where_there_are_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class ByProcesses(MadeUpReader):
+        def read_in_parallel(
+            self, source: Source, wanted: Collection[str], processes: int
+        ) -> pa.Profile:
+            asked.append(processes)
+            return self.read(source, wanted)
+
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (ByProcesses(),))
+    file = written(tmp_path)
+    assert len(pa.load(file)) == len(pa.load(file, processes=3)) == 3
+    assert asked == [3]
 
 
 def test_several_files_are_runs(tmp_path: Path) -> None:
@@ -100,7 +120,7 @@ def test_several_files_are_runs(tmp_path: Path) -> None:
         for time_us in (2000000, 3000000, 4000000)
     ]
     profile = pa.load_runs(files)
-    assert profile.files == tuple(files)
+    assert profile.processes == tuple(files)
     assert profile.notes == ()
     rows = pa.run(pa.Query(by="run"), profile).rows
     assert [(row["run"], row["count"]) for row in rows] == [(3, 3), (2, 3), (1, 3)]
@@ -111,8 +131,25 @@ def test_files_of_two_formats_are_read_one_by_one(tmp_path: Path) -> None:
     files = (written(tmp_path), TINY, written(tmp_path, name="again.txt"))
     for order in (files, files[::-1]):
         profile = pa.load_runs(order)
-        assert profile.files == order
-        assert {"conv1", "conv2", "relu", "ADD"} <= set(profile.name.values().tolist())
+        assert profile.processes == order
+        assert {"conv1", "conv2", "relu", "ADD"} <= set(profile.operators.name.values().tolist())
+
+
+def test_only_files_of_one_format_are_read_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Together(MadeUpReader):
+        def read_together(self, sources: Sequence[Source], wanted: Collection[str]) -> None:
+            assert wanted
+            asked.append([source.name for source in sources])
+
+    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (Together(), *READERS))
+    first, second = written(tmp_path), written(tmp_path, name="again.txt")
+    for files in ([first, TINY], [TINY, first], [first], [first, second]):
+        assert pa.load_runs(files).run_files == tuple(files)
+    assert asked == [[first, second]]
 
 
 def test_files_may_belong_together(tmp_path: Path) -> None:
@@ -136,7 +173,7 @@ def test_messages_name_all_supported_formats(tmp_path: Path) -> None:
 
 FINDINGS = {
     "bad": ("columns are of 3 and 2 rows",),
-    "worse": ("a time is negative", "a run is missing", "columns are of 3 and 2 rows"),
+    "worse": ("a time is negative", "columns are of 3 and 2 rows"),
 }
 
 
@@ -157,7 +194,7 @@ def test_what_a_reader_made_is_checked(tmp_path: Path, text: bytes) -> None:
     good, bad, worse = (written(tmp_path, text, name) for name in ("good", "bad", "worse"))
     reasons = {
         bad: f"{bad}: inconsistent: columns are of 3 and 2 rows",
-        worse: f"{worse}: inconsistent: a time is negative; and 2 more",
+        worse: f"{worse}: inconsistent: a time is negative; and 1 more",
     }
     for file, reason in reasons.items():
         with pytest.raises(pa.MalformedProfileError) as alone:
@@ -168,5 +205,5 @@ def test_what_a_reader_made_is_checked(tmp_path: Path, text: bytes) -> None:
         assert run_command(file).err == f"profile_analyze: error: {reason}\n"
     assert pa.load(good).notes == ()
     kept = pa.load_runs([good, bad, worse, good], skip_bad=True)
-    assert kept.files == (good, good)
+    assert kept.processes == (good, good)
     assert kept.notes[0] == f"left out 2 files that cannot be read: {reasons[bad]}; and 1 more"

@@ -55,7 +55,9 @@ def test_a_suffix_that_no_form_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))
     suffix = name.rpartition(".")[2]
     assert outcome.code == 2
-    assert f"no form has the suffix .{suffix}; choose one by --format, or use .txt, " in outcome.err
+    assert (
+        f"no format has the suffix .{suffix}; choose one by --format, or use .txt, " in outcome.err
+    )
     assert run_command(TINY, "-o", str(tmp_path / name), "--format", "csv").code == 0
 
 

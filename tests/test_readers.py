@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import zstandard
 
@@ -48,7 +49,9 @@ def test_parameters_that_are_no_number_of_64_bits_are_texts() -> None:
         "none": None,
     }
     (operator,) = (
-        profile_of([Operator("a", "T", 1, parameters=found)]).detail("parameters").values()
+        profile_of([Operator("a", "T", 1, parameters=found)])
+        .operators.categorical("parameters")
+        .values()
     )
     assert operator == (
         *(("above", "9223372036854775808"), ("below", "-9223372036854775809"), ("half", 0.5)),
@@ -124,21 +127,28 @@ def test_every_column_of_a_real_profile(name: str, processes: int, forked: list[
     profile, expected = pa.load(path, processes=processes), oracle.read_file(path)
     assert (profile.file, len(forked)) == (path, processes - 1)
     assert profile.notes == pa.load(path).notes
-    assert profile.id.tolist() == [operator.id for operator in expected]
-    for column in ("name", "type", "in_shapes", "out_shapes", "in_layouts"):
-        values = getattr(profile, column).values().tolist()
+    assert keys_of(profile) == [operator.id for operator in expected]
+    for column in ("name", "type"):
+        values = getattr(profile.operators, column).values().tolist()
         assert values == [getattr(operator, column) for operator in expected]
-    assert profile.input_dtypes is not None
-    dtypes = profile.input_dtypes.values().tolist()
+    for column, field in (
+        ("in_shapes", "in_shapes"),
+        ("out_shapes", "out_shapes"),
+        ("in_strides", "in_layouts"),
+    ):
+        values = profile.operators.categorical(column).values().tolist()
+        assert values == [getattr(operator, field) for operator in expected]
+    dtypes = profile.operators.categorical("input_dtypes").values().tolist()
     assert dtypes == [tuple(operator.dtypes) for operator in expected]
     for column in ("computation", "memory"):
-        values = getattr(profile, column).tolist()
+        values = getattr(profile.operators, column).tolist()
         assert plain(values) == [getattr(operator, column) for operator in expected]
-    for side in ("device", "host"):
-        timings = profile.timings(side)
-        assert timings.recorded.tolist() == [operator.recorded[side] for operator in expected]
-        assert plain(timings.time_s[:, 0].tolist()) == [one.time[side][0] for one in expected]
-        assert plain(timings.wait_s[:, 0].tolist()) == [one.wait[side][0] for one in expected]
+    for side, time, wait in (("device", "time", "wait"), ("host", "host_time", "host_wait")):
+        recorded = profile.recorded(side)  # type: ignore[arg-type]  # one of the two
+        assert recorded.tolist() == [operator.recorded[side] for operator in expected]
+        times, waits = profile.measured(time)[:, 0], profile.measured(wait)[:, 0]
+        assert plain(times.tolist()) == [one.time[side][0] for one in expected]
+        assert plain(waits.tolist()) == [one.wait[side][0] for one in expected]
 
 
 def said(file: str, processes: int) -> tuple[str, ...]:
@@ -235,17 +245,77 @@ def test_small_files_are_read_by_one_process(
     assert not forked
 
 
+def keys_of(profile: pa.Profile) -> list[int]:
+    assert isinstance(profile.operators.key, np.ndarray)
+    return list(profile.operators.key.tolist())
+
+
 def plain(values: list[float]) -> list[float | None]:
     return [None if value != value else value for value in values]
 
 
-def test_lanes_are_kept() -> None:
-    lanes = pa.load(str(PROFILES / "twocn.json")).device.lanes
-    assert sorted(lanes.total_by_lane()) == [
-        'CompNode("cpu0:0" from "xpux:0")',
-        'CompNode("cpu1:0" from "xpu1:0")',
+def test_comp_nodes_and_threads_are_tracks() -> None:
+    profile = pa.load(str(PROFILES / "twocn.json"))
+    assert sorted(
+        (track.name, track.kind, track.device, track.resolution_s)
+        for track in profile.total_by_track("device")
+    ) == [
+        ('CompNode("cpu0:0" from "xpux:0")', "comp node", 'CompNode("cpu0:0" from "xpux:0")', 1e-6),
+        ('CompNode("cpu1:0" from "xpu1:0")', "comp node", 'CompNode("cpu1:0" from "xpu1:0")', 1e-6),
     ]
-    assert lanes.start_s.shape == lanes.lane.codes.shape == lanes.operator.shape == (25,)
+    (thread,) = profile.total_by_track("host")
+    assert (thread.kind, thread.device, thread.resolution_s) == ("thread", None, 0)
+    assert len(profile.executions) == 50
+
+
+def test_the_graph_is_read_where_a_question_needs_it() -> None:
+    path = str(PROFILES / "resnet18.json")
+    graph = json.loads((PROFILES / "resnet18.json").read_text())["graph_exec"]
+    profile = pa.load(path, details={"tensors"})
+    tensors, uses = profile.table("tensors"), profile.table("uses")
+    keys = tensors.key.values()
+    assert keys.tolist() == list(graph["var"])
+    edges = sorted(
+        (id_, variable, is_output)
+        for id_, operator in graph["operator"].items()
+        for is_output, side in ((False, "input"), (True, "output"))
+        for variable in operator[side]
+    )
+    found = zip(
+        [keys_of(profile)[row] for row in uses.operator.tolist()],
+        keys[uses.tensor].tolist(),
+        uses.is_output.tolist(),
+        strict=True,
+    )
+    assert sorted((str(id_), variable, is_output) for id_, variable, is_output in found) == edges
+    of_input = graph["var"]["9"]
+    assert of_input["static_infer_tags"]["SHAPE"]["inferred_result"] == list(
+        tensors.shape.values()[0]
+    )
+    with pytest.raises(pa.QueryError, match="tensors: the profile was loaded without this table"):
+        pa.load(path).table("tensors")
+
+
+def test_types_have_categories_and_dtypes_canonical_names() -> None:
+    operators = pa.load(str(PROFILES / "int8.json")).operators
+    pairs = set(zip(operators.type.values(), operators.category.values(), strict=True))
+    assert pairs == {
+        ("AxisAddRemove", "data movement"),
+        ("ConvBiasForward", "convolution"),
+        ("ElemwiseMultiType", "elementwise"),
+        ("Host2DeviceCopy", "data movement"),
+        ("ImmutableTensor", "control"),
+        ("InputCallback", "control"),
+        ("OutputCallback", "control"),
+        ("Reduce", "reduction"),
+        ("TypeCvt", "elementwise"),
+    }
+    dtypes = zip(
+        operators.type.values(), operators.categorical("compute_dtype").values(), strict=True
+    )
+    assert {(type_, dtype) for type_, dtype in dtypes if dtype} == {("ConvBiasForward", "int8")}
+    of_resnet = pa.load(str(PROFILES / "resnet18.json")).operators.categorical("compute_dtype")
+    assert of_resnet.categories == ("fp32",)
 
 
 @pytest.mark.parametrize("packed", ["gzip", "zstd", "two gzip members", "two zstd frames", "bom"])
@@ -414,7 +484,7 @@ def test_what_older_writers_leave_out_may_be_missing(tmp_path: Path, missing: st
     else:
         (document["profiler"] if missing in document["profiler"] else graph).pop(missing)
     path = written(tmp_path, json.dumps(document).encode())
-    for query in (pa.Query(), pa.Query(side="host"), pa.Query(input_dtype="Float32")):
+    for query in (pa.Query(), pa.Query(measure="host_time"), pa.Query(input_dtype="Float32")):
         assert pa.run(query, pa.load(path)).rows == oracle.answer(oracle.read(document), query)
 
 
@@ -422,9 +492,8 @@ def test_lanes_of_unknown_operators_are_left_out(tmp_path: Path) -> None:
     document = json.loads(TINY)
     stranger = {"stranger": {"start": 0, "kern": 0, "end": 7}}
     document["profiler"]["device"] = {"999": stranger, **document["profiler"]["device"]}
-    lanes = pa.load(written(tmp_path, json.dumps(document).encode())).device.lanes
-    totals = {lane: total for lane, total in lanes.total_by_lane().items() if lane != "stranger"}
-    assert lanes.total_by_lane().get("stranger", 0.0) == 0.0
+    profile = pa.load(written(tmp_path, json.dumps(document).encode()))
+    totals = {track.name: total for track, total in profile.total_by_track("device").items()}
     assert totals == {'CompNode("cpu0:0" from "xpux:0")': pytest.approx(5e-6)}
 
 
@@ -517,8 +586,8 @@ def test_a_lane_without_a_known_time_has_no_total(tmp_path: Path) -> None:
 
 def test_an_entry_without_a_lane_is_counted(tmp_path: Path) -> None:
     profile = pa.load(written(tmp_path, document_with({}, "profiler", "host", "6")))
-    assert profile.notes == ("left out 1 entry of host without a lane",)
-    assert profile.host.recorded.tolist().count(False) == 1
+    assert profile.notes == ("left out 1 entry of host without a thread or comp node",)
+    assert profile.recorded("host").tolist().count(False) == 1
 
 
 @pytest.mark.parametrize(
@@ -597,12 +666,12 @@ def test_entries_of_unknown_operators_are_counted(tmp_path: Path) -> None:
         "left out 2 entries of host that belong to no operator of the graph",
         "left out 1 entry of opr_footprint that belong to no operator of the graph",
     )
-    assert profile.total_s("device") == pytest.approx(5e-6)
+    assert profile.total_s() == pytest.approx(5e-6)
 
 
 def test_raw_control_characters_are_read_and_counted() -> None:
     profile = pa.load(str(PROFILES / "names-ctrlchar.json"))
-    assert "ctrl\x01char" in profile.name.categories
+    assert "ctrl\x01char" in profile.operators.name.categories
     assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
 
 

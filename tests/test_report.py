@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
@@ -48,7 +48,7 @@ def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
         },
     }
     content = Source.of_bytes("tiny", json.dumps(document).encode())
-    return MegEngineReader().read(content, DETAILS)
+    return MegEngineReader().read(content, OPTIONAL_COLUMNS)
 
 
 def report(one: pa.Profile, query: pa.Query) -> pa.Report:
@@ -124,16 +124,16 @@ copy wait time     N/A
 | relu   | T1     |                 0.0001 |   25.0% |           N/A |          N/A | 1.00 KiB |  9.77 MiB/s |
 """,
     "csv": """\
-id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_layouts,out_shapes\r
+id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes\r
 0,conv,T0,0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,"{2,3}, {3}","[1,2], contiguous",{}\r
 1,relu,T1,0.00009999999999999999,0.25,,,1024.0,10240000.0,"{2,3}, {3}","[1,2], contiguous",{}\r
 """,
     "json": """\
-{"version":2,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"runs":1,"spread":null,"comparison":null,"roofline":null},"tables":[{"name":"operators","measure":"time","query":{"side":"device","end_key":"end","types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null,"run_statistic":"median","runs_apart":false,"compared":false,"threshold":0.03},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_layouts","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]}],"gate":[],"notes":[]}
+{"version":2,"profile":null,"base":null,"summary":{"device_time_s":0.00039999999999999996,"host_time_s":null,"wall_time_s":null,"computation_flo":6000.0,"memory_bytes":2048.0,"copy_time_s":null,"copy_time_mean_s":null,"copy_wait_time_s":null,"copy_wait_time_mean_s":null,"runs":1,"spread":null,"comparison":null,"roofline":null},"tables":[{"name":"operators","measure":"time","query":{"measure":"time","level":null,"types":[],"name":null,"input_dtype":null,"min_time_s":null,"max_time_s":null,"where":[],"by":[],"aggregates":[],"having":[],"order":["time"],"top":0,"peaks":null,"run_statistic":"median","split_by":[],"compared":false,"threshold":0.03,"unit":"process"},"matched":2,"available":2,"shown":2,"columns":[{"name":"id","unit":""},{"name":"name","unit":""},{"name":"type","unit":""},{"name":"time_s","unit":"s"},{"name":"share","unit":"1"},{"name":"computation_flo","unit":"FLO"},{"name":"flops","unit":"FLO/s"},{"name":"memory_bytes","unit":"byte"},{"name":"bandwidth_bytes_per_s","unit":"byte/s"},{"name":"in_shapes","unit":""},{"name":"in_strides","unit":""},{"name":"out_shapes","unit":""}],"rows":[[0,"conv","T0",0.0003,0.75,6000.0,20000000.0,1024.0,3413333.3333333335,[[2,3],[3]],[[1,2],null],[[]]],[1,"relu","T1",0.00009999999999999999,0.25,null,null,1024.0,10240000.0,[[2,3],[3]],[[1,2],null],[[]]]]}],"gate":[],"notes":[]}
 """,
     "jsonl": """\
-{"measure":"time","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
-{"measure":"time","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_layouts":[[1,2],null],"out_shapes":[[]]}
+{"measure":"time","id":0,"name":"conv","type":"T0","time_s":0.0003,"share":0.75,"computation_flo":6000.0,"flops":20000000.0,"memory_bytes":1024.0,"bandwidth_bytes_per_s":3413333.3333333335,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]]}
+{"measure":"time","id":1,"name":"relu","type":"T1","time_s":0.00009999999999999999,"share":0.25,"computation_flo":null,"flops":null,"memory_bytes":1024.0,"bandwidth_bytes_per_s":10240000.0,"in_shapes":[[2,3],[3]],"in_strides":[[1,2],null],"out_shapes":[[]]}
 """,
 }
 
@@ -354,7 +354,7 @@ def test_copies_and_their_waits() -> None:
             "2": {"name": "b", "type": "Copy"},
             "3": {"name": "c", "type": "Copying"}}}}""",
     )
-    copies = MegEngineReader().read(content, DETAILS)
+    copies = MegEngineReader().read(content, OPTIONAL_COLUMNS)
     summary = pa.summarise(copies, pa.Query())
     assert summary.copy == pa.CopyTime(3.0, 1.5, 0.75, 0.375)
     assert pa.summarise(copies, pa.Query(name="a")).copy == pa.CopyTime(1.0, 1.0, 0.25, 0.25)
@@ -379,7 +379,7 @@ def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
             "graph_exec": {"operator": {"1": {"name": "a", "type": "Copy"}}},
         }
         return MegEngineReader().read(
-            Source.of_bytes("copy", json.dumps(document).encode()), DETAILS
+            Source.of_bytes("copy", json.dumps(document).encode()), OPTIONAL_COLUMNS
         )
 
     copies = pa.join_runs([run_of(0.25, 1), run_of(0.5, 4), run_of(1, 2)])

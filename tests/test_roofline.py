@@ -14,7 +14,7 @@ from profile_analyze.analysis import measure
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.analysis.peaks import find_device
 from profile_analyze.cli import peaks as command
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, examples, run_command
@@ -64,7 +64,9 @@ def made(lane: str = "gpu0", scale: float = 1.0, operators: Rows = OPERATORS) ->
             },
         },
     }
-    return MegEngineReader().read(Source.of_bytes("made", json.dumps(document).encode()), DETAILS)
+    return MegEngineReader().read(
+        Source.of_bytes("made", json.dumps(document).encode()), OPTIONAL_COLUMNS
+    )
 
 
 def test_operators_by_hand() -> None:
@@ -116,8 +118,8 @@ def test_what_is_attainable_is_of_the_same_operators_in_groups() -> None:
     """The roof of an operator that is not judged is N/A, as it is in no group."""
     for query in (
         pa.Query(peaks=PEAKS),
-        pa.Query(peaks=PEAKS, side="host"),
-        pa.Query(peaks=PEAKS, end_key="kern"),
+        pa.Query(peaks=PEAKS, measure="host_time"),
+        pa.Query(peaks=PEAKS, measure="wait"),
     ):
         operators = pa.run(query.changed(order="+name"), made())["attainable"]
         groups = pa.run(query.changed(by="name", aggregates="sum", order="+name"), made())
@@ -162,9 +164,9 @@ def test_the_judgement_by_hand() -> None:
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
-        "not judged, for want of a formula: 1 operator (5.0% of the time): Reshape 5.0%",
+        "not judged, because their computation is unknown: 1 operator (5.0% of the time): Reshape 5.0%",
         "of a dtype that the profile does not say, taken for fp32: 1 operator",
-        "not judged, because made has no known rate for Int32: 1 operator",
+        "not judged, because made has no known rate for int32: 1 operator",
     )
     assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
     assert pa.summarise(made()).judgement is None
@@ -206,8 +208,8 @@ def test_operators_of_unknown_memory_are_counted() -> None:
     profile = pa.load(str(PROFILES / "derived-partfootprint.json"))
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS)).judgement
     assert judgement is not None
-    times = profile.device.time_s[:, 0]
-    without = np.nansum(times[np.isnan(profile.memory)]) / np.nansum(times)
+    times = profile.measured("time")[:, 0]
+    without = np.nansum(times[np.isnan(profile.operators.memory)]) / np.nansum(times)
     assert judgement.memory_known == pytest.approx(1 - without)
     assert judgement.memory_unknown
     assert sum(share for _, share in judgement.memory_unknown) <= without + 1e-9
@@ -222,7 +224,7 @@ def test_times_below_the_clock_are_not_judged() -> None:
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
     assert notes[0] == (
-        "not judged, because the clock resolves no time below 1 us: 7 operators (100.0% of the time)"
+        "not judged, because the clock resolves no time so short: 7 operators (100.0% of the time)"
     )
 
 
@@ -241,11 +243,11 @@ def test_host_and_wait_times_have_no_roof() -> None:
     profile = pa.load(RESNET)
     for query, note in (
         (
-            pa.Query(side="host", peaks=PEAKS),
+            pa.Query(measure="host_time", peaks=PEAKS),
             "host times have no roof: bound, efficiency, lost and gain are of the device",
         ),
         (
-            pa.Query(end_key="kern", peaks=PEAKS),
+            pa.Query(measure="wait", peaks=PEAKS),
             "shares are of the total device wait time, 3.3e-05 s",
         ),
     ):
@@ -543,8 +545,7 @@ peaks: as given
     assert outcome.err.splitlines() == [
         "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
         "counted work are not theirs, or the data stayed in caches; it counts against what is lost",
-        "note: not judged, because the clock resolves no time below 1 us: 20 operators (0.0% of the "
-        "time)",
+        "note: not judged, because the clock resolves no time so short: 20 operators (0.0% of the time)",
     ]
 
 

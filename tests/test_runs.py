@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sys
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,15 @@ from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command
-from tests.small import Operator, document, joined_at_once, profile_of, runs_of, written
+from tests.small import (
+    Operator,
+    document,
+    joined_at_once,
+    profile_of,
+    profile_of_document,
+    runs_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +119,8 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
         ("conv", us(15), 2),
         ("relu", us(2), 2),
     ]
-    assert (profile.file, profile.files, profile.runs) == ("2 files", ("1.json", "2.json"), 2)
+    assert (profile.file, profile.processes) == ("2 files", ("1.json", "2.json"))
+    assert len(profile.runs) == 2
 
 
 def test_shapes_tell_operators_apart() -> None:
@@ -148,17 +158,13 @@ def test_notes_name_the_files_that_they_are_of() -> None:
 def test_runs_that_tell_different_work_are_noted() -> None:
     one = pa.load(TINY)
     doubled = pa.load(TINY)
-    other = pa.Profile(
-        **{
-            name: getattr(doubled, name)
-            for name in doubled.__dataclass_fields__
-            if name not in ("memory", "file")
-        },
-        memory=doubled.memory * 2,
+    other = doubled.changed(
+        operators=replace(doubled.operators, memory=doubled.operators.memory * 2),
         file="other.json",
+        processes=("other.json",),
     )
     joined = pa.join_runs([one, other])
-    assert joined.memory.tolist() == one.memory.tolist()
+    assert joined.operators.memory.tolist() == one.operators.memory.tolist()
     assert joined.notes_on_runs == (
         "1 run with exactly the times of another: copies of one file under several names? The same "
         "run counts twice",
@@ -186,10 +192,10 @@ def test_files_and_runs_are_keys() -> None:
         (3, "Conv", us(1)),
         (3, "Relu", us(1)),
     ]
-    apart = pa.run(pa.Query(runs_apart=True, order="+run"), profile)
+    apart = pa.run(pa.Query(split_by="run", order="+run"), profile)
     assert apart["run"].tolist() == [1, 1, 2, 2, 3, 3]
     assert "file" in apart.columns
-    with pytest.raises(pa.QueryError, match="run tells runs apart, which are taken together here"):
+    with pytest.raises(pa.QueryError, match="run: rows are not split by it; group by it"):
         _ = pa.run(pa.Query(), profile)["run"]
 
 
@@ -222,11 +228,18 @@ def test_without_drift() -> None:
 
 
 def test_what_no_number_can_hold_without_drift_is_not_available() -> None:
-    new = profile_of([Operator("a", "Conv", 10), Operator("late", "Conv", 1, start=1.5e308)])
+    operators = [
+        Operator("a", "Conv", 10),
+        Operator("long", "Conv", 1),
+        Operator("late", "Conv", 2e306, start=1.5e308),
+    ]
+    found = document(operators)
+    found["profiler"]["device"]["1"]["gpu0:0"]["end"] = 1.5e308
+    new = profile_of_document(found)
     base = profile_of([Operator("a", "Conv", 30)])
     both = without_drift(pa.compare(new, base))
     times = pa.run(pa.Query(compared=True, order="+id"), both)["time"]
-    np.testing.assert_allclose(times, [20e-6, nan])
+    np.testing.assert_allclose(times, [20e-6, nan, 4e300])
 
 
 def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
@@ -283,6 +296,25 @@ host self time (s)    spread    share    flops    bandwidth    type    name
     )
     means = run_command(str(tmp_path), "--format", "csv", "--columns", "time", "--run-stat", "mean")
     assert means.out == "time_s\r\n0.000016666666666666664\r\n4e-6\r\n"
+
+
+def test_tracks_are_in_one_order_however_runs_are_read() -> None:
+    at = {"start": 0, "end": 2**-10}
+    graph = {"operator": {"0": {"name": "a", "type": "Conv"}}}
+    found: list[dict[str, Any]] = [
+        {"profiler": {"host": {"0": {"y": at}}}, "graph_exec": graph},
+        {"profiler": {"host": {"0": {"x": at}}, "device": {"0": {"x": at}}}, "graph_exec": graph},
+    ]
+    at_once = joined_at_once(found)
+    one_by_one = pa.join_runs(
+        profile_of_document(one, f"{place}.json") for place, one in enumerate(found)
+    )
+    for profile in (at_once, one_by_one):
+        assert [(track.name, track.side) for track in profile.tracks] == [
+            *(("x", "device"), ("y", "host"), ("x", "host")),
+        ]
+        by_track = pa.run(pa.Query(by="track", measure="host_time"), profile)
+        assert by_track["track"].tolist() == ["x", "y"]
 
 
 def test_columns_that_tell_runs_apart(tmp_path: Path) -> None:
@@ -379,9 +411,9 @@ def near(value: float) -> Any:
 
 def test_a_profile_of_one_file_is_as_it_was() -> None:
     alone = pa.join_runs([pa.load(TINY)])
-    assert (alone.file, alone.run_files) == (TINY, (TINY,))
+    assert (alone.file, alone.processes) == (TINY, (TINY,))
     assert pa.run(pa.Query(), alone).rows == pa.run(pa.Query(), pa.load(TINY)).rows
-    assert runs_of("conv", [1, 2, 3]).total_s("device") == us(2)
+    assert runs_of("conv", [1, 2, 3]).total_s() == us(2)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
@@ -402,7 +434,8 @@ def test_several_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.Mon
     assert pa.run(query, several).rows == pa.run(query, one).rows
     assert (several.notes, several.notes_on_runs) == (one.notes, one.notes_on_runs)
     assert several.notes[0].startswith(f"{files[1]} and 1 more: the device time of 1 operator")
-    assert (several.files, several.file, several.source) == (one.files, one.file, one.source)
+    assert (several.processes, several.file) == (one.processes, one.file)
+    assert several.origin == one.origin
     bad = [tmp_path / "bad.json", tmp_path / "worse.json"]
     for path in bad:
         path.write_text("{")
@@ -451,7 +484,8 @@ def test_lanes_are_in_the_order_in_which_operators_of_the_graph_ran_on_them(tmp_
         files.append(tmp_path / name)
         files[-1].write_text(json.dumps(found))
     one, both = pa.load(files[0]), pa.load_runs(files)
-    assert one.device.lanes.lane.categories == both.device.lanes.lane.categories == ("gpu0", "gpu1")
+    assert [track.name for track in one.tracks] == ["gpu0", "gpu1"]
+    assert one.tracks == both.tracks
 
 
 def test_no_file_at_all() -> None:
@@ -470,10 +504,10 @@ def test_joiners_merge() -> None:
     first.add(profiles[0])
     for profile in profiles[1:]:
         rest.add(profile)
-    seen = rest.seen()
+    seen = rest.partial()
     assert seen is not None
     first.take(seen)
-    assert RunJoiner().seen() is None
+    assert RunJoiner().partial() is None
     query = pa.Query(order="+name")
     assert pa.run(query, first.joined()).rows == pa.run(query, whole.joined()).rows
     assert first.joined().notes_on_runs == whole.joined().notes_on_runs
@@ -524,7 +558,7 @@ def test_parts_of_the_names_of_files_are_keys_too() -> None:
     profile = runs((10, 1), (1, 10), (1, 1))
     rows = pa.run(pa.Query(by=r"file~(\d)", order=r"+file~(\d)"), profile).rows
     assert [row["time"] for row in rows] == [us(11), us(11), us(2)]
-    with pytest.raises(pa.QueryError, match="tells runs apart, which are taken together here"):
+    with pytest.raises(pa.QueryError, match="rows are not split by it; group by it"):
         _ = pa.run(pa.Query(), profile)[r"file~(\d)"]
     with pytest.raises(pa.QueryError, match="needs a profile to compare with"):
         pa.Query(by="match~x")
@@ -622,7 +656,7 @@ def test_where_no_process_can_begin_this_one_reads(
 
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refuse)
     files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
-    assert pa.load_runs(files, processes=2).runs == 100
+    assert len(pa.load_runs(files, processes=2).runs) == 100
     assert len(begun) == 1
 
 
@@ -633,13 +667,16 @@ def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:
 
 def test_of_several_files_the_first_that_says_something_is_believed() -> None:
     profile = joined_at_once(with_work((5, 50), (7, 50), (5, 60)))
-    assert (profile.computation.tolist(), profile.memory.tolist()) == ([5], [50])
+    assert (profile.operators.computation.tolist(), profile.operators.memory.tolist()) == (
+        [5],
+        [50],
+    )
     assert profile.notes_on_runs == (
         "the runs tell different computation or memory of 1 operator; what the first says is used",
     )
     unknown = with_work((0, 50), (7, 50), (7, 50))  # 0 is no formula
     profile = joined_at_once(unknown)
-    assert (profile.computation.tolist(), profile.notes_on_runs) == ([7], ())
+    assert (profile.operators.computation.tolist(), profile.notes_on_runs) == ([7], ())
 
 
 def test_what_one_run_has_twice_is_another_operator_the_second_time(tmp_path: Path) -> None:
@@ -647,13 +684,13 @@ def test_what_one_run_has_twice_is_another_operator_the_second_time(tmp_path: Pa
     files = [written(tmp_path / "1.json", once), written(tmp_path / "2.json", twice)]
     one_by_one = pa.join_runs(map(pa.load, files))
     for profile in (one_by_one, pa.load_runs(files)):
-        np.testing.assert_allclose(profile.device.time_s, [[5e-6, 1e-6], [nan, 2e-6]])
+        np.testing.assert_allclose(profile.measured("time"), [[5e-6, 1e-6], [nan, 2e-6]])
 
 
 def test_a_total_over_runs_is_the_median_unless_asked_otherwise() -> None:
     profile = runs_of("a", [1.0, 2.0, 9.0])
-    assert profile.total_s("device") == pytest.approx(2e-6)
-    assert profile.total_s("device", run_statistic="mean") == pytest.approx(4e-6)
+    assert profile.total_s() == pytest.approx(2e-6)
+    assert profile.total_s(run_statistic="mean") == pytest.approx(4e-6)
 
 
 def test_runs_kept_apart_keep_their_notes(tmp_path: Path) -> None:

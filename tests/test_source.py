@@ -202,6 +202,35 @@ def test_chunks_stop_at_the_limit(tmp_path: Path, packing: str, where: str) -> N
     assert len(found) < len(data)
 
 
+def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "input"
+    with path.open("wb") as file:
+        file.truncate(64 * MIB)
+    tracemalloc.start()
+    for ask in (Source.head, Source.content):
+        with pytest.raises(pa.InputError, match=r"holds more than 32\.00 MiB"):
+            ask(Source(path, max_size=32 * MIB))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < MIB
+
+
+def test_parts_as_large_as_chunks_keep_their_order() -> None:
+    step = 1 << 16  # as much of standard input as is read at once
+    data = random.Random(1).randbytes(5 * step)
+    with standard_input(MARK + data):
+        assert b"".join(Source("-").chunks(step)) == data
+
+
+def test_members_may_begin_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "input"
+    first = gzip.compress(b"first")
+    for before in range(1, 40):  # bytes of the second member before 4 KiB, which are read at once
+        padding = bytes(4096 - len(first) - before)
+        path.write_bytes(first + padding + gzip.compress(b"second") + gzip.compress(b"third"))
+        assert Source(path).content() == b"firstsecondthird"
+
+
 @pytest.mark.parametrize("packing", ["gzip", "zstd"])
 @pytest.mark.parametrize("kept", [0.5, 0.999])
 def test_a_truncated_stream_is_told_after_what_came_before(

@@ -14,9 +14,9 @@ from profile_analyze.analysis.statistics import (
     verdict_codes,
 )
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.comparison import ADDED, REMOVED
 from profile_analyze.model.numbers import difference, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
+from profile_analyze.model.terms import ADDED, REMOVED
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -39,7 +39,7 @@ def _comparison(rows: OperatorRows) -> Comparison:
 
 
 def _base(rows: OperatorRows) -> Floats:
-    return _comparison(rows).base(rows.side).chosen_s(rows.end_key)
+    return _comparison(rows).base.measured(rows.measure.name)
 
 
 def _difference(rows: Rows) -> Floats:
@@ -59,22 +59,22 @@ def _change(rows: Rows) -> Floats:
 
 
 def _ratio(rows: Rows) -> Floats:
-    return ratio(rows["time"], rows["base"])
+    """Of the medians of what statistics count, so that it is what the interval is of."""
+    times, base = rows.per_unit("time"), rows.per_unit("base")
+    return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 
 
 def _interval(rows: Rows) -> Interval:
-    return ratio_interval(rows.per_run("time"), rows.per_run("base"))
+    return ratio_interval(rows.per_unit("time"), rows.per_unit("base"))
 
 
 def _p_value(rows: Rows) -> Floats:
-    return adjusted(permutation_test(rows.per_run("time"), rows.per_run("base")))
+    return adjusted(permutation_test(rows.per_unit("time"), rows.per_unit("base")))
 
 
 def _verdict(rows: Rows) -> Categorical[str]:
     is_new, in_base = rows.on_sides
-    times, base = rows.per_run("time"), rows.per_run("base")
-    ratios = ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
-    codes = verdict_codes(ratios, rows["p_value"], rows.once(_interval), rows.threshold)
+    codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
     codes = np.where(in_base, codes, len(VERDICTS))
     return Categorical(np.where(is_new, codes, len(VERDICTS) + 1), (*VERDICTS, ADDED, REMOVED))
 

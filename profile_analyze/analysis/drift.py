@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.model.comparison import Comparison
+from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import quantile_of_runs, ratio
-from profile_analyze.model.profile import Timings
+from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
 
     Floats: TypeAlias = NDArray[np.float64]
+
+_OF_SIDES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
+"""The measure that tells how slow a run was on each side."""
 
 
 def drift_factors(times_s: Floats) -> Floats | None:
@@ -54,27 +60,35 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     """The same with the times of each run divided by its factor, those of each side by its own.
 
-    In a comparison the runs of both are held against the same medians, so that a change of all
-    operators at once is taken out too; a note says so.
+    Durations change, positions in time stay. In a comparison the runs of both are held against the
+    same medians, so that a change of all operators at once is taken out too; a note says so.
     """
     if isinstance(source, Comparison):
         return _compared_without_drift(source)
-    device, factors = _corrected(source.device)
-    host, _ = _corrected(source.host)
-    return replace(source, device=device, host=host, notes=(*source.notes, _note(factors)))
+    factors = {measure: drift_factors(source.measured(measure)) for measure in _OF_SIDES.values()}
+    corrected = _divided(source, factors)
+    return corrected.changed(notes=(*source.notes, _note(factors["time"])))
 
 
 def _compared_without_drift(comparison: Comparison) -> Comparison:
-    profile = comparison.profile
-    device, base_device, factors = _together(profile.device, comparison.base_device)
-    host, base_host, _ = _together(profile.host, comparison.base_host)
+    profile, base = comparison.profile, comparison.base
+    runs = len(profile.runs)
+    factors = {
+        measure: drift_factors(
+            np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
+        )
+        for measure in _OF_SIDES.values()
+    }
+    of_profile, of_base = (
+        {name: None if found is None else found[part] for name, found in factors.items()}
+        for part in (slice(None, runs), slice(runs, None))
+    )
     return replace(
         comparison,
-        profile=replace(profile, device=device, host=host),
-        base_device=base_device,
-        base_host=base_host,
-        notes=(*comparison.notes, _note(factors)),
-        drift_corrected=factors is not None,
+        profile=_divided(profile, of_profile),
+        base=_divided(base, of_base),
+        notes=(*comparison.notes, _note(factors["time"])),
+        drift_corrected=factors["time"] is not None,
     )
 
 
@@ -90,26 +104,18 @@ def _note(factors: Floats | None) -> str:
     )
 
 
-def _corrected(timings: Timings) -> tuple[Timings, Floats | None]:
-    factors = drift_factors(timings.time_s)
-    return timings if factors is None else _divided(timings, factors), factors
-
-
-def _together(timings: Timings, base: Timings) -> tuple[Timings, Timings, Floats | None]:
-    factors = drift_factors(np.concatenate([timings.time_s, base.time_s], axis=1))
-    if factors is None:
-        return timings, base, None
-    ours, theirs = factors[: timings.runs], factors[timings.runs :]
-    return _divided(timings, ours), _divided(base, theirs), factors
-
-
-def _divided(timings: Timings, factors: Floats) -> Timings:
-    lanes = timings.lanes
-    of_intervals = factors[lanes.run]
-    scaled = replace(
-        lanes,
-        start_s=ratio(lanes.start_s, of_intervals),
-        kern_s=ratio(lanes.kern_s, of_intervals),
-        end_s=ratio(lanes.end_s, of_intervals),
+def _divided(profile: Profile, factors: Mapping[str, Floats | None]) -> Profile:
+    """The profile with the durations on each side divided by the factors of their runs."""
+    executions = profile.executions
+    divisor = np.ones(len(executions))
+    for side, measure in _OF_SIDES.items():
+        found = factors[measure]
+        if found is not None:
+            chosen = on_side(profile, side)
+            divisor[chosen] = found[executions.run[chosen]]
+    scaled = executions.changed(
+        duration_s=ratio(executions.duration_s, divisor),
+        self_s=ratio(executions.self_s, divisor),
+        first_kernel_s=ratio(executions.first_kernel_s, divisor),
     )
-    return Timings(scaled, operators=timings.operators, runs=timings.runs)
+    return profile.changed(executions=scaled)

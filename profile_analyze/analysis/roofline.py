@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
+from profile_analyze.model.measures import TIME
+from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, finite, ratio
 from profile_analyze.model.rows import Formulas
+from profile_analyze.model.terms import COPY, DATA_MOVEMENT, DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,41 +30,21 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MOVERS: Final = ("Copy", "Concat", "Dimshuffle")
-"""Types that only move data: what MegEngine calls their computation counts elements, so that only
-the bandwidth bounds them."""
-
-CLOCK_S: Final = 1e-6
-"""What the clock of a CPU's comp node resolves; a shorter time there says nothing."""
-_CPU_LANES: Final = ('CompNode("cpu', 'CompNode("multithread')
-
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 
-_DTYPES: Final[Mapping[str, str]] = {
-    "Float32": "fp32",
-    "Float16": "fp16",
-    "BFloat16": "bf16",
-    "Int8": "int8",
-    "Uint8": "int8",
-    "QuantizedS8": "int8",
-    "Quantized8Asymm": "int8",
-}
-"""The runtime's names of dtypes as those of rates."""
+_RATE_OF: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
+"""Dtypes that compute at the rate of another."""
 
 
 def rate_dtypes(profile: Profile) -> Categorical[str]:
     """Shape (operators,): the dtype that each computes in, N/A where the profile does not say.
 
-    It is that of the first input whose dtype is known; one that no device has a rate for (Int32)
-    is given under its own name.
+    By its canonical name, or that of the dtype with the same rate.
     """
-
-    def first(dtypes: tuple[str | None, ...]) -> str | None:
-        known = next(filter(None, dtypes), None)
-        return _DTYPES.get(known, known) if known else None
-
-    return profile.detail("input_dtypes").mapped(first)
+    return profile.operators.categorical("compute_dtype").mapped(
+        lambda dtype: _RATE_OF.get(dtype, dtype)
+    )
 
 
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
@@ -70,18 +53,26 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     Not that of the host, nor a wait time; not one shorter than the clock resolves, nor zero.
     """
     times: Floats = rows["time"]
-    if rows.side == "host" or rows.end_key == "kern":
+    if rows.measure != TIME:
         return np.zeros(len(times), np.bool_)
     judged: NDArray[np.bool_] = ~np.isnan(times) & (times > 0) & ~below_the_clock(rows)
     return judged
 
 
 def below_the_clock(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the time is shorter than the clock of its comp node resolves."""
-    lanes = rows["device"]
-    on_cpu = lanes.where(word.startswith(_CPU_LANES) for word in lanes.categories)
-    short: NDArray[np.bool_] = rows["time"] < CLOCK_S * (1 - 1e-6)  # but for rounding noise
-    found: NDArray[np.bool_] = on_cpu & short
+    """Shape (operators,): whether the time is shorter than the clock of its tracks resolves."""
+    resolution_s = _resolution_s(rows.profile)
+    short: NDArray[np.bool_] = rows["time"] < resolution_s * (1 - 1e-6)  # but for rounding noise
+    return short
+
+
+def _resolution_s(profile: Profile) -> Floats:
+    """Shape (operators,): what the coarsest clock on the device that timed it resolves."""
+    executions = profile.executions
+    on_device = on_side(profile, DEVICE)
+    of_tracks = np.array([track.resolution_s for track in profile.tracks], np.float64)
+    found = np.zeros(len(profile))
+    np.maximum.at(found, executions.operator[on_device], of_tracks[executions.track[on_device]])
     return found
 
 
@@ -99,9 +90,19 @@ def _rates(rows: OperatorRows) -> Floats:
 
 
 def moves_only(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the operator is of one of `MOVERS`."""
-    types = rows.profile.type
-    return types.where(word in MOVERS for word in types.categories)
+    """Shape (operators,): whether the operator only moves data, so that only bytes bound it.
+
+    What a runtime calls the computation of a data movement counts elements. One without a
+    computation may be a view, which moves nothing.
+    """
+    category = rows.profile.operators.category
+    is_copy, is_movement = (
+        category.where(one == wanted for one in category.categories)
+        for wanted in (COPY, DATA_MOVEMENT)
+    )
+    known: NDArray[np.bool_] = ~np.isnan(rows.profile.operators.computation)
+    found: NDArray[np.bool_] = is_copy | (is_movement & known)
+    return found
 
 
 def _compute_time(rows: OperatorRows) -> Floats:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
+from profile_analyze.model.terms import LEVELS, UNITS
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
@@ -25,10 +27,10 @@ from profile_analyze.units import parse_quantity, parse_time
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.profile import Side
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.gate import FailCondition
     from profile_analyze.query.question import Query
 
@@ -36,8 +38,8 @@ PROGRAM: Final = "profile_analyze"
 COMMAND: Final = "profile-analyze"
 
 _DESCRIPTION: Final = """\
-Tells where the time of a neural network goes, from the JSON profile that its runtime
-wrote: the slowest operators or kinds of operator, with FLOPS and memory bandwidth."""
+Tells where the time of a neural network goes, from the profile that its runtime wrote:
+the slowest operators or kinds of operator, with FLOPS and memory bandwidth."""
 
 _EXAMPLES: Final = """\
 examples:
@@ -78,6 +80,9 @@ _LATER_OPTIONS: Final = frozenset(
         "print_completion",
         "version",
         "run_stat",
+        "skip_runs",
+        "level",
+        "unit",
         "skip_bad",
         "correct_drift",
         "compare",
@@ -137,9 +142,9 @@ def parser() -> argparse.ArgumentParser:
     _add_groups(result.add_argument_group("groups: one row for several operators"))
     _add_order(result.add_argument_group("order: which come first, and how many"))
     _add_runs(result.add_argument_group("runs: several files of one model"))
-    _add_comparison(result.add_argument_group("comparison: with what was before"))
+    _add_comparison(result.add_argument_group("comparison: with a baseline"))
     _add_view(result.add_argument_group("view: what is shown"))
-    _add_form(result.add_argument_group("form: how it is written"))
+    _add_form(result.add_argument_group("output: how it is written"))
     return result
 
 
@@ -196,7 +201,7 @@ def _add_groups(group: argparse._ArgumentGroup) -> None:
         "--aggregate",
         metavar="HOW[,HOW...]",
         help=f"how values become a group's: {', '.join(AGGREGATES)}, or a percentile such as p90; "
-        "further ones are of the time, in columns of their own. Without --aggregate-by: all "
+        "each further one adds a column of the time. Without --aggregate-by: all "
         "operators in one row. FLOPS and bandwidth are the sum of work over the sum of time for "
         "sum and mean; otherwise of the operators' own",
     )
@@ -241,7 +246,14 @@ def _add_runs(group: argparse._ArgumentGroup) -> None:
         "--run-stat",
         choices=RUN_STATISTICS,
         default=RUN_STATISTICS[0],
-        help="which of the times of several runs is shown (default: median)",
+        help="which statistic of several runs is shown (default: median)",
+    )
+    group.add_argument(
+        "--skip-runs",
+        type=_count_of_runs,
+        default=0,
+        metavar="N",
+        help="leave out the first N runs of each process, which warm up (default: 0)",
     )
     group.add_argument(
         "--skip-bad",
@@ -277,7 +289,14 @@ def _add_comparison(group: argparse._ArgumentGroup) -> None:
         "--threshold",
         type=_fraction,
         metavar="SHARE",
-        help="the least change that is called one (default: 3%%)",
+        help="the smallest change that a verdict calls slower or faster (default: 3%%)",
+    )
+    group.add_argument(
+        "--unit",
+        choices=UNITS,
+        default=UNITS[0],
+        help="what statistics count if a file has several runs: processes, each by the median of "
+        "its runs, or iterations, as if they were independent (default: process)",
     )
     group.add_argument(
         "--fail-if",
@@ -298,6 +317,12 @@ def _add_comparison(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_view(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--level",
+        choices=LEVELS,
+        help="what a row is, where the profile has several levels: an innermost operator, an "
+        "outermost one (top), a kernel or a module (default: operator, or what there is)",
+    )
     group.add_argument(
         "--show-host", action="store_true", help="a table of host times after that of the device"
     )
@@ -341,7 +366,8 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--format",
         choices=[form for form in FORMS if form != OPERATORS],
-        help="table: boxes (the default); plain: a line a row; markdown; wiki; for programs, with "
+        help="table: boxes (the default for MegEngine profiles); plain: a line a row (the default "
+        "otherwise); markdown; wiki; for programs, with "
         "raw numbers in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
     )
     group.add_argument(
@@ -470,6 +496,12 @@ def _fraction(text: str) -> float:
     return found
 
 
+def _count_of_runs(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
+    return int(text)
+
+
 def _count(text: str) -> int:
     try:
         count = int(text)
@@ -490,6 +522,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         known.error(f"unrecognized arguments: {' '.join(unknown)}{_meant(known, unknown)}")
     _check_a_profile_is_named(arguments)
+    _rename_columns(arguments)
     _check_form(arguments)
     _check_comparison(arguments)
     _check_what_the_format_needs(arguments)
@@ -508,6 +541,15 @@ def _meant(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
     return ""
 
 
+def _rename_columns(arguments: argparse.Namespace) -> None:
+    """What the original calls `opr_id` is `id` here."""
+    for option in ("order_by", "columns"):
+        named = getattr(arguments, option)
+        if named is not None:
+            setattr(arguments, option, re.sub(r"\bopr_id\b", "id", named))
+    arguments.where = [re.sub(r"\bopr_id\b", "id", text) for text in arguments.where]
+
+
 def _check_a_profile_is_named(arguments: argparse.Namespace) -> None:
     if arguments.files:
         return
@@ -520,9 +562,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
+        ("--unit", arguments.unit != UNITS[0] and not arguments.fail_if),
     ):
         if given and not arguments.compare:
-            raise QueryError(f"{option} is of a comparison: --compare names what to compare with")
+            raise QueryError(f"{option} needs --compare, which names what to compare with")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain is of conditions: --fail-if states them")
 
@@ -575,7 +618,14 @@ def _check_form(arguments: argparse.Namespace) -> None:
         )
 
 
+_MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
+    "end": {"device": "time", "host": "host_time"},
+    "kern": {"device": "wait", "host": "host_wait"},
+}
+"""What the original's `--top-end-key` means on each side."""
+
 _OPTION_OF: Final = {
+    "level": "--level",
     "by": "--aggregate-by",
     "aggregates": "--aggregate",
     "min_time_s": "--min-time",
@@ -583,7 +633,14 @@ _OPTION_OF: Final = {
     "where": "--where",
     "having": "--having",
     "run_statistic": "--run-stat",
+    "skip_runs": "--skip-runs",
 }
+
+
+def in_options(error: QueryError) -> QueryError:
+    """The error with the option that is wrong, where it names the field of a question."""
+    field, _, message = str(error).partition(": ")
+    return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
 
 
 def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
@@ -602,31 +659,33 @@ def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side,
         "having": arguments.having,
         "order": arguments.order_by,
         "top": arguments.top,
-        "end_key": arguments.top_end_key,
         "peaks": peaks,
         "run_statistic": arguments.run_stat,
-        "runs_apart": _tells_runs_apart(arguments.columns),
+        "split_by": _split_by(arguments.columns),
+        "level": arguments.level,
+        "unit": arguments.unit,
         "compared": bool(arguments.compare),
     }
     if arguments.threshold is not None:
         fields["threshold"] = arguments.threshold
     try:
-        return {"device": Query(side="device", **fields), "host": Query(side="host", **fields)}
+        measures = _MEASURES[arguments.top_end_key]
+        return {side: Query(measure=measure, **fields) for side, measure in measures.items()}
     except QueryError as error:
-        field, _, message = str(error).partition(": ")
-        if field not in _OPTION_OF:
+        if (better := in_options(error)) is error:
             raise
-        raise QueryError(f"argument {_OPTION_OF[field]}: {message}") from None
+        raise better from None
 
 
-def _tells_runs_apart(columns: str | None) -> bool:
-    """Whether columns that are to be shown are of single runs; that they exist is checked later."""
+def _split_by(columns: str | None) -> tuple[str, ...]:
+    """What operators are split by for columns that are to be shown; these are checked later."""
     from profile_analyze.query.catalog import find_column, split_names
 
     if columns is not None:
         with suppress(QueryError):
-            return any(find_column(name).needs_runs_apart for name in split_names(columns))
-    return False
+            found = map(find_column, split_names(columns))
+            return tuple(column.base_name for column in found if column.needs_split)
+    return ()
 
 
 def conditions_of(arguments: argparse.Namespace, query: Query) -> tuple[FailCondition, ...]:

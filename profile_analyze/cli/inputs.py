@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.cli.arguments import in_options
 from profile_analyze.cli.progress import Progress
-from profile_analyze.errors import InputError
+from profile_analyze.errors import InputError, QueryError
 from profile_analyze.readers.paths import LIST, files_in
 from profile_analyze.readers.source import Source
 
@@ -59,6 +60,8 @@ class Reading:
         self._skip_bad: bool = arguments.skip_bad
         self._match: str = arguments.match
         self._correct_drift: bool = arguments.correct_drift
+        self._skip_runs: int = arguments.skip_runs
+        self._level: str | None = arguments.level
         self._details: frozenset[str] = frozenset()
         self._single: Source | None = None
         if len(inputs.all) == 1:
@@ -67,14 +70,14 @@ class Reading:
         self._sides: list[RunsAhead] = []
 
     def begin(self, details: frozenset[str]) -> None:
-        """Begin to read, if there are many files, what of `model.profile.DETAILS` is needed."""
+        """Begin to read, if there are many files, what of `OPTIONAL_COLUMNS` is needed."""
         self._details = details
         if self._single is not None:
             return
         if self._inputs.base:
-            from profile_analyze.model.comparison import COMPARISON_DETAILS
+            from profile_analyze.model.comparison import COMPARISON_COLUMNS
 
-            self._details |= COMPARISON_DETAILS
+            self._details |= COMPARISON_COLUMNS
         from profile_analyze.readers.many import RunsAhead
 
         self._sides = [
@@ -89,22 +92,38 @@ class Reading:
         ]
 
     def source(self) -> Profile | Comparison:
-        """What is asked about. Raises `InputError`."""
-        if self._single is not None:
-            from profile_analyze.readers.loading import profile_in
+        """What is asked about, of the level that is asked for.
 
-            return self._corrected(profile_in(self._single, self._details, processes=_processes()))
-        progress = Progress(len(self._inputs.all))
-        try:
-            profiles = [self._profile(side, progress) for side in self._sides]
-        finally:
-            progress.clear()
-        profile, *base = profiles
+        Raises `InputError`, and `QueryError` if there is no such level, or no run is left.
+        """
+        profile, *base = (self._prepared(profile) for profile in self._profiles())
         if not base:
             return self._corrected(profile)
         from profile_analyze.model.comparison import compare
 
         return self._corrected(compare(profile, base[0], self._match))
+
+    def _profiles(self) -> list[Profile]:
+        """What is asked about, and what that is compared with."""
+        if self._single is not None:
+            from profile_analyze.readers.loading import profile_in
+
+            return [profile_in(self._single, self._details, processes=_processes())]
+        progress = Progress(len(self._inputs.all))
+        try:
+            return [self._profile(side, progress) for side in self._sides]
+        finally:
+            progress.clear()
+
+    def _prepared(self, profile: Profile) -> Profile:
+        """The profile without the runs to skip, of the level that is asked for."""
+        from profile_analyze.model.iterations import without_first_runs
+        from profile_analyze.model.levels import at_level
+
+        try:
+            return at_level(without_first_runs(profile, self._skip_runs), self._level)
+        except QueryError as error:
+            raise in_options(error) from None
 
     def _profile(self, side: RunsAhead, progress: Progress) -> Profile:
         try:

@@ -35,6 +35,8 @@ from profile_analyze.errors import (
     UnknownColumnError,
 )
 from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.terms import DEVICE, HOST, RUN_KEYS
 from profile_analyze.report.base import Display, Report
 from profile_analyze.report.forms import PLAIN, TABLE, find_renderer, kind_of_picture
 from profile_analyze.report.sections import Chart, Verdicts
@@ -46,7 +48,8 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.cli.inputs import Inputs
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import Profile, Side
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.gate import FailCondition, FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.query.summary import Summary
@@ -162,13 +165,10 @@ def _renderer_for(source: Profile | Comparison, renderers: tuple[Renderer, ...])
     """The one of `renderers` that answers, now that the profile is known."""
     if len(renderers) == 1:
         return renderers[0]
-    default = default_output_of(profile_of(source))
+    from profile_analyze.readers.loading import default_output_format
+
+    default = default_output_format(profile_of(source))
     return next(renderer for renderer in renderers if renderer.name == default)
-
-
-def default_output_of(profile: Profile) -> str:  # noqa: ARG001  # there is one kind of profile yet
-    """The output format of a profile where no option asks for another: one of `DEFAULT_FORMS`."""
-    return TABLE
 
 
 def profile_of(source: Profile | Comparison) -> Profile:
@@ -284,7 +284,7 @@ def _details(
     columns: tuple[str, ...],
     renderers: Iterable[Renderer],
 ) -> frozenset[str]:
-    """What of `model.profile.DETAILS` is needed to answer `query` and to show the answer.
+    """What of `OPTIONAL_COLUMNS` is needed to answer `query` and to show the answer.
 
     That is `columns`, or else what any of `renderers` shows by itself.
     """
@@ -323,7 +323,8 @@ def _answers(
         for name in columns or renderer.columns(table.query):
             _ = table.shown[table.column(name).name]
     asked = profile_of(source)
-    taken_together = () if tables and device.runs_apart else asked.notes_on_runs
+    are_apart = set(device.split_by) & set(RUN_KEYS)
+    taken_together = () if tables and are_apart else asked.notes_on_runs
     on_base = source.notes if isinstance(source, Comparison) else ()
     notes = [
         asked.notes,
@@ -341,7 +342,7 @@ def _on_the_rest(table: Table) -> tuple[str, ...]:
     """A note if the answer has more rows than are shown."""
     if table.available == len(table):
         return ()
-    side = table.query.side
+    side = MEASURES[table.query.measure].side
     return (f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",)
 
 
@@ -388,7 +389,7 @@ def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
         profile = load(file, max_size=arguments.max_size)
     except InputError:
         return None
-    return None if profile.device.recorded.any() or profile.host.recorded.any() else profile
+    return None if profile.recorded(DEVICE).any() or profile.recorded(HOST).any() else profile
 
 
 def _display(arguments: argparse.Namespace) -> Display:

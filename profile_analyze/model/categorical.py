@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import count
@@ -66,10 +67,20 @@ class Categorical(Generic[T]):
             codes.append(place_of[part.codes])
         return cls(np.concatenate(codes) if codes else np.empty(0, np.int64), tuple(places))
 
+    @classmethod
+    def constant(cls, value: T, rows: int) -> Categorical[T]:
+        """`rows` times the same value, which takes no memory a row."""
+        return cls(np.broadcast_to(np.int64(0), rows), (value,))
+
+    @classmethod
+    def missing(cls, rows: int) -> Categorical[T]:
+        """`rows` times N/A, which takes no memory a row."""
+        return cls(np.broadcast_to(np.int64(MISSING_CODE), rows), ())
+
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: NDArray[np.int64]) -> Categorical[T]:
+    def take(self, rows: NDArray[np.int64] | NDArray[np.int32]) -> Categorical[T]:
         """The same column with only `rows`, in their order."""
         return Categorical(self.codes[rows], self.categories)
 
@@ -87,12 +98,14 @@ class Categorical(Generic[T]):
         truths = np.fromiter(holds, np.bool_, len(self.categories))
         return np.append(truths, False)[self.codes]
 
-    def ranks(self) -> NDArray[np.float64]:
+    def ranks(self, *, natural: bool = False) -> NDArray[np.float64]:
         """Shape (rows,): each value's rank among the sorted categories, NaN for N/A.
 
-        Numbers come before texts.
+        Numbers come before texts. With `natural`, digits within texts count as numbers: conv2
+        comes before conv10.
         """
-        keys: list[Any] = [(isinstance(word, str), word) for word in self.categories]
+        as_key = _natural if natural else _plain
+        keys: list[Any] = [as_key(category) for category in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         rank = np.full(len(order) + 1, np.nan)
         rank[order] = np.arange(len(order))
@@ -104,3 +117,21 @@ class Categorical(Generic[T]):
         for place, word in enumerate(self.categories):  # one by one: words may be tuples
             words[place] = word
         return words[self.codes]
+
+
+def _plain(value: Any) -> Any:
+    return isinstance(value, str), value
+
+
+def _natural(value: Any) -> Any:
+    """Every other part of a text is digits, so that parts of one kind are compared."""
+    if not isinstance(value, str):
+        return False, value
+    parts = re.split(r"([0-9]+)", value)
+    return True, [_digits(part) if n % 2 else (0, part) for n, part in enumerate(parts)], value
+
+
+def _digits(text: str) -> tuple[int, str]:
+    """What digits are sorted by: the longer number is larger, however long (`int` has a limit)."""
+    significant = text.lstrip("0")
+    return len(significant), significant

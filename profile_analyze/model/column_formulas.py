@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.numbers import over_runs, ratio, spread_of_runs
+from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
+from profile_analyze.model.splitting import of_tracks
+from profile_analyze.model.terms import DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,27 +47,30 @@ def _count(rows: GroupRows) -> NDArray[np.int64]:
     return rows.sizes
 
 
-def _time(rows: OperatorRows) -> Floats:
-    return rows.profile.timings(rows.side).chosen_s(rows.end_key)
+def _measured(name: str) -> Callable[[OperatorRows], Values]:
+    def formula(rows: OperatorRows) -> Floats:
+        return rows.profile.measured(name)
+
+    return formula
 
 
-def _device_time(rows: OperatorRows) -> Floats:
-    return rows.profile.device.chosen_s("end")
+def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Values]:
+    """That of one call times the calls in a run; of one call where no run is known."""
 
+    def formula(rows: OperatorRows) -> Floats:
+        calls = rows.profile.calls()
+        never_ran = np.isnan(calls).all(axis=1, keepdims=True)
+        per_call: Floats = getattr(rows.profile.operators, name)
+        return finite(per_call[:, np.newaxis] * np.where(never_ran, 1.0, calls))
 
-def _host_time(rows: OperatorRows) -> Floats:
-    return rows.profile.host.chosen_s("end")
-
-
-def _wait(rows: OperatorRows) -> Floats:
-    return rows.profile.device.chosen_s("kern")
+    return formula
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
     """Work per second of running. A wait time does no work: there the rate is N/A."""
 
     def formula(rows: OperatorRows) -> Floats:
-        if rows.end_key == "kern":
+        if not rows.measure.is_run_time:
             return np.full(len(rows["time"]), np.nan)
         return ratio(rows[work], rows["time"])
 
@@ -76,9 +81,9 @@ def _intensity(rows: OperatorRows) -> Floats:
     return ratio(rows["computation"], rows["memory"])
 
 
-def _detail(name: str) -> Callable[[OperatorRows], Values]:
+def _optional(name: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Values:
-        return rows.profile.detail(name)
+        return rows.profile.operators.categorical(name)
 
     return formula
 
@@ -88,32 +93,34 @@ def _input_dtype(rows: OperatorRows) -> Categorical[str]:
         known = dict.fromkeys(filter(None, dtypes))
         return ", ".join([*known, *["N/A"] * (None in dtypes)]) if known else None
 
-    return rows.profile.detail("input_dtypes").mapped(text)
+    return rows.profile.operators.categorical("input_dtypes").mapped(text)
 
 
-def _device(rows: OperatorRows) -> Categorical[str]:
-    """The base tells it of what only the base has."""
-    own = rows.profile.device.lanes_of_operators()
-    if rows.comparison is None:
-        return own
-    others = rows.comparison.base_device.lanes_of_operators()
-    both = zip(own.values().tolist(), others.values().tolist(), strict=True)
-    return Categorical.of([ours or theirs for ours, theirs in both])
+def _split(key: str) -> Callable[[OperatorRows], Values]:
+    def formula(rows: OperatorRows) -> Categorical[Any]:
+        return rows.profile.split_by[key]
+
+    return formula
 
 
-def _run_of(rows: OperatorRows) -> NDArray[np.int64]:
-    run_of = rows.profile.run_of
-    assert run_of is not None, "runs are not kept apart"
-    return run_of
+def _tracks(key: str) -> Callable[[OperatorRows], Values]:
+    """The values where each operator ran, or that by which rows are split.
 
+    The base tells it of what only the base has.
+    """
 
-def _file(rows: OperatorRows) -> Categorical[str]:
-    files: Categorical[str] = Categorical.of(rows.profile.files)
-    return files.take(_run_of(rows))
+    def formula(rows: OperatorRows) -> Categorical[Any]:
+        if key in rows.profile.split_by:
+            return rows.profile.split_by[key]
+        side = rows.measure.side if key == "track" else DEVICE
+        own = of_tracks(rows.profile, key, side)
+        if rows.comparison is None:
+            return own
+        others = of_tracks(rows.comparison.base, key, side)
+        both = zip(own.values().tolist(), others.values().tolist(), strict=True)
+        return Categorical.of([ours or theirs for ours, theirs in both])
 
-
-def _run(rows: OperatorRows) -> Categorical[int]:
-    return Categorical(_run_of(rows), tuple(range(1, len(rows.profile.files) + 1)))
+    return formula
 
 
 FORMULAS: Final = Formulas(
@@ -125,26 +132,32 @@ FORMULAS: Final = Formulas(
         "share": _share,
     },
     of_operators={
-        "id": lambda rows: rows.profile.id,
-        "name": lambda rows: rows.profile.name,
-        "type": lambda rows: rows.profile.type,
-        "time": _time,
-        "device_time": _device_time,
-        "host_time": _host_time,
-        "wait": _wait,
-        "computation": lambda rows: rows.profile.computation,
+        "id": lambda rows: rows.profile.operators.key,
+        "name": lambda rows: rows.profile.operators.name,
+        "type": lambda rows: rows.profile.operators.type,
+        "category": lambda rows: rows.profile.operators.category,
+        "scope": lambda rows: rows.profile.operators.scope,
+        "time": lambda rows: rows.profile.measured(rows.measure.name),
+        "device_time": _measured("time"),
+        "host_time": _measured("host_time"),
+        "wait": _measured("wait"),
+        "queue": _measured("queue"),
+        "self": _measured("self"),
+        "calls": lambda rows: rows.profile.calls(),
+        "computation": _work("computation"),
+        "computation_source": lambda rows: rows.profile.operators.source_of("computation"),
         "flops": _rate("computation"),
-        "memory": lambda rows: rows.profile.memory,
+        "memory": _work("memory"),
+        "memory_source": lambda rows: rows.profile.operators.source_of("memory"),
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
-        "in_shapes": _detail("in_shapes"),
-        "in_layouts": _detail("in_layouts"),
-        "out_shapes": _detail("out_shapes"),
+        "in_shapes": _optional("in_shapes"),
+        "in_strides": _optional("in_strides"),
+        "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
-        "device": _device,
-        "parameters": _detail("parameters"),
-        "file": _file,
-        "run": _run,
+        **{key: _tracks(key) for key in ("device", "track", "stream", "rank")},
+        "parameters": _optional("parameters"),
+        **{key: _split(key) for key in ("file", "run", "step", "phase")},
     },
     of_groups={"count": _count},
 )

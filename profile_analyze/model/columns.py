@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+from profile_analyze.model.terms import CATEGORIES, SPLIT_KEYS
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
 if TYPE_CHECKING:
@@ -106,20 +107,21 @@ class Column(NamedTuple):
     Conditions then take what is nearer than half a nanosecond as equal. What is worked out from
     such differences and from other numbers is compared exactly."""
     detail: str = ""
-    """What of `profile.DETAILS` it is made from."""
+    """The optional column of the profile that it is made from."""
     needs_peaks: bool = False
     """Whether it compares with the peak rates of a device, so that those must be given."""
     needs_base: bool = False
     """Whether it compares with another profile, so that one must be given."""
-    needs_runs_apart: bool = False
-    """Whether it tells runs apart, so that there must be a row for each."""
-    shown_as: Literal["percent", "digits"] = "percent"
-    """How people see a bare number that is not whole: as `8.5%`, or as `1.07`, in three digits."""
+    needs_split: bool = False
+    """Whether only executions have it, so that rows must be split by it: `model.splitting`."""
+    shown_as: Literal["percent", "digits", "count"] = "percent"
+    """How people see a bare number: as `8.5%`, as `1.07` in three digits, or as `12`."""
     signed: bool = False
     """Whether people are shown the sign of what is above 0 too."""
     has_order: bool = True
     """Whether one value is before another; shapes are not."""
-    aliases: tuple[str, ...] = ()
+    has_natural_order: bool = False
+    """Whether digits within texts count as numbers when rows are ordered by it."""
     for_programs: str = ""
     """What programs call it, without the unit, where its name would be that of an aggregate."""
 
@@ -127,6 +129,16 @@ class Column(NamedTuple):
     def running(self) -> RunningSum | None:
         """The rule of a running sum; None for a column whose values do not depend on the order."""
         return self.of_operators if isinstance(self.of_operators, RunningSum) else None
+
+    @property
+    def splits(self) -> bool:
+        """Whether operators are split by it where groups are formed by it."""
+        return self.base_name in SPLIT_KEYS
+
+    @property
+    def base_name(self) -> str:
+        """The name of the column that it is made from, its own unless it is a part of another."""
+        return self.of_operators.column if isinstance(self.of_operators, PartOf) else self.name
 
     @property
     def orderable(self) -> bool:
@@ -154,8 +166,8 @@ class RowKind(NamedTuple):
     """Whether there are peak rates to compare with."""
     has_base: bool = False
     """Whether there is another profile to compare with."""
-    runs_apart: bool = False
-    """Whether each run has rows of its own."""
+    split_by: tuple[str, ...] = ()
+    """By which keys of executions rows are split."""
 
     @property
     def noun(self) -> str:
@@ -168,7 +180,7 @@ class RowKind(NamedTuple):
             return False
         if column.needs_base and not self.has_base:
             return False
-        if column.needs_runs_apart and not self.runs_apart:
+        if column.needs_split and column.base_name not in self.split_by:
             return False
         if self.keys is None:
             return column.of_operators is not None
@@ -179,8 +191,10 @@ COLUMNS: Final = (
     Column(
         "id",
         "",
-        "the operator's number in the graph",
-        aliases=("opr_id",),
+        "what tells the operator from all others in the file: a number, or a text, of which conv2 "
+        "comes before conv10",
+        kind="mixed",
+        has_natural_order=True,
     ),
     Column(
         "name",
@@ -197,6 +211,21 @@ COLUMNS: Final = (
         is_key=True,
     ),
     Column(
+        "category",
+        "",
+        "what kind of work it is, in the same words for every runtime: " + ", ".join(CATEGORIES),
+        kind="text",
+        is_key=True,
+    ),
+    Column(
+        "scope",
+        "",
+        "the modules or regions around the operator, outermost first",
+        kind="text",
+        as_text="/".join,
+        is_key=True,
+    ),
+    Column(
         "count",
         "1",
         "how many operators are in the group; in a comparison, of either side",
@@ -206,9 +235,9 @@ COLUMNS: Final = (
     Column(
         "time",
         "s",
-        "end - start, the largest over the operator's comp nodes or threads "
-        "(kern - start where wait times are asked for); of several runs the median, or what "
-        "--run-stat says, and of a group that of its times in each run",
+        "from start to end on the device, or the time that is asked for instead; calls in a run "
+        "are added up; of several runs the median, or what --run-stat says; a group's times are "
+        "added up in each run first",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -266,7 +295,7 @@ COLUMNS: Final = (
     Column(
         "device_time",
         "s",
-        "end - start on the device, whichever time is asked for",
+        "from start to end on the device, whichever time is asked for",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -274,7 +303,7 @@ COLUMNS: Final = (
     Column(
         "host_time",
         "s",
-        "end - start on the host, whichever time is asked for",
+        "from start to end on the host, whichever time is asked for",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -282,17 +311,50 @@ COLUMNS: Final = (
     Column(
         "wait",
         "s",
-        "kern - start on the device: how long the operator waited for its first kernel; one that "
-        "started after the end does not count",
+        "on the device, from the start to the first kernel: how long the operator waited for it; "
+        "one that started after the end does not count",
         AGGREGATED,
         timed=True,
         measured=True,
     ),
     Column(
+        "queue",
+        "s",
+        "on the device, from the end of the call that launched it to the start",
+        AGGREGATED,
+        timed=True,
+        measured=True,
+    ),
+    Column(
+        "self",
+        "s",
+        "the time without what ran nested inside, on the host or, where there is no device, on the "
+        "CPU threads",
+        AGGREGATED,
+        timed=True,
+        measured=True,
+    ),
+    Column(
+        "calls",
+        "1",
+        "how often it was called in a run",
+        AGGREGATED,
+        timed=True,
+        shown_as="count",
+    ),
+    Column(
         "computation",
         "FLO",
-        "floating-point operations, two for a multiply-add",
+        "floating-point operations of all calls in a run, two for a multiply-add",
         AGGREGATED,
+        timed=True,
+    ),
+    Column(
+        "computation_source",
+        "",
+        "where the computation is from: measured (the runtime says it), derived or unknown",
+        kind="text",
+        is_key=True,
     ),
     Column(
         "flops",
@@ -303,8 +365,16 @@ COLUMNS: Final = (
     Column(
         "memory",
         "byte",
-        "bytes of all inputs and outputs, each counted once",
+        "bytes of all inputs and outputs of all calls in a run, each counted once",
         AGGREGATED,
+        timed=True,
+    ),
+    Column(
+        "memory_source",
+        "",
+        "where the memory is from, likewise",
+        kind="text",
+        is_key=True,
     ),
     Column(
         "bandwidth",
@@ -329,13 +399,13 @@ COLUMNS: Final = (
         has_order=False,
     ),
     Column(
-        "in_layouts",
+        "in_strides",
         "",
         "the strides, in elements, of each input; or contiguous, where they are those of its shape",
         kind="text",
         is_key=True,
         as_text=strides_text,
-        detail="in_layouts",
+        detail="in_strides",
         has_order=False,
     ),
     Column(
@@ -360,8 +430,29 @@ COLUMNS: Final = (
     Column(
         "device",
         "",
-        "the comp nodes that the operator ran on",
+        "the devices that the operator ran on",
         kind="text",
+        is_key=True,
+    ),
+    Column(
+        "track",
+        "",
+        "the streams, threads and the like that the operator ran on",
+        kind="text",
+        is_key=True,
+    ),
+    Column(
+        "stream",
+        "",
+        "the streams among them",
+        kind="text",
+        is_key=True,
+    ),
+    Column(
+        "rank",
+        "",
+        "the ranks of the processes of a distributed job that the operator ran in",
+        kind="mixed",
         is_key=True,
     ),
     Column(
@@ -380,7 +471,7 @@ COLUMNS: Final = (
         "the file that the run was read from",
         kind="text",
         is_key=True,
-        needs_runs_apart=True,
+        needs_split=True,
     ),
     Column(
         "run",
@@ -388,6 +479,22 @@ COLUMNS: Final = (
         "the number of the run, from 1 on in the order in which the files are named",
         kind="mixed",
         is_key=True,
-        needs_runs_apart=True,
+        needs_split=True,
+    ),
+    Column(
+        "step",
+        "",
+        "the number that the file gives the run, where several are in a file",
+        kind="mixed",
+        is_key=True,
+        needs_split=True,
+    ),
+    Column(
+        "phase",
+        "",
+        "the part of a training step: forward, backward, optimizer",
+        kind="text",
+        is_key=True,
+        needs_split=True,
     ),
 )

@@ -9,20 +9,19 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.facts import concatenated, facts_of, taken
 from profile_analyze.model.identity import identities
-from profile_analyze.model.profile import Profile, Timings
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.splitting import split_alike
+from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.profile import Side
-
-ADDED: Final = "added"
-REMOVED: Final = "removed"
+    from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
@@ -35,28 +34,23 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """Each way to match, as steps: what operators matched by the step are called, and the columns in
 which they agree. Each step looks at what the steps before it have left over."""
 
-COMPARISON_DETAILS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
-"""The details that are needed to match."""
+COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
+"""The optional columns that are needed to match."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """A profile and a base, by operator: those of the profile, then those that only the base has.
 
-    What `profile` says of the latter (name, type, shapes) is what the base says of them; it has no
-    times of them, nor any computation or memory.
+    Both have the same rows. What `profile` says of operators that only the base has (name, type,
+    shapes) is what the base says of them; it has no times of them, nor computation or memory.
     """
 
     profile: Profile
-    base_device: Timings
-    """Of the same operators, in the runs of the base."""
-    base_host: Timings
+    base: Profile
     match: Categorical[str]
     """Shape (operators,): `name` or `structure`, by which the two were matched; `added` for what
     only the profile has, `removed` for what only the base has."""
-    base_file: str
-    base_files: tuple[str, ...]
-    """The file of each run of the base."""
     base_operators: int
     notes: tuple[str, ...]
     """On the base and on the matching, a sentence each."""
@@ -64,70 +58,78 @@ class Comparison:
     """Whether what changed in all operators at once was taken out: see `analysis.drift`."""
 
     def __repr__(self) -> str:
-        return f"Comparison({self.profile!r}, base={self.base_file!r})"
-
-    def base(self, side: Side) -> Timings:
-        """The base's times of one side."""
-        return self.base_device if side == "device" else self.base_host
+        return f"Comparison({self.profile!r}, base={self.base.file!r})"
 
     @property
     def operators(self) -> int:
         """How many the profile has."""
         return int(self.on_sides()[0].sum())
 
-    @property
-    def base_runs(self) -> int:
-        """How many runs the base has."""
-        return self.base_device.runs
-
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Shape (operators,) each: whether the profile has it, whether the base has."""
-        words = self.match.categories
+        categories = self.match.categories
         return (
-            self.match.where(word != REMOVED for word in words),
-            self.match.where(word != ADDED for word in words),
+            self.match.where(how != REMOVED for how in categories),
+            self.match.where(how != ADDED for how in categories),
         )
 
 
-def compare(profile: Profile, base: Profile, match: str = "auto") -> Comparison:
-    """`profile` beside `base`, matched by one of `MATCHES`.
+def compare(
+    profile: Profile, base: Profile, match: str = "auto", level: str | None = None
+) -> Comparison:
+    """`profile` beside `base`, matched by one of `MATCHES`, both of the same level (`at_level`).
 
     `auto` matches what has the same name and type; of the rest, what has the same type, shapes and
     parameters, in the order of execution. `name` and `structure` do one of the two alone.
 
-    Raises `QueryError` for another `match`, and if a profile was loaded without shapes or
-    parameters.
+    Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
+    and if one of them has no such level.
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
+    profile, base = at_level(profile, level), at_level(base, level)
     base_row_of, how = _matched(profile, base, MATCHES[match])
     in_base = base_row_of >= 0
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])
-    operators = len(profile) + len(removed)
-    row_of_base = np.empty(len(base), np.int64)
+    row_of_base = np.empty(len(base), np.int32)
     row_of_base[base_row_of[in_base]] = np.flatnonzero(in_base)
-    row_of_base[removed] = np.arange(len(profile), operators)
-    everything = np.arange(len(profile))
+    row_of_base[removed] = np.arange(len(profile), len(profile) + len(removed))
     nothing = np.full(len(removed), np.nan)  # the profile does none of their work
-    of_removed = taken(facts_of(base), removed) | {"computation": nothing, "memory": nothing}
-    facts = concatenated([facts_of(profile), of_removed])
-    union = replace(
-        profile,
-        device=_padded(profile.device, everything, operators),
-        host=_padded(profile.host, everything, operators),
-        **facts,
-    )
+    of_removed = replace(base.operators.take(removed), computation=nothing, memory=nothing)
+    operators = Operators.concatenated([profile.operators, of_removed])
+    executions = base.executions
     comparison = Comparison(
-        profile=union,
-        base_device=_padded(base.device, row_of_base, operators),
-        base_host=_padded(base.host, row_of_base, operators),
+        profile=profile.changed(operators=operators),
+        base=base.changed(
+            operators=operators,
+            executions=executions.changed(operator=row_of_base[executions.operator]),
+        ),
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
-        base_file=base.file,
-        base_files=base.run_files,
         base_operators=len(base),
         notes=(),
     )
     return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison)))
+
+
+def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
+    """The comparison with a row for each operator and each value of `keys`: `splitting.split`.
+
+    What only one side has an execution of in a row is added or removed there.
+    """
+    (profile, base), former_row = split_alike([comparison.profile, comparison.base], keys)
+    if profile is comparison.profile:
+        return comparison
+    is_new, in_base = (_has_executions(one) for one in (profile, base))
+    former = comparison.match.take(former_row).values()
+    match = np.where(is_new & in_base, former, np.where(is_new, ADDED, REMOVED))
+    return replace(comparison, profile=profile, base=base, match=Categorical.of(match.tolist()))
+
+
+def _has_executions(profile: Profile) -> NDArray[np.bool_]:
+    """Shape (operators,): whether each ran at all."""
+    found = np.zeros(len(profile), np.bool_)
+    found[profile.executions.operator] = True
+    return found
 
 
 def _matched(
@@ -138,6 +140,8 @@ def _matched(
     how = [ADDED] * len(profile)
     left, base_left = np.arange(len(profile)), np.arange(len(base))
     for word, *columns in steps:
+        if "in_shapes" in columns and not _have_shapes(profile, base):
+            continue  # everything of one type would look the same
         known = _places(base, base_left, columns)
         found = [known.get(key, -1) for key in _places(profile, left, columns)]
         rows = np.array(found, np.int64)
@@ -150,6 +154,11 @@ def _matched(
     return base_row_of, how
 
 
+def _have_shapes(*profiles: Profile) -> bool:
+    """Whether no format lacks shapes; a profile that was loaded without them is an error later."""
+    return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
+
+
 def _places(
     profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
 ) -> dict[tuple[Any, ...], int]:
@@ -158,18 +167,20 @@ def _places(
     return dict(zip(keys, rows.tolist(), strict=True))
 
 
-def _padded(timings: Timings, row_of: NDArray[np.int64], operators: int) -> Timings:
-    return Timings(timings.lanes.placed(row_of), operators=operators, runs=timings.runs)
-
-
 def _notes_of(base: Profile) -> Iterator[str]:
     return (f"base: {note}" for note in (*base.notes, *base.notes_on_runs))
 
 
 def _notes_on(comparison: Comparison) -> Iterator[str]:
-    shared = set(comparison.profile.run_files) & set(comparison.base_files)
+    shared = set(comparison.profile.processes) & set(comparison.base.processes)
     if shared:
         yield f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}"
+    ours, theirs = comparison.profile.origin.format, comparison.base.origin.format
+    if ours != theirs:
+        yield (
+            f"the two sides are of different formats, {ours} and {theirs}: their times may differ "
+            "in kind"
+        )
     is_new, in_base = comparison.on_sides()
     both = int((is_new & in_base).sum())
     added, removed = int((~in_base).sum()), int((~is_new).sum())

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import EndKey, Profile, Side
+    from profile_analyze.model.measures import Measure
+    from profile_analyze.model.profile import Profile
 
 T = TypeVar("T")
 
@@ -49,6 +50,9 @@ class Rows(Protocol):
     def per_run(self, column: str) -> NDArray[np.float64]:
         """The values in each run of a column that has such, shape (rows, runs)."""
 
+    def per_unit(self, column: str) -> NDArray[np.float64]:
+        """What statistics count, shape (rows, units): see `iterations.by_unit`."""
+
     def once(self, work: Callable[[Any], T]) -> T:
         """What `work` makes of these rows, worked out when it is first asked for."""
 
@@ -65,12 +69,8 @@ class OperatorRows(Rows, Protocol):
         """What the profile is compared with, None if with nothing; aligned likewise."""
 
     @property
-    def side(self) -> Side:
-        """Whether device or host times are asked for."""
-
-    @property
-    def end_key(self) -> EndKey:
-        """Whether times last to the end or to the first kernel (the wait time)."""
+    def measure(self) -> Measure:
+        """Which time is asked for."""
 
     @property
     def peaks(self) -> Any:

@@ -1,4 +1,4 @@
-"""Several runs of one graph as one profile, and such a profile with its runs kept apart."""
+"""Several runs of one graph as one profile."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.facts import concatenated, facts_of, taken
+from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
-from profile_analyze.model.profile import LaneTimes, Profile, Timings
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -19,34 +21,36 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.facts import Facts
+    from profile_analyze.model.executions import Run, Track
+    from profile_analyze.model.measures import Field, Reduction
 
-IDENTITY: Final = ("name", "type", "in_shapes", "out_shapes")
+IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
 """What operators of two runs have in common if they are the same one: see `identities`."""
 
-IDENTITY_DETAILS: Final = frozenset({"in_shapes", "out_shapes"})
-"""The details that are needed for it."""
+IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes"})
+"""The optional columns that are needed for it."""
 
 
-class Seen(NamedTuple):
-    """What was read of some runs: of one file, or of several, joined or kept apart."""
+class Partial(NamedTuple):
+    """What was read of some runs: of one file, or of several."""
 
     keys: Sequence[tuple[Any, ...]]
     """What tells each operator from the others of a run; see `identities`."""
-    facts: Facts
-    """Of the same operators; so are the next two."""
+    operators: Operators
+    """The same operators; so are those of the next two."""
     runs_with: NDArray[np.int64]
     """How many runs have each."""
     conflicting: NDArray[np.bool_]
     """Whether runs tell different work of it."""
-    device: LaneTimes
-    host: LaneTimes
-    files: tuple[str, ...]
-    """The file of each run."""
-    hashes: tuple[int | None, ...]
-    """Of the times of each run; the same in all processes that are forked from one."""
-    profiles: int
-    sources: tuple[str, ...]
+    executions: Executions
+    tracks: tuple[Track, ...]
+    runs: tuple[Run, ...]
+    processes: tuple[str, ...]
+    hashes: tuple[bytes | None, ...]
+    """Of the times of each run."""
+    files: int
+    origins: tuple[Origin, ...]
+    reductions: Mapping[Field, Reduction]
     notes: Mapping[str, list[str]]
     """Each note with the files that it is of."""
 
@@ -54,98 +58,121 @@ class Seen(NamedTuple):
 class RunJoiner:
     """Takes profiles one after another and makes one of them, with the runs of all.
 
-    Of each only its times are kept, and what it says of operators that were not known before.
-    Joiners merge: what two took, one after the other, is what one would have taken of all.
+    Of each only its executions are kept, and what it says of operators that were not known before.
+    Partial results merge: what two joiners took, one after the other, is what one would have taken
+    of all.
     """
 
     def __init__(self) -> None:
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
-        self._facts: list[Facts] = []
+        self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
+        self._operators: list[Operators] = []
         self._computation = np.empty(0)
         self._memory = np.empty(0)
         self._runs_with = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
-        self._device: list[LaneTimes] = []
-        self._host: list[LaneTimes] = []
-        self._files: list[str] = []
-        self._hashes: list[int | None] = []
-        self._profiles = 0
-        self._sources: dict[str, None] = {}
+        self._executions: list[Executions] = []
+        self._runs: list[Run] = []
+        self._processes: list[str] = []
+        self._hashes: list[bytes | None] = []
+        self._files = 0
+        self._origins: dict[Origin, None] = {}
+        self._reductions: dict[Field, Reduction] = {}
         self._notes: dict[str, list[str]] = {}
 
-    def add(self, profile: Profile, notes: Sequence[Sequence[str]] | None = None) -> None:
+    def add(
+        self,
+        profile: Profile,
+        file_of: NDArray[np.int64] | None = None,
+        notes: Sequence[Sequence[str]] | None = None,
+    ) -> None:
         """Take another profile; operators are the same that agree in `IDENTITY`.
 
-        One whose runs are kept apart counts as so many profiles, each with its own of the `notes`.
+        Several files that were read together count as so many profiles: `file_of` (shape:
+        operators) tells the process of each operator, and each process has its own `notes`.
 
-        Raises `QueryError` if it was loaded without `IDENTITY_DETAILS`.
+        Raises `QueryError` if it was loaded without `IDENTITY_COLUMNS`.
         """
-        files = profile.run_files
         on: dict[str, list[str]] = {note: [profile.file] for note in profile.notes}
-        for file, of_file in zip(files, notes or ()):  # noqa: B905  # without notes on them: none
+        for file, of_file in zip(profile.processes, notes or ()):  # noqa: B905  # without notes on them: none
             for note in of_file:
                 on.setdefault(note, []).append(file)
-        sides = (
-            _with_their_runs(profile.device.lanes, profile),
-            _with_their_runs(profile.host.lanes, profile),
-        )
         self.take(
-            Seen(
-                keys=identities(profile, IDENTITY),
-                facts=facts_of(profile),
-                runs_with=np.full(len(profile), profile.runs),
+            Partial(
+                keys=identities(profile, IDENTITY, part_of=file_of),
+                operators=profile.operators,
+                runs_with=_runs_with(profile, file_of),
                 conflicting=np.zeros(len(profile), np.bool_),
-                device=sides[0],
-                host=sides[1],
-                files=files,
-                hashes=tuple(_hashes(sides, len(files))),
-                profiles=1 if profile.run_of is None else len(files),
-                sources=(profile.source,),
+                executions=profile.executions,
+                tracks=profile.tracks,
+                runs=profile.runs,
+                processes=profile.processes,
+                hashes=tuple(_hashes(profile)),
+                files=1 if file_of is None else len(profile.processes),
+                origins=(profile.origin,),
+                reductions=profile.reductions,
                 notes=on,
             )
         )
 
-    def seen(self) -> Seen | None:
+    def partial(self) -> Partial | None:
         """All that was taken, for another joiner to take; None if nothing was."""
-        if not self._profiles:
+        if not self._files:
             return None
-        return Seen(
+        return Partial(
             keys=list(self._row_of),
-            facts=self._all_facts(),
+            operators=self._all_operators(),
             runs_with=self._runs_with,
             conflicting=self._conflicting,
-            device=LaneTimes.concatenated(self._device),
-            host=LaneTimes.concatenated(self._host),
-            files=tuple(self._files),
+            executions=Executions.concatenated(self._executions),
+            tracks=tuple(self._track_of),
+            runs=tuple(self._runs),
+            processes=tuple(self._processes),
             hashes=tuple(self._hashes),
-            profiles=self._profiles,
-            sources=tuple(self._sources),
+            files=self._files,
+            origins=tuple(self._origins),
+            reductions=self._reductions,
             notes=self._notes,
         )
 
-    def _all_facts(self) -> Facts:
-        known = {"computation": self._computation, "memory": self._memory}
-        return concatenated(self._facts) | known
+    def _all_operators(self) -> Operators:
+        operators = Operators.concatenated(self._operators)
+        return replace(operators, computation=self._computation, memory=self._memory)
 
-    def take(self, seen: Seen) -> None:
+    def take(self, partial: Partial) -> None:
         """Take what another joiner took, after all that was taken before."""
         known = len(self._row_of)
-        rows = np.fromiter(map(self._row_of.__getitem__, seen.keys), np.int64, len(seen.keys))
+        rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
         unseen = _first_of_each(rows, known)
-        if len(unseen) or not self._facts:
-            self._facts.append(taken(seen.facts, unseen))
+        if len(unseen) or not self._operators:
+            self._operators.append(partial.operators.take(unseen))
             self._make_room(len(self._row_of))
-        self._take_work(seen.facts, rows)
-        self._conflicting[rows[seen.conflicting]] = True
-        np.add.at(self._runs_with, rows, seen.runs_with)
-        self._device.append(seen.device.placed(rows, len(self._files)))
-        self._host.append(seen.host.placed(rows, len(self._files)))
-        self._files += seen.files
-        self._hashes += seen.hashes
-        self._profiles += seen.profiles
-        self._sources |= dict.fromkeys(seen.sources)
-        for note, files in seen.notes.items():
+        self._take_work(partial.operators, rows)
+        self._conflicting[rows[partial.conflicting]] = True
+        np.add.at(self._runs_with, rows, partial.runs_with)
+        self._take_executions(partial, rows)
+        self._runs += [
+            run._replace(process=run.process + len(self._processes)) for run in partial.runs
+        ]
+        self._processes += partial.processes
+        self._hashes += partial.hashes
+        self._files += partial.files
+        self._origins |= dict.fromkeys(partial.origins)
+        self._reductions |= partial.reductions
+        for note, files in partial.notes.items():
             self._notes.setdefault(note, []).extend(files)
+
+    def _take_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
+        """Keep when operators ran, which have other rows here, and so have tracks and runs."""
+        executions = partial.executions
+        tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
+        self._executions.append(
+            executions.changed(
+                operator=rows.astype(np.int32)[executions.operator],
+                track=tracks[executions.track],
+                run=executions.run + np.int32(len(self._runs)),
+            )
+        )
 
     def _make_room(self, operators: int) -> None:
         more = operators - len(self._runs_with)
@@ -154,11 +181,11 @@ class RunJoiner:
         self._runs_with = np.append(self._runs_with, np.zeros(more, np.int64))
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
-    def _take_work(self, facts: Facts, rows: NDArray[np.int64]) -> None:
+    def _take_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
         """Keep what the first run says that says something, and mark where a later one differs."""
         for kept, told in (
-            (self._computation, facts["computation"]),
-            (self._memory, facts["memory"]),
+            (self._computation, operators.computation),
+            (self._memory, operators.memory),
         ):
             says = np.flatnonzero(~np.isnan(told))
             is_new = np.isnan(kept[rows[says]])
@@ -169,34 +196,34 @@ class RunJoiner:
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
         """All that was taken, which was at least one, with further `notes`."""
-        operators, runs = len(self._row_of), len(self._files)
-        device, host = (
-            Timings(LaneTimes.concatenated(lanes), operators=operators, runs=runs)
-            for lanes in (self._device, self._host)
+        executions, tracks = _devices_first(
+            Executions.concatenated(self._executions), tuple(self._track_of)
         )
         return Profile(
-            file=self._files[0] if self._profiles == 1 else counted(self._profiles, "file"),
-            source=", ".join(self._sources),
-            device=device,
-            host=host,
+            file=self._processes[0] if self._files == 1 else counted(self._files, "file"),
+            origin=_together(tuple(self._origins)),
+            operators=self._all_operators(),
+            executions=executions,
+            tracks=tracks,
+            runs=tuple(self._runs),
+            processes=tuple(self._processes),
+            reductions=self._reductions,
             notes=(*notes, *self._notes_of_files()),
             notes_on_runs=tuple(self._notes_on_operators()),
-            files=tuple(self._files),
-            **self._all_facts(),
         )
 
     def _notes_of_files(self) -> Iterator[str]:
         """The notes of the profiles, each once, with the files that it is about."""
         for note, files in self._notes.items():
-            if len(files) == self._profiles:
+            if len(files) == self._files:
                 yield note if len(files) == 1 else f"in each of {len(files)} files: {note}"
             else:
                 more = f" and {len(files) - 1} more" if len(files) > 1 else ""
                 yield f"{files[0]}{more}: {note}"
 
     def _notes_on_operators(self) -> Iterator[str]:
-        operators, runs = len(self._runs_with), len(self._files)
-        twice = runs - len(set(self._files))
+        operators, runs = len(self._runs_with), len(self._runs)
+        twice = len(self._processes) - len(set(self._processes))
         if twice:
             yield f"{counted(twice, 'file')} named again: the same run counts twice"
         hashes = [one for one in self._hashes if one is not None]
@@ -228,20 +255,49 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
     return np.flatnonzero(rows > highest[:-1])
 
 
-def _with_their_runs(lanes: LaneTimes, profile: Profile) -> LaneTimes:
-    run_of = profile.run_of
-    return lanes if run_of is None else replace(lanes, run=run_of[lanes.operator])
+def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Shape (operators,): in how many runs each is; those of a file are in one another's."""
+    return np.full(len(profile), len(profile.runs) if file_of is None else 1)
 
 
-def _hashes(sides: Sequence[LaneTimes], runs: int) -> Iterator[int | None]:
-    """For each run a number that another has if all its times are the same; None without times."""
-    for run in range(runs):
-        times = tuple(
-            times[lanes.run == run].tobytes()
-            for lanes in sides
-            for times in (lanes.start_s, lanes.end_s)
-        )
-        yield hash(times) if any(times) else None
+def _hashes(profile: Profile) -> Iterator[bytes | None]:
+    """For each run a digest that another has if all its times are the same; None without times."""
+    from hashlib import blake2b  # only several runs need it
+
+    executions = profile.executions
+    for run in range(len(profile.runs)):
+        of_run = executions.run == run
+        times = blake2b(digest_size=16)
+        for values in (executions.start_s, executions.duration_s, executions.first_kernel_s):
+            times.update(values[of_run].tobytes())
+        yield times.digest() if of_run.any() else None
+
+
+def _devices_first(
+    executions: Executions, tracks: tuple[Track, ...]
+) -> tuple[Executions, tuple[Track, ...]]:
+    """The device tracks before the others, so that it does not matter which files came together."""
+    order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
+    if order == list(range(len(tracks))):
+        return executions, tracks
+    new_index = np.empty(len(tracks), np.int32)
+    new_index[order] = np.arange(len(tracks))
+    moved = executions.changed(track=new_index[executions.track])
+    return moved, tuple(tracks[index] for index in order)
+
+
+def _together(origins: Sequence[Origin]) -> Origin:
+    """Where a profile is from that was joined of several; what differs between them is left out."""
+    first = origins[0]
+    if len(origins) == 1:
+        return first
+    same = {
+        name: value
+        for name, value in first._asdict().items()
+        if all(getattr(origin, name) == value for origin in origins)
+    }
+    formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
+    return Origin(**{**same, "format": formats})
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
@@ -254,38 +310,3 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
     for profile in profiles:
         joiner.add(profile)
     return joiner.joined()
-
-
-def by_run(profile: Profile) -> Profile:
-    """The same operators as if each run were another part of one: a row for each in each run.
-
-    Only where a run has a time of it. `run_of` says which run a row is of.
-    """
-    is_there = np.zeros((profile.runs, len(profile)), np.bool_)
-    sides = (profile.device.lanes, profile.host.lanes)
-    for lanes in sides:
-        is_there[lanes.run, lanes.operator] = True
-    run_of, operators = np.nonzero(is_there)
-    row_of = np.empty(is_there.shape, np.int64)  # read only where an operator is there
-    row_of[is_there] = np.arange(len(operators))
-    device, host = (
-        Timings(
-            replace(
-                lanes,
-                operator=row_of[lanes.run, lanes.operator],
-                run=np.zeros(len(lanes.run), np.int64),
-            ),
-            operators=len(operators),
-        )
-        for lanes in sides
-    )
-    return Profile(
-        file=profile.file,
-        source=profile.source,
-        device=device,
-        host=host,
-        notes=profile.notes,
-        files=profile.run_files,
-        run_of=run_of,
-        **taken(facts_of(profile), operators),
-    )

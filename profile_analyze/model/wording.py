@@ -19,7 +19,7 @@ from profile_analyze.units import (
 
 if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
-    from profile_analyze.model.profile import Parameters, Shape, Shapes, Strides
+    from profile_analyze.model.operators import Parameters, Shape, Shapes, Strides
 
 Style: TypeAlias = Literal["short", "stacked", "fixed", "digits"]
 """How numbers are written, where formats differ.
@@ -107,12 +107,16 @@ def _known_value_text(column: Column, value: Any, style: Style) -> str:
         return column.as_text(value)
     if isinstance(value, int):
         return str(value)
-    if style == "digits":
-        return six_digits(value)
-    if style == "fixed" and column.unit in _FIXED:
-        return _FIXED[column.unit](value)
+    if style == "digits" or (style == "fixed" and column.unit in _FIXED):
+        return six_digits(value) if style == "digits" else _FIXED[column.unit](value)
     if column.unit in SCALED:
         return " ".join(scaled(value, column.unit))
+    return seconds(value) if column.unit == "s" else _bare_number_text(column, value)
+
+
+def _bare_number_text(column: Column, value: float) -> str:
     if column.unit == "1" and column.shown_as == "percent":
         return percent(value)
-    return seconds(value) if column.unit == "s" else three_digits(value)
+    if column.shown_as == "count":
+        return f"{value:.0f}" if value.is_integer() else f"{value:.1f}"
+    return three_digits(value)

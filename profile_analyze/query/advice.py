@@ -10,6 +10,9 @@ import numpy as np
 
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
+from profile_analyze.model.profile import ABSENT
+from profile_analyze.model.terms import DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
 from profile_analyze.query.roof_notes import roof_notes
@@ -18,11 +21,15 @@ from profile_analyze.units import counted, seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from profile_analyze.model.profile import Profile, Side
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.filters import Selection
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
+
+_NOT_WORTH_SAYING = (TIME.name, HOST_TIME.name)
+"""Measures of which everybody knows what a share is of."""
 
 _ADVICE_LIMIT_S = 1.0
 """How long each pattern may take that is tried only for the sake of a note."""
@@ -48,22 +55,28 @@ def notes_on(
 
 
 def _on_runs(query: Query, profile: Profile) -> Iterator[str]:
-    if query.runs_apart and len(profile.files) > 1:
-        yield f"runs are kept apart: shares are of the time of all {len(profile.files)} together"
+    keys = [key for key in query.split_by if key in RUN_KEYS]
+    if not keys:
+        return
+    told_apart = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
+    if told_apart > 1:
+        yield f"runs are kept apart: shares are of the time of all {told_apart} together"
 
 
 def _on_types(query: Query, profile: Profile) -> Iterator[str]:
     for name in query.types:
-        if name not in profile.type.categories:
+        if name not in profile.operators.type.categories:
             yield f"type {name}: the profile has no such operator; {_near_types(name, profile)}"
 
 
 def _near_types(name: str, profile: Profile) -> str:
-    near = _near(name, profile.type.categories)
+    near = _near(name, profile.operators.type.categories)
     if near:
         return f"near: {', '.join(near)}"
-    counts = np.bincount(profile.type.codes[profile.type.codes >= 0])
-    common = [profile.type.categories[code] for code in np.argsort(-counts, kind="stable")[:8]]
+    counts = np.bincount(profile.operators.type.codes[profile.operators.type.codes >= 0])
+    common = [
+        profile.operators.type.categories[code] for code in np.argsort(-counts, kind="stable")[:8]
+    ]
     return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
 
 
@@ -76,9 +89,10 @@ def _near(name: str, words: Sequence[str]) -> list[str]:
 
 
 def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
-    if not query.input_dtype or profile.input_dtypes is None:
+    if not query.input_dtype:
         return
-    known = sorted({dtype for word in profile.input_dtypes.categories for dtype in word if dtype})
+    dtypes = profile.operators.categorical("input_dtypes")
+    known = sorted({dtype for word in dtypes.categories for dtype in word if dtype})
     if known and query.input_dtype not in known:
         has = ", ".join(known)
         yield f"input dtype {query.input_dtype}: no input is known to be of it; there are {has}"
@@ -111,9 +125,10 @@ def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
         column = condition.column
         if condition.operator != "==" or column.kind == "number":
             continue
-        categories = operators[column.name].categories
-        if categories and not any(condition.holds_for(categories)):
-            words = list(map(column.as_text, categories))
+        values = operators[column.name]
+        distinct = values.categories if isinstance(values, Categorical) else set(values.tolist())
+        if distinct and not any(condition.holds_for(distinct)):
+            words = list(map(column.as_text, distinct))
             near = ", ".join(_near(condition.value, words)) or "nothing is near"
             yield f"{condition.text}: no operator has that; near: {near}"
 
@@ -124,23 +139,26 @@ def _on_parameters(query: Query, profile: Profile) -> Iterator[str]:
     asked = dict.fromkeys(name for name in names if name.startswith(PARAMETER))
     if not asked:
         return
-    known = {name for word in profile.detail("parameters").categories for name, _ in word}
+    parameters = profile.operators.categorical("parameters")
+    known = {name for word in parameters.categories for name, _ in word}
     for name in asked:
         if name.removeprefix(PARAMETER) not in known:
             yield f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}"
 
 
 def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+    side = MEASURES[query.measure].side
     if not selection.looked_at:
-        other: Side = "host" if query.side == "device" else "device"
-        others = int(profile.timings(other).recorded.sum())
+        other: Side = HOST if side == DEVICE else DEVICE
+        others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
         but = f"; {others} {have} one on the {other}" if others else ""
-        yield f"no operator has a {query.side} time{but}"
+        yield f"no operator has a {side} time{but}"
     elif not len(selection.operators):
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would" if without else ""
-        yield f"no operator matches, of {selection.looked_at} that have a {query.side} time{but}"
+        timed = "" if profile.origin.times == ABSENT else f" that have a {side} time"
+        yield f"no operator matches, of {selection.looked_at}{timed}{but}"
         if query.name:
             yield from _on_the_pattern(query.name, profile)
 
@@ -149,7 +167,7 @@ def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
     """What matching anywhere in the name, and whatever its case, would have found."""
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
-    names = profile.name.categories
+    names = profile.operators.name.categories
     with suppress(PatternError):  # no advice on one that is slow, or cannot be made wider so
         if any(matches(pattern, names, limit_s=_ADVICE_LIMIT_S)):
             return
@@ -162,15 +180,20 @@ def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
 
 
 def _on_wait_times(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[str]:
-    if query.end_key == "kern" and len(selection.operators) and not isnan(operators.total_s):
+    if (
+        query.measure not in _NOT_WORTH_SAYING
+        and len(selection.operators)
+        and not isnan(operators.total_s)
+    ):
         total = seconds(operators.total_s)
-        yield f"shares are of the total {query.side} wait time, {total} s"
+        yield f"shares are of the total {MEASURES[query.measure].title}, {total} s"
 
 
 def _on_the_order(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
 ) -> Iterator[str]:
-    if len(selection.operators) < 2:
+    is_static = rows.profile.origin.times == ABSENT
+    if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return
     for order in query.parsed_order:
         values = rows[order.column.name]

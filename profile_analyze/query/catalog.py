@@ -2,7 +2,7 @@
 
 | written | column |
 |---|---|
-| `time`, `type`, ... | an entry of the register, also by its alias |
+| `time`, `type`, ... | an entry of the register |
 | `param.NAME` | the operator's parameter of that name |
 | `name~REGEX` | the part of a text column that the pattern finds: its first group if it has one |
 | `time.p90` | an aggregate of another column, for groups |
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *change_columns.COLUMNS)
 """The columns that have a name of their own."""
 
-_BY_NAME: Final = {name: column for column in CATALOG for name in (column.name, *column.aliases)}
+_BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
 
@@ -97,7 +97,6 @@ def _part(column: Column, pattern: str) -> Column:
         as_text=str,
         is_key=True,
         has_order=True,
-        aliases=(),
     )
 
 
@@ -144,7 +143,7 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def details_of(names: Iterable[str]) -> frozenset[str]:
-    """What of `model.profile.DETAILS` these columns are made from."""
+    """What of `model.profile.OPTIONAL_COLUMNS` these columns are made from."""
     return frozenset({find_column(name).detail for name in names} - {""})
 
 
@@ -159,15 +158,15 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
 
 
 def check_needs(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if `column` needs what is not there: peak rates, a base, runs apart."""
+    """Raise `QueryError` if `column` needs what is not there: peak rates, a base, split rows."""
     if column.needs_peaks and not kind.has_peaks:
         raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
     if column.needs_base and not kind.has_base:
         raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
-    if column.needs_runs_apart and not kind.runs_apart:
+    if column.needs_split and column.base_name not in kind.split_by:
         raise QueryError(
-            f"{column.name} tells runs apart, which are taken together here; group by it, or keep "
-            f"some by it, such as --where '{column.name} == ...'"
+            f"{column.name}: rows are not split by it; group by it, or filter with "
+            f"--where '{column.name} == ...'"
         )
 
 

@@ -15,7 +15,8 @@ from profile_analyze.analysis.statistics import (
     UNCERTAIN,
     least_p,
 )
-from profile_analyze.model.comparison import ADDED, REMOVED
+from profile_analyze.model.iterations import unit_noun, units_in
+from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.units import NOT_AVAILABLE
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.iterations import Unit
     from profile_analyze.query.table import Table
 
 _CONTRIBUTIONS: Final = 3
@@ -47,6 +49,7 @@ class Change(NamedTuple):
 
     base_file: str
     base_runs: int
+    base_processes: int
     base_time_s: float
     base_spread: float
     """Half the interquartile range of the base's runs over their median."""
@@ -73,6 +76,8 @@ class Change(NamedTuple):
     """What `contributions` are by."""
     drift_corrected: bool
     """Whether a change of everything was taken out, so that there is no verdict on the whole."""
+    unit: str
+    """What statistics count: see `iterations.unit_noun`."""
     notes: tuple[str, ...]
 
 
@@ -83,10 +88,11 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     groups = rows if query.by else run(_like(query, by="type"), comparison)
     difference_s = _number(whole, "difference")
     return Change(
-        base_file=comparison.base_file,
-        base_runs=comparison.base_runs,
+        base_file=comparison.base.file,
+        base_runs=len(comparison.base.runs),
+        base_processes=units_in(comparison.base.runs, "process"),
         base_time_s=_number(whole, "base"),
-        base_spread=comparison.base_device.spread("end"),
+        base_spread=comparison.base.spread(),
         difference_s=difference_s,
         change=_number(whole, "change"),
         ratio=_number(whole, "ratio"),
@@ -100,7 +106,8 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         of_groups=rows.query.grouped,
         by=groups.query.by,
         drift_corrected=comparison.drift_corrected,
-        notes=(*_notes(comparison), *_on_few_runs(comparison, rows)),
+        unit=_noun(comparison, query.unit),
+        notes=(*_notes(comparison, query.unit), *_on_few_runs(comparison, rows)),
     )
 
 
@@ -111,6 +118,8 @@ def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "")
         aggregates=aggregates or (),
         compared=True,
         threshold=query.threshold,
+        unit=query.unit,
+        level=query.level,
         peaks=query.peaks,
     )
 
@@ -154,26 +163,39 @@ def _counts(rows: Table) -> Iterator[tuple[str, int]]:
             yield word, found.count(word)
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
-    runs, base_runs = comparison.profile.runs, comparison.base_runs
-    if min(runs, base_runs) < LEAST_RUNS:
+def _notes(comparison: Comparison, unit: Unit) -> Iterator[str]:
+    counts = _units(comparison, unit)
+    if min(counts) < LEAST_RUNS:
+        what = _noun(comparison, unit)
         yield (
-            f"verdicts are N/A: they need {LEAST_RUNS} runs or more on each side, and here are "
-            f"{runs} and {base_runs} of the base; chance sets so few apart too often"
+            f"verdicts are N/A: they need {LEAST_RUNS} {what} or more on each side, and here are "
+            f"{counts[0]} and {counts[1]} of the base; with so few, large differences often occur "
+            "by chance"
         )
 
 
 def _on_few_runs(comparison: Comparison, rows: Table) -> Iterator[str]:
     """A note where the correction for the number of rows leaves none that could be called."""
-    runs, base_runs = comparison.profile.runs, comparison.base_runs
+    unit = rows.query.unit
+    counts = _units(comparison, unit)
     asked = int((~np.isnan(rows["p_value"])).sum())
-    if min(runs, base_runs) < LEAST_RUNS or least_p(runs, base_runs) * asked <= SIGNIFICANT:
+    if min(counts) < LEAST_RUNS or least_p(*counts) * asked <= SIGNIFICANT:
         return
     enough = LEAST_RUNS
     while least_p(enough, enough) * asked > SIGNIFICANT:
         enough += 1
     what = "groups" if rows.query.grouped else "operators"
     yield (
-        f"so few runs, {runs} and {base_runs} of the base, cannot call one of {asked} {what} "
-        f"slower or faster if it alone has changed, however much; {enough} on each side could"
+        f"so few {_noun(comparison, unit)}, {counts[0]} and {counts[1]} of the base, cannot "
+        f"call one of {asked} {what} slower or faster if it alone has changed, however much; "
+        f"{enough} on each side could"
     )
+
+
+def _units(comparison: Comparison, unit: Unit) -> tuple[int, int]:
+    """How many units statistics count on each side."""
+    return units_in(comparison.profile.runs, unit), units_in(comparison.base.runs, unit)
+
+
+def _noun(comparison: Comparison, unit: Unit) -> str:
+    return unit_noun(unit, comparison.profile.runs, comparison.base.runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.columns import Column, RowKind
     from profile_analyze.model.rows import Rows
 
@@ -38,7 +37,8 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
 _SHARE: Final = "share"
-_FOR_TEXT: Final = ("==", "!=", "~", "!~")
+_FOR_PATTERNS: Final = ("~", "!~")
+_FOR_TEXT: Final = ("==", "!=", *_FOR_PATTERNS)
 _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 
 
@@ -87,15 +87,20 @@ class Condition(NamedTuple):
         """Shape (rows,) each: where it is true, and where it cannot be judged."""
         import numpy as np
 
-        if self.column.kind != "number":
-            values: Categorical[Any] = rows[self.column.name]
+        from profile_analyze.model.categorical import Categorical
+
+        values = rows[self.column.name]
+        if isinstance(values, Categorical):
             unknown = values.codes < 0
             if self._wants_numbers:
                 unknown |= values.where(isinstance(word, str) for word in values.categories)
             return values.where(self.holds_for(values.categories)), unknown
-        numbers = rows[self.column.name]
-        unknown = np.isnan(numbers)
-        return self._compared(numbers) & ~unknown, unknown
+        unknown = np.isnan(values)
+        if self.operator in _FOR_PATTERNS:
+            holds = np.fromiter(self.holds_for(values.tolist()), np.bool_, len(values))
+        else:
+            holds = self._compared(values)
+        return holds & ~unknown, unknown
 
     @property
     def _wants_numbers(self) -> bool:
@@ -109,11 +114,9 @@ class Condition(NamedTuple):
 
     def excludes(self, other: Condition) -> bool:
         """Whether nothing is as both say, which are about one column."""
-        if self.column.kind == "text":
+        if isnan(self.bound) or isnan(other.bound):  # one of them is compared as a text
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
-        if self.column.kind != "number":
-            return False
         (low, is_low_in), (high, is_high_in) = _limits(self, other)
         return low > high or (low == high and not (is_low_in and is_high_in))
 
@@ -146,7 +149,7 @@ def _tolerance(column: Column) -> float:
 
 def _bound(column: Column, operator: str, value: str) -> float:
     """See `Condition.bound`. Raises `QueryError` if nothing can be compared with `value` so."""
-    if operator in ("~", "!~"):
+    if operator in _FOR_PATTERNS:
         compile_pattern(value)
         return nan
     if column.kind == "text":

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.profile import Dtypes, Profile
+    from profile_analyze.model.operators import Dtypes
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
@@ -83,9 +84,11 @@ def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:
-        passed &= profile.type.where(word in query.types for word in profile.type.categories)
+        types = profile.operators.type
+        passed &= types.where(one in query.types for one in types.categories)
     if query.name:
-        passed &= profile.name.where(matches(query.name, profile.name.categories))
+        names = profile.operators.name
+        passed &= names.where(matches(query.name, names.categories))
     if not query.input_dtype:
         return passed, np.zeros(len(profile), np.bool_)
     has_dtype, unknown = _has_dtype(profile, query.input_dtype)
@@ -103,7 +106,7 @@ def _within_time(query: Query, time: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _has_dtype(profile: Profile, dtype: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Shape (operators,) each: whether an input is of `dtype`, whether some input is unknown."""
-    dtypes: Categorical[Dtypes] = profile.detail("input_dtypes")
+    dtypes: Categorical[Dtypes] = profile.operators.categorical("input_dtypes")
     return (
         dtypes.where(dtype in word for word in dtypes.categories),
         dtypes.where(None in word for word in dtypes.categories),

@@ -26,6 +26,7 @@ from profile_analyze.analysis.statistics import (
 )
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.query.run import run
 from profile_analyze.units import parse_quantity, parse_time
@@ -43,10 +44,10 @@ Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
 
 TOTAL: Final = "total"
 _TIMES: Final[Mapping[str, Mapping[str, str]]] = {
-    TOTAL: {"side": "device", "end_key": "end"},
-    "device_time": {"side": "device", "end_key": "end"},
-    "host_time": {"side": "host", "end_key": "end"},
-    "wait": {"side": "device", "end_key": "kern"},
+    TOTAL: {"measure": "time"},
+    "device_time": {"measure": "time"},
+    "host_time": {"measure": "host_time"},
+    "wait": {"measure": "wait"},
 }
 """Whose time each metric is; `time` is whichever the question is about."""
 
@@ -65,7 +66,7 @@ _ALL_IN_ONE: Final[Mapping[str, Any]] = {
     "aggregates": "sum",
     "order": DEFAULT_ORDER,
     "top": 0,
-    "runs_apart": False,
+    "split_by": (),
 }
 _GRAMMAR: Final = re.compile(
     r"\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*)",
@@ -178,6 +179,8 @@ class FailVerdict(NamedTuple):
     high: float = np.nan
     p_value: float = np.nan
     """Corrected for the number of conditions."""
+    unit: str = "runs"
+    """What was counted: see `iterations.unit_noun`."""
 
 
 class _Measured(NamedTuple):
@@ -186,6 +189,8 @@ class _Measured(NamedTuple):
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
     operators: int
+    unit: str
+    """See `FailVerdict.unit`."""
 
 
 def judge_conditions(
@@ -202,7 +207,7 @@ def judge_conditions(
     measured = [_measured(condition, query, source) for condition in conditions]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
     return tuple(
-        _verdict(condition, one, float(p))
+        _verdict(condition, one, float(p))._replace(unit=one.unit)
         for condition, one, p in zip(conditions, measured, p_values, strict=True)
     )
 
@@ -210,11 +215,13 @@ def judge_conditions(
 def _measured(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
     result = run(condition.about(query), source)
     empty = np.empty((1, 0))
-    times = result.shown.per_run("time") if len(result) else empty
-    if not condition.relative:
-        return _Measured(times, None, result.matched)
-    base = result.shown.per_run("base") if len(result) else empty
-    return _Measured(times, base, result.matched)
+    times = result.shown.per_unit("time") if len(result) else empty
+    profile, comparison = result.shown.profile, result.shown.comparison
+    if not condition.relative or comparison is None:
+        return _Measured(times, None, result.matched, unit_noun(query.unit, profile.runs))
+    base = result.shown.per_unit("base") if len(result) else empty
+    unit = unit_noun(query.unit, profile.runs, comparison.base.runs)
+    return _Measured(times, base, result.matched, unit)
 
 
 def _p_value(measured: _Measured) -> float:
@@ -278,7 +285,7 @@ def _what_is_missing(measured: _Measured) -> str:
         if not known:
             return f"the time{whose} is N/A"
         if known < LEAST_RUNS:
-            return f"{known} of the {LEAST_RUNS} runs{whose} that it takes"
+            return f"{known} of the {LEAST_RUNS} {measured.unit}{whose} that it takes"
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the base is 0"
     return ""

@@ -69,7 +69,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     times = rows["time"]
     judged = ~np.isnan(rows["least_time"])
-    memory_known = ~np.isnan(profile.memory)
+    memory_known = ~np.isnan(rows["memory"])
     judged_s = total(times[judged])
     least_s = total(rows["least_time"][judged])
     return Judgement(

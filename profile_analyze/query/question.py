@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.terms import LEVELS, RUN_KEYS, SPLIT_KEYS, UNITS
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     COUNT,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column
-    from profile_analyze.model.profile import EndKey, Side
+    from profile_analyze.model.iterations import Unit
 
 
 ORDER_OF_CHANGES: Final = "absolute_difference"
@@ -56,20 +58,22 @@ class Order(NamedTuple):
         """
         name = text.removeprefix("+")
         choices = ", ".join(orderable_names(kind))
-        if name == "info":  # what the original calls name, type and id together
-            raise QueryError(f"info has no order; {choices} have")
         what = kind.noun
         if not name:
-            raise QueryError(f"no column to order by in {text!r}; {what} can be by {choices}")
+            raise QueryError(
+                f"no column to order by in {text!r}; {what} can be ordered by {choices}"
+            )
         try:
             column = find_column(name)
         except UnknownColumnError:
             raise UnknownColumnError(
-                f"there is no column {name!r} to order by; {what} can be by {choices}"
+                f"there is no column {name!r} to order by; {what} can be ordered by {choices}"
             ) from None
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
-            raise QueryError(f"{what} cannot be ordered by {name!r}; they can be by {choices}")
+            raise QueryError(
+                f"{what} cannot be ordered by {name!r}; they can be ordered by {choices}"
+            )
         return cls(column, text.startswith("+"))
 
 
@@ -90,8 +94,10 @@ class _Parsed:
     """`order`."""
     used: tuple[Column, ...]
     """The columns that the question names."""
+    has_default_order: bool
+    """Whether no order was asked for."""
     details: frozenset[str]
-    """What of `model.profile.DETAILS` is needed to answer, beside what is to be shown."""
+    """What of `model.profile.OPTIONAL_COLUMNS` is needed to answer, beside what is to be shown."""
 
 
 @dataclass(frozen=True, init=False)
@@ -100,10 +106,12 @@ class Query(_Parsed):
 
     Parameters
     ----------
-    side
-        `device` or `host`: whose times.
-    end_key
-        `end`: an operator's time is `end - start`. `kern`: its wait time, `kern - start`.
+    measure
+        Which time is asked for: `time` (on the device), `host_time`, `wait` and `host_wait` (until
+        the first kernel), `queue`, `self`; see `model.measures`.
+    level
+        What a row is, where the profile has several levels: `operator`, `top`, `kernel` or
+        `module`; without it operators, or what there is. See `model.levels`.
     types
         Keep operators of this type, or of one of these; all where empty.
     name
@@ -118,9 +126,10 @@ class Query(_Parsed):
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A passes no comparison.
     by
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
-        `input_dtype`, `device`, `parameters`, `bound` (with peaks), `file` and `run` (which keep
-        runs apart), `match` (of a comparison), `param.NAME` (a parameter), and `name~REGEX`, the
-        part of the name that the pattern finds. A row is then a group, in
+        `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (of a
+        comparison), `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the
+        pattern finds; or by what only executions have, by which operators are split then: `device`,
+        `track`, `stream`, `rank`, `phase`, `file`, `run` and `step`. A row is then a group, in
         order of first appearance; what has no value is a group of its own.
     aggregates
         How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`, `median`,
@@ -139,14 +148,17 @@ class Query(_Parsed):
     run_statistic
         What makes one time of those of several runs: `median`, `mean`, `min` or `max`. That of a
         group is of its times in each run. A comparison is of medians.
-    runs_apart
-        Whether each run has rows of its own, as if it were another part of one; so it is too where
-        the question names `file` or `run`.
+    split_by
+        Split operators by these keys of executions, besides those that the question names itself:
+        with `run`, say, each run has rows of its own, as if it were another part of one.
     compared
         Whether what is asked is a `Comparison`; there are more columns then, and the default order
         is by the size of the difference.
     threshold
         The least change that the column `verdict` calls one, as a fraction of the base.
+    unit
+        What statistics count: `process`, each by the median of its runs, or `iteration`: each run,
+        as if those of one process were independent.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -156,8 +168,8 @@ class Query(_Parsed):
         When the question makes no sense, whatever the profile.
     """
 
-    side: Side
-    end_key: EndKey
+    measure: str
+    level: str | None
     types: tuple[str, ...]
     name: str | None
     input_dtype: str | None
@@ -171,15 +183,16 @@ class Query(_Parsed):
     top: int
     peaks: Peaks | None
     run_statistic: str
-    runs_apart: bool
+    split_by: tuple[str, ...]
     compared: bool
     threshold: float
+    unit: Unit
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
         *,
-        side: Side = "device",
-        end_key: EndKey = "end",
+        measure: str = DEFAULT_ORDER,
+        level: str | None = None,
         types: str | Iterable[str] = (),
         name: str | None = None,
         input_dtype: str | None = None,
@@ -193,17 +206,19 @@ class Query(_Parsed):
         top: int = 0,
         peaks: Peaks | None = None,
         run_statistic: str = RUN_STATISTICS[0],
-        runs_apart: bool = False,
+        split_by: str | Iterable[str] = (),
         compared: bool = False,
         threshold: float = DEFAULT_THRESHOLD,
+        unit: Unit = "process",
     ) -> None:
-        kind = RowKind((), peaks is not None, compared, runs_apart=True)
+        kind = RowKind((), peaks is not None, compared, split_by=SPLIT_KEYS)
         keys = {column.name: column for column in _group_keys(by, kind)}
+        object.__setattr__(self, "has_default_order", order is None)
         if order is None:
             order = ORDER_OF_CHANGES if compared else DEFAULT_ORDER
         values = {
-            "side": side,
-            "end_key": end_key,
+            "measure": measure,
+            "level": level,
             "types": _texts("types", types),
             "name": name,
             "input_dtype": input_dtype,
@@ -217,9 +232,10 @@ class Query(_Parsed):
             "top": _count(top),
             "peaks": peaks,
             "run_statistic": run_statistic,
-            "runs_apart": runs_apart,
+            "split_by": tuple(dict.fromkeys(_names("split_by", split_by) if split_by else ())),
             "compared": compared,
             "threshold": threshold,
+            "unit": unit,
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
@@ -229,11 +245,14 @@ class Query(_Parsed):
         if self.name:
             compile_pattern(self.name)
         self._parse(tuple(keys.values()))
+        self._split()
         self._check_runs()
 
     def _parse(self, keys: tuple[Column, ...]) -> None:
         """Set what `_Parsed` has."""
-        groups = self.kind._replace(runs_apart=not self.compared)  # kept apart where that is asked
+        keys_of_one_run = tuple(key for key in SPLIT_KEYS if key not in RUN_KEYS)
+        possible = keys_of_one_run if self.compared else SPLIT_KEYS
+        groups = self.kind._replace(split_by=possible)  # split by what is named
         conditions = _conditions("where", self.where, groups._replace(keys=None))
         group_conditions = _conditions("having", self.having, groups)
         order = tuple(Order.parse(text, groups) for text in self.order)
@@ -254,16 +273,22 @@ class Query(_Parsed):
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def _split(self) -> None:
+        """Split by what the question names that only split rows have."""
+        named = [column.base_name for column in self.by_columns if column.splits]
+        named += [column.base_name for column in self.used if column.needs_split]
+        split_by = dict.fromkeys((*self.split_by, *named))
+        if "run" in split_by:  # which tells the others too
+            split_by |= dict.fromkeys(RUN_KEYS)
+        object.__setattr__(self, "split_by", tuple(split_by))
+
     def _check_runs(self) -> None:
-        apart = [column.name for column in self.used if column.needs_runs_apart]
-        if apart:
-            object.__setattr__(self, "runs_apart", True)
         if not self.compared:
             return
-        if self.runs_apart:
-            what = apart[0] if apart else "runs_apart"
+        apart = [key for key in self.split_by if key in RUN_KEYS]
+        if apart:
             raise QueryError(
-                f"{what}: a comparison is of all runs of both sides, which cannot be kept apart"
+                f"{apart[0]}: a comparison is of all runs of both sides, which cannot be kept apart"
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(
@@ -295,13 +320,16 @@ class Query(_Parsed):
 
     def _check_choices(self) -> None:
         choices = [
-            ("side", self.side, ("device", "host")),
-            ("end_key", self.end_key, ("end", "kern")),
+            ("measure", self.measure, tuple(MEASURES)),
+            ("level", self.level, (None, *LEVELS)),
             ("run_statistic", self.run_statistic, RUN_STATISTICS),
+            ("unit", self.unit, UNITS),
+            *(("split_by", key, SPLIT_KEYS) for key in self.split_by),
         ]
         for field, value, allowed in choices:
             if value not in allowed:
-                raise QueryError(f"{field}: {value!r} is not one of {', '.join(allowed)}")
+                choice = ", ".join(filter(None, allowed))
+                raise QueryError(f"{field}: {value!r} is not one of {choice}")
         if self.having and not self.grouped:
             raise QueryError("having: there are no groups; group by something, or use where")
 
@@ -329,9 +357,7 @@ class Query(_Parsed):
     def keys_of_one(self) -> tuple[str, ...]:
         """The keys of `by` that operators of any one profile have."""
         return tuple(
-            column.name
-            for column in self.by_columns
-            if not (column.needs_base or column.needs_runs_apart)
+            column.name for column in self.by_columns if not (column.needs_base or column.splits)
         )
 
     @property
@@ -347,7 +373,7 @@ class Query(_Parsed):
     @property
     def kind(self) -> RowKind:
         """What the rows of the answer are."""
-        return RowKind(self.keys, self.peaks is not None, self.compared, self.runs_apart)
+        return RowKind(self.keys, self.peaks is not None, self.compared, self.split_by)
 
     @property
     def aggregate(self) -> str:
@@ -367,7 +393,10 @@ class Query(_Parsed):
 
     def changed(self, **changes: Any) -> Query:
         """The same question but for the fields in `changes`."""
-        return Query(**{one.name: getattr(self, one.name) for one in fields(self)} | changes)
+        asked = {one.name: getattr(self, one.name) for one in fields(self)}
+        if self.has_default_order:
+            asked["order"] = None
+        return Query(**asked | changes)
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.analysis.roofline import below_the_clock, is_judged, moves_only, rate_dtypes
+from profile_analyze.model.measures import TIME
 from profile_analyze.model.numbers import ratio, totals
+from profile_analyze.model.terms import HOST
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
     """The types with most time among the chosen operators, and their shares."""
-    types = rows.profile.type
+    types = rows.profile.operators.type
     shares = np.array(
         [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
     )
@@ -43,9 +45,9 @@ def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tup
 
 def roof_notes(rows: OperatorRows) -> Iterator[str]:
     """The notes on the judgement of `rows`, all operators of a profile."""
-    if rows.side == "host":
+    if rows.measure.side == HOST:
         yield "host times have no roof: bound, efficiency, lost and gain are of the device"
-    if rows.side == "host" or rows.end_key == "kern":
+    if rows.measure != TIME:
         return
     over = rows["efficiency"] > 1
     if over.any():
@@ -55,26 +57,25 @@ def roof_notes(rows: OperatorRows) -> Iterator[str]:
         )
     short = below_the_clock(rows) & ~np.isnan(rows["time"])
     if short.any():
-        yield (
-            f"not judged, because the clock resolves no time below 1 us: {_counted(rows, short)}"
-        )
+        yield (f"not judged, because the clock resolves no time so short: {_counted(rows, short)}")
     yield from _on_formulae(rows)
     yield from _on_dtypes(rows)
 
 
 def _on_formulae(rows: OperatorRows) -> Iterator[str]:
-    without = np.isnan(rows.profile.computation) & (rows["time"] > 0) & np.isnan(rows["least_time"])
+    without = np.isnan(rows["computation"]) & (rows["time"] > 0) & np.isnan(rows["least_time"])
     if share_of(rows, without) > _WORTH_TELLING:
         types = ", ".join(
             f"{name} {percent(share)}" for name, share in largest_types(rows, without)
         )
-        yield f"not judged, for want of a formula: {_counted(rows, without)}: {types}"
+        count = _counted(rows, without)
+        yield f"not judged, because their computation is unknown: {count}: {types}"
 
 
 def _on_dtypes(rows: OperatorRows) -> Iterator[str]:
     peaks, dtypes = rows.peaks, rate_dtypes(rows.profile)
     assert peaks is not None, "there is nothing to judge by"
-    works = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows.profile.computation)
+    works = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows["computation"])
     unknown = works & (dtypes.codes < 0)
     if unknown.any() and peaks.dtype != "any":
         yield f"of a dtype that the profile does not say, taken for {peaks.dtype}: " + counted(

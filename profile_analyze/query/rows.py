@@ -20,8 +20,10 @@ from profile_analyze.model.columns import (
     PartOf,
     RatioOfSums,
 )
-from profile_analyze.model.comparison import Comparison
+from profile_analyze.model.iterations import by_unit
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import over_runs, ratio, running_total
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, find_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.formulas import formulas_of
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column, RunningSum
-    from profile_analyze.model.profile import EndKey, Profile, Side
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Values
     from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
@@ -63,8 +65,7 @@ class _View(ABC):
         self.asked = asked
         self.profile = asked.profile
         self.comparison = asked.comparison
-        self.side: Side = asked.query.side
-        self.end_key: EndKey = asked.query.end_key
+        self.measure = MEASURES[asked.query.measure]
         self.peaks: Peaks | None = asked.query.peaks
         self.threshold = asked.query.threshold
         self.totals_s = asked.totals_s
@@ -94,6 +95,12 @@ class _View(ABC):
             self._per_run[column] = self._worked_out(find_column(column))
         return self._per_run[column]
 
+    def per_unit(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.per_unit`."""
+        of_base = find_column(column).needs_base
+        asked = self.comparison.base if of_base and self.comparison else self.profile
+        return by_unit(self.per_run(column), asked.runs, self.asked.query.unit)
+
     def once(self, work: Callable[[Any], T]) -> T:
         """See `Rows.once`."""
         if work not in self._once:
@@ -114,9 +121,9 @@ class OperatorRows(_View):
     """All operators of a profile or of a comparison, seen with one side's times."""
 
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
-        comparison = source if isinstance(source, Comparison) else None
-        profile = source.profile if isinstance(source, Comparison) else source
-        totals_s = profile.timings(query.side).totals_s(query.end_key)
+        comparison = None if isinstance(source, Profile) else source
+        profile = source if isinstance(source, Profile) else source.profile
+        totals_s = profile.totals_s(query.measure)
         super().__init__(
             Asked(profile, comparison, query, totals_s), np.ones(len(profile), np.int64)
         )
@@ -130,16 +137,16 @@ class OperatorRows(_View):
     @property
     def recorded(self) -> NDArray[np.bool_]:
         """Shape (operators,): whether there is an entry on the side that is asked about."""
-        recorded = self.profile.timings(self.side).recorded
+        recorded = self.profile.recorded(self.measure.side)
         if self.comparison is None:
             return recorded
-        either: NDArray[np.bool_] = recorded | self.comparison.base(self.side).recorded
+        either: NDArray[np.bool_] = recorded | self.comparison.base.recorded(self.measure.side)
         return either
 
     def _worked_out(self, column: Column) -> Any:
         rule = column.of_operators
         if isinstance(rule, Parameter):
-            return self.profile.detail("parameters").mapped(
+            return self.profile.operators.categorical("parameters").mapped(
                 lambda parameters: dict(parameters).get(rule.name)
             )
         if isinstance(rule, PartOf):

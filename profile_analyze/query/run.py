@@ -8,21 +8,25 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.comparison import Comparison
-from profile_analyze.model.profile import Profile
-from profile_analyze.model.runs import by_run
+from profile_analyze.model.levels import at_level
+from profile_analyze.model.profile import ABSENT, Profile
+from profile_analyze.model.splitting import split
+from profile_analyze.model.terms import OPERATOR
 from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
+from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import holding, select
 from profile_analyze.query.grouping import Grouping
+from profile_analyze.query.question import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Values
     from profile_analyze.query.conditions import Condition
-    from profile_analyze.query.question import Order, Query
+    from profile_analyze.query.question import Query
 
 
 def run(query: Query, source: Profile | Comparison) -> Table:
@@ -30,12 +34,10 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
     Raises `QueryError` if that cannot answer it.
     """
-    if query.compared != isinstance(source, Comparison):
+    if query.compared != (not isinstance(source, Profile)):
         wanted = "a comparison, from compare()" if query.compared else "a profile"
-        raise QueryError(f"compared: the question is of {wanted}, not of {source!r}")
-    if query.runs_apart and isinstance(source, Profile):
-        source = by_run(source)
-    operators = OperatorRows(source, query)
+        raise QueryError(f"compared: this question needs {wanted}; got {source!r}")
+    operators = OperatorRows(rows_of(source, query), query)
     profile = operators.profile
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
@@ -48,19 +50,19 @@ def run(query: Query, source: Profile | Comparison) -> Table:
         verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions]
         held, unjudged_groups = holding(verdicts, everything)
         candidates = np.flatnonzero(held)
-    for order in reversed(query.parsed_order):
+    for order in reversed(_orders(query, profile)):
         candidates = candidates[_sorted_places(rows[order.column.name], candidates, order)]
     return Table(
         query=query,
         total_s=operators.total_s,
         looked_at=selection.looked_at,
         matched=len(selection.operators),
-        without_memory=int(np.isnan(profile.memory[selection.operators]).sum()),
+        without_memory=int(np.isnan(profile.operators.memory[selection.operators]).sum()),
         available=len(candidates),
         notes=(
             *profile.notes,
             *profile.notes_on_runs,
-            *(source.notes if isinstance(source, Comparison) else ()),
+            *(() if isinstance(source, Profile) else source.notes),
             *notes_on(query, operators, rows, selection),
             *on_unjudged(unjudged_groups, "group"),
             *on_groups(len(rows.sizes) if query.grouped else 0, len(candidates)),
@@ -69,9 +71,37 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     )
 
 
+def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
+    """The order that is asked for; by computation where none is and there are no times."""
+    if query.has_default_order and profile.origin.times == ABSENT:
+        return (Order(find_column("computation")),)
+    return query.parsed_order
+
+
+def rows_of(source: Profile | Comparison, query: Query) -> Profile | Comparison:
+    """What the rows of the answer are made from: the level that is asked for, split by its keys.
+
+    Raises `QueryError` if the profile has no such level.
+    """
+    if isinstance(source, Profile):
+        return split(at_level(source, query.level), query.split_by)
+    from profile_analyze.model.comparison import split_comparison  # imported with what made it
+
+    level = source.profile.level or OPERATOR
+    if query.level not in (None, level):
+        raise QueryError(
+            f"level: the comparison is of level {level}, not {query.level}; compare() takes a level"
+        )
+    return split_comparison(source, query.split_by)
+
+
 def _sorted_places(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
     """The places in `candidates`, sorted by their values: ties stay, and N/A comes last."""
-    chosen = values.ranks()[candidates] if isinstance(values, Categorical) else values[candidates]
+    chosen = (
+        values.ranks(natural=order.column.has_natural_order)[candidates]
+        if isinstance(values, Categorical)
+        else values[candidates]
+    )
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

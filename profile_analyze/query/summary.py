@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.levels import at_level
 from profile_analyze.model.numbers import over_runs, totals
-from profile_analyze.model.profile import Profile
-from profile_analyze.model.runs import by_run
+from profile_analyze.model.profile import ABSENT, Profile
+from profile_analyze.model.splitting import split
+from profile_analyze.model.terms import COPY, DEVICE, RUN_KEYS
 from profile_analyze.query.filters import of_kind
-from profile_analyze.units import seconds
+from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,16 +21,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.executions import Track
     from profile_analyze.query.change import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
 
-COPY_TYPE = "Copy"
 _SHORTEST_SHOWN_S = 0.5e-4  # copy times are shown with four decimals
 
 
 class CopyTime(NamedTuple):
-    """Seconds spent in operators that copy between comp nodes; NaN if there is none."""
+    """Seconds spent in operators that copy between devices; NaN if there is none."""
 
     total_s: float
     mean_s: float
@@ -50,6 +52,16 @@ class Summary(NamedTuple):
     notes: tuple[str, ...]
     judgement: Judgement | None = None
     """How all that stands against the peaks of a device; None if none were given."""
+    computation: float = np.nan
+    """Floating-point operations of all operators in a run."""
+    memory: float = np.nan
+    """Bytes that all operators in a run read and write."""
+    wall_s: float = np.nan
+    """From the start of a run to its end, where the file says so."""
+    has_times: bool = True
+    """Whether the format has times at all."""
+    processes: int = 1
+    """How many processes the runs are of."""
     runs: int = 1
     """How many; where they are kept apart, the totals are of all together."""
     spread: float = np.nan
@@ -68,9 +80,12 @@ def summarise(
     of `judged_by`, if that has some; its statistic makes one value of those of several runs.
     """
     profile = source if isinstance(source, Profile) else source.profile
-    if judged_by is not None and judged_by.runs_apart:
-        profile = by_run(profile)  # so that totals are what shares are of
-    operators = len(source) if isinstance(source, Profile) else source.operators
+    if isinstance(source, Profile):
+        profile = at_level(profile, None if judged_by is None else judged_by.level)
+    operators = len(profile) if isinstance(source, Profile) else source.operators
+    runs, processes = len(profile.runs), {run.process for run in profile.runs}
+    if judged_by is not None:  # so that totals are what shares are of
+        profile = split(profile, [key for key in judged_by.split_by if key in RUN_KEYS])
     statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
     copy = None if copies_of is None else _copy_time(profile, copies_of)
     judgement, change = None, None
@@ -84,8 +99,8 @@ def summarise(
 
         change = change_of(judged_by or Query(compared=True), source)
     return Summary(
-        device_time_s=profile.total_s("device", run_statistic=statistic),
-        host_time_s=profile.total_s("host", run_statistic=statistic),
+        device_time_s=profile.total_s("time", statistic),
+        host_time_s=profile.total_s("host_time", statistic),
         copy=copy,
         notes=(
             *_notes(profile, operators, copy),
@@ -93,18 +108,39 @@ def summarise(
             *(change.notes if change else ()),
         ),
         judgement=judgement,
-        runs=len(profile.run_files),
-        spread=profile.device.spread("end"),
+        **_work(profile, statistic),
+        wall_s=_wall_s(profile, statistic),
+        has_times=profile.origin.times != ABSENT,
+        processes=len(processes),
+        runs=runs,
+        spread=profile.spread(),
         change=change,
     )
 
 
+def _work(profile: Profile, statistic: str) -> dict[str, float]:
+    """Computation and memory of all operators in a run; NaN if none is known."""
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import OperatorRows
+
+    rows = OperatorRows(profile, Query(run_statistic=statistic))
+    return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}
+
+
+def _wall_s(profile: Profile, statistic: str) -> float:
+    walls = np.array([[run.wall_s for run in profile.runs]])
+    return float(over_runs(walls, statistic)[0])
+
+
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
-    is_copy = profile.type.where(word == COPY_TYPE for word in profile.type.categories)
+    category = profile.operators.category
+    is_copy = category.where(one == COPY for one in category.categories)
     passed, _ = of_kind(query, profile)
-    chosen = profile.device.recorded & is_copy & passed
-    total_s, mean_s = _total_and_mean(profile.device.time_s[chosen], query.run_statistic)
-    wait_total_s, wait_mean_s = _total_and_mean(profile.device.wait_s[chosen], query.run_statistic)
+    chosen = profile.recorded(DEVICE) & is_copy & passed
+    total_s, mean_s = _total_and_mean(profile.measured("time")[chosen], query.run_statistic)
+    wait_total_s, wait_mean_s = _total_and_mean(
+        profile.measured("wait")[chosen], query.run_statistic
+    )
     return CopyTime(total_s, mean_s, wait_total_s, wait_mean_s)
 
 
@@ -117,30 +153,45 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
 
 
 def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[str]:
-    recorded = int(profile.device.recorded.sum())
+    if profile.origin.averaged_over is not None:
+        count = counted(profile.origin.averaged_over, "inference")
+        yield f"times are means over {count}; how much they vary is not known"
+    recorded = int(profile.recorded(DEVICE).sum())
     if 0 < recorded < operators / 2:
         yield (
             f"only {recorded} of {operators} operators have a device time; totals and shares "
             "are of those"
         )
-    by_lane = profile.device.lanes.total_by_lane()
-    if len(by_lane) > 1:
-        parts = ", ".join(
-            f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on {lane}"
-            for lane, total in sorted(by_lane.items())
-        )
-        yield (
-            f"the device time adds up {len(by_lane)} comp nodes, which may have worked at the "
-            f"same time: {parts}"
-        )
-    for side, timings in (("device", profile.device), ("host", profile.host)):
-        if (np.isnan(totals(timings.time_s)) & ~np.isnan(timings.time_s).all(axis=0)).any():
+    yield from _on_several_tracks(profile)
+    for side, measure in (("device", "time"), ("host", "host_time")):
+        times = profile.measured(measure)
+        if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
             yield f"the total {side} time is N/A: its times add up to more than any number"
-    if profile.total_s("device") == 0:
-        yield "the total device time is 0, so that shares of it are N/A" + (
-            "; OpenCL measures only after CompNode::enable_opencl_profile(true)"
-            if any("opencl" in lane for lane in by_lane)
-            else ""
-        )
+    if profile.total_s() == 0:
+        yield "the total device time is 0, so that shares of it are N/A"
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
+
+
+def _on_several_tracks(profile: Profile) -> Iterator[str]:
+    by_track = profile.total_by_track(DEVICE)
+    if len(by_track) < 2:
+        return
+    kinds = {track.kind for track in by_track}
+    what = kinds.pop() if len(kinds) == 1 else "track"
+    same_names = len({track.name for track in by_track}) < len(by_track)
+    parts = ", ".join(
+        f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
+        + _called(track, same_names=same_names)
+        for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
+    )
+    yield (
+        f"the device time adds up {counted(len(by_track), what)}, which may have worked at the "
+        f"same time: {parts}"
+    )
+
+
+def _called(track: Track, *, same_names: bool) -> str:
+    """What a track is called beside others, which may have its name."""
+    where = track.device if track.rank is None else f"rank {track.rank}"
+    return f"{track.name} of {where}" if same_names and where else track.name

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.profile import ABSENT
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
@@ -64,20 +64,34 @@ class Table:
     def several_runs(self) -> bool:
         """Whether times are of more than one run."""
         comparison = self.shown.comparison
-        return max(self.shown.profile.runs, comparison.base_runs if comparison else 1) > 1
+        base_runs = len(comparison.base.runs) if comparison else 1
+        return max(len(self.shown.profile.runs), base_runs) > 1
+
+    @property
+    def level(self) -> str | None:
+        """What level the rows are of; None where the profile has one alone."""
+        return self.shown.profile.level
+
+    @property
+    def several_calls(self) -> bool:
+        """Whether some operator was called more than once in a run."""
+        return bool((self.shown.profile.calls() > 1).any())
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the format has times at all."""
+        return self.shown.profile.origin.times != ABSENT
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that the rows have, but for details that were not loaded."""
-        loaded = {name for name in DETAILS if getattr(self.shown.profile, name) is not None}
+        """The names of the columns that the rows have, but for those that were not loaded."""
+        not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
-            name
-            for name in self.query.columns
-            if (detail := find_column(name).detail) in loaded or not detail
+            name for name in self.query.columns if find_column(name).detail not in not_loaded
         )
 
     def column(self, name: str) -> Column:
-        """The column of that name or alias.
+        """The column of that name.
 
         Raises `UnknownColumnError` if these rows do not have it.
         """
@@ -107,6 +121,10 @@ class Table:
         ).view()
         read_only.flags.writeable = False
         return read_only
+
+    def has_numbers(self, name: str) -> bool:
+        """Whether the values of that column are numbers alone."""
+        return not isinstance(self.shown[self.column(name).name], Categorical)
 
     def has_values(self, name: str) -> bool:
         """Whether some row has a value in that column, and not N/A."""

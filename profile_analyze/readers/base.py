@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.source import Source
 
@@ -39,7 +42,8 @@ class Reader(Recogniser, Protocol):
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.
 
-        `wanted` names the optional columns that the question needs, of `model.profile.DETAILS`.
+        `wanted` names the optional columns that the question needs, of `OPTIONAL_COLUMNS` and
+        `TABLES` in `model/`.
 
         Raises `MalformedProfileError`.
         """
@@ -60,7 +64,9 @@ class ReadTogether(NamedTuple):
     """Several inputs of one format, read at once."""
 
     profile: Profile
-    """The operators of all inputs. `run_of` has the input of each. Without notes."""
+    """The operators of all inputs, one input after another, with a run of each. Without notes."""
+    file_of: NDArray[np.int64]
+    """Shape (operators,): the index of each one's input."""
     notes: Sequence[Sequence[str]]
     """The notes on each input."""
 

@@ -64,9 +64,8 @@ class ByteStream:
         self._file = name_of(path)
         self._max_size = max_size
         self.expected = 0
-        """How many bytes there are in all, for a plain file. 0 if that is not known."""
-        self._file_size = 0  # of a plain file
-        self._size = 0  # of what has been read from it
+        """How many bytes a plain file has, with its byte order mark. 0 for anything else."""
+        self._size = 0  # of what has been read from a plain file
         self._is_standard_input = name == "-"
         self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
@@ -89,9 +88,7 @@ class ByteStream:
             raw = _limited(parts, self._max_size)
             first = _joined(raw, len(BYTE_ORDER_MARK))
         elif file_size:
-            self._file_size, self._size = file_size, len(first)
-            mark = BYTE_ORDER_MARK if first.startswith(BYTE_ORDER_MARK) else b""
-            self.expected = file_size - len(mark)
+            self.expected, self._size = file_size, len(first)
         self._parts = raw
         return first.removeprefix(BYTE_ORDER_MARK)
 
@@ -103,7 +100,7 @@ class ByteStream:
         """
         if not self.expected:
             return next(self._parts, b"")
-        left = max(self._file_size - self._size, _STEP)  # no more memory than it takes
+        left = max(self.expected - self._size, _STEP)  # no more memory than it takes
         part = self._stream.read(min(most, left, _LARGE_STEP))
         self._count(len(part))
         return part
@@ -151,11 +148,9 @@ def _regular_file_size(stream: BinaryIO) -> int:
 
 def _parts(file: str, stream: BinaryIO) -> Iterator[bytes]:
     """Yield all bytes of `stream`, as they come. Raises `InputError` for a device."""
-    is_first = True
     while part := stream.read1(_STEP):  # type: ignore[attr-defined]  # buffered streams have it
-        if is_first and _is_device(stream):
+        if _is_device(stream):
             raise InputError(file, "is a device, not a file")
-        is_first = False
         yield part
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError, UnknownFormatError
-from profile_analyze.model.profile import DETAILS
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.base import BatchReader, ParallelReader
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.megengine import MegEngineReader
@@ -28,7 +28,7 @@ _LONG_HEAD: Final = 16 << 20
 def load(
     path: str | PathLike[str],
     *,
-    details: Collection[str] = DETAILS,
+    details: Collection[str] = OPTIONAL_COLUMNS,
     processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
@@ -73,6 +73,12 @@ def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadToget
     except MalformedProfileError:  # reading them one by one tells which of them it is
         return None
     return together
+
+
+def default_output_format(profile: Profile) -> str:
+    """Return the output format of a profile, unless the user asks for another."""
+    of_formats = {reader.format: reader.default_output_format for reader in READERS}
+    return of_formats.get(profile.origin.format, "plain")
 
 
 def _reader_of(source: Source) -> Reader:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import InputError
-from profile_analyze.model.profile import DETAILS
-from profile_analyze.model.runs import IDENTITY_DETAILS, RunJoiner
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.forked import Forked, ProcessDiedError
 from profile_analyze.readers.loading import profile_in, together_in
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.runs import Seen
+    from profile_analyze.model.runs import Partial
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
     # how many files a step is of, and what is wrong with those that could not be read
@@ -40,7 +40,7 @@ so few that the processor's caches hold what they are decoded to."""
 def load_runs(
     paths: Paths,
     *,
-    details: Collection[str] = DETAILS,
+    details: Collection[str] = OPTIONAL_COLUMNS,
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
@@ -76,7 +76,7 @@ class RunsAhead:
     ) -> None:
         """Begin to read, if several processes are to; errors wait for `profile`."""
         self._paths = paths
-        needed = frozenset({*details, *IDENTITY_DETAILS})
+        needed = frozenset({*details, *IDENTITY_COLUMNS})
         by_several = processes > 1 and len(paths) >= _MANY
         self._steps: _Steps = partial(
             _steps, details=needed, processes=1 if by_several else processes, max_size=max_size
@@ -118,8 +118,8 @@ class RunsAhead:
         try:
             for place, paths in enumerate(self._parts):
                 part = _received(self._workers[place % len(self._workers)], paths)
-                if part.seen is not None:
-                    joiner.take(part.seen)
+                if part.partial is not None:
+                    joiner.take(part.partial)
                 yield part.files, part.bad
         finally:
             _end(self._workers)
@@ -134,7 +134,7 @@ def _on_bad_files(bad: Sequence[InputError]) -> Iterator[str]:
 class _Part(NamedTuple):
     """What was read of some files, and which of them could not be."""
 
-    seen: Seen | None
+    partial: Partial | None
     bad: tuple[InputError, ...]
     files: int
 
@@ -172,7 +172,7 @@ def _received(worker: Forked[_Part], part: Paths) -> _Part:
 def _read(paths: Paths, steps: _Steps) -> _Part:
     joiner = RunJoiner()
     bad = [error for _, errors in steps(joiner, paths) for error in errors]
-    return _Part(joiner.seen(), tuple(bad), len(paths))
+    return _Part(joiner.partial(), tuple(bad), len(paths))
 
 
 def _steps(
@@ -196,7 +196,7 @@ def _taken(
     with collector_paused():
         together = together_in(sound, details) if len(sound) > 1 else None
         if together is not None:
-            joiner.add(together.profile, together.notes)
+            joiner.add(together.profile, together.file_of, together.notes)
             return tuple(error for error in group if isinstance(error, InputError))
         added = [_added(joiner, source, details, processes) for source in group]
     return tuple(error for error in added if error is not None)

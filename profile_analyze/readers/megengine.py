@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, count, repeat
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -14,8 +15,12 @@ import numpy as np
 from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.measures import Reduction
 from profile_analyze.model.numbers import difference
-from profile_analyze.model.profile import LaneTimes, Profile, Timings
+from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import DEVICE
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, ParallelReader, Reader, ReadTogether
 from profile_analyze.readers.forked import Forked, ProcessDiedError
@@ -43,6 +48,7 @@ from profile_analyze.readers.megengine_sections import (
     times_in,
     times_of,
 )
+from profile_analyze.readers.megengine_terms import bytes_of, category_of, dtype_of, track_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -50,7 +56,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.profile import Dtypes, Parameters, Shape
+    from profile_analyze.model.executions import Track
+    from profile_analyze.model.measures import Field
+    from profile_analyze.model.operators import Dtypes, Parameters, Shape
+    from profile_analyze.model.tables import Tensors, Uses
+    from profile_analyze.model.terms import Side
     from profile_analyze.readers.megengine_sections import (
         Document,
         Graph,
@@ -72,10 +82,22 @@ _FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')
 _OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other format has these
 
 
+ORIGIN: Final = Origin(format="MegEngine GraphProfiler JSON")
+
+_GRAPH_TABLES: Final = frozenset({"tensors", "uses"})
+
+_REDUCTIONS: Final[Mapping[Field, Reduction]] = {
+    "duration": Reduction("max", "spreads"),
+    "self": Reduction("max", "spreads"),
+    "first_kernel": Reduction("max", "is left out"),
+}
+"""Comp nodes (and threads of the host) work on an operator at the same time."""
+
+
 class MegEngineReader(Reader, ParallelReader, BatchReader):
     """Reads GraphProfiler JSON, of `load_and_run --profile` and its like."""
 
-    format = "MegEngine GraphProfiler JSON"
+    format = ORIGIN.format
     hallmark = "an object with the keys profiler and graph_exec"
     default_output_format = "table"  # as the tool that this one replaces prints it
 
@@ -127,19 +149,20 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
                 told = _told(documents, wanted)
             except BrokenPartError:  # or one has raw control characters
                 return None
-            device, host, notes = _joined(told, times)
+            executions, tracks, notes = _executions(told, times)
             files = tuple(source.name for source in sources)
             profile = Profile(
                 file=counted(len(files), "file"),
-                source=self.format,
-                device=device,
-                host=host,
-                files=files,
-                run_of=told.file_of,
-                **told.columns,
+                origin=ORIGIN,
+                operators=told.operators,
+                executions=executions,
+                tracks=tracks,
+                runs=tuple(map(Run, range(len(files)))),
+                processes=files,
+                reductions=_REDUCTIONS,
             )
             notes_of_files = [[text for of, text in notes if of == n] for n in range(len(files))]
-            return ReadTogether(profile, notes_of_files)
+            return ReadTogether(profile, told.file_of, notes_of_files)
 
 
 def _check_memory(size: int) -> None:
@@ -201,21 +224,29 @@ def _profile_by_two(file: str, data: bytes, details: Collection[str]) -> Profile
 def _profile_of_one(
     file: str, told: _Told, times: TimeColumns, first_notes: Sequence[str] = ()
 ) -> Profile:
-    device, host, notes = _joined(told, times)
+    executions, tracks, notes = _executions(told, times)
     return Profile(
         file=file,
-        source=MegEngineReader.format,
-        device=device,
-        host=host,
-        notes=(*first_notes, *(text for _, text in notes)),
-        **told.columns,
+        origin=ORIGIN,
+        operators=told.operators,
+        executions=executions,
+        tracks=tracks,
+        runs=(Run(),),
+        processes=(file,),
+        reductions=_REDUCTIONS,
+        tensors=told.tensors,
+        uses=told.uses,
+        not_loaded=frozenset(() if told.tensors else _GRAPH_TABLES),
+        notes=(*first_notes, *(text for _, text in notes), *_on_zero_times(executions, tracks)),
     )
 
 
 class _Told(NamedTuple):
     """What files say of their operators besides the times: those of all, file after file."""
 
-    columns: dict[str, Any]
+    operators: Operators
+    tensors: Tensors | None
+    uses: Uses | None
     notes: list[_Note]
     file_of: NDArray[np.int64]
     """Shape (operators,): the place of each one's file."""
@@ -239,15 +270,21 @@ def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
         for file, (of_file, graph) in enumerate(zip(of_files, graphs, strict=True))
         for note in _on_stale_footprints(of_file, graph)
     ]
+    types = Categorical.of(column(operators, "type"))
+    tensors, uses = _tensors(graphs[0]) if not _GRAPH_TABLES.isdisjoint(details) else (None, None)
     return _Told(
-        columns={
-            "id": _ids(list(chain.from_iterable(row_of))),
-            "name": Categorical.of(column(operators, "name")),
-            "type": Categorical.of(column(operators, "type")),
-            "computation": computation,
-            "memory": memory,
-            **_details(details, footprints, graphs),
-        },
+        operators=Operators.of(
+            key=_ids(list(chain.from_iterable(row_of))),
+            name=Categorical.of(column(operators, "name")),
+            type=types,
+            category=types.mapped(category_of),
+            computation=computation,
+            memory=memory,
+            optional=_optional_columns(details, footprints, graphs),
+            not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(details),
+        ),
+        tensors=tensors,
+        uses=uses,
         notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
         file_of=file_of,
         row_of=row_of,
@@ -277,13 +314,6 @@ def _footprints(
     return of_files, notes
 
 
-def _joined(told: _Told, times: TimeColumns) -> tuple[Timings, Timings, list[_Note]]:
-    """The times of device and host, and all notes."""
-    device, device_notes = _timings("device", times.device, told)
-    host, host_notes = _timings("host", times.host, told)
-    return device, host, [*device_notes, *host_notes, *told.notes]
-
-
 def _ids(texts: Sequence[str]) -> NDArray[np.int64]:
     digits = "".join(texts)
     if not texts or (digits.isascii() and digits.isdecimal()):  # `int` takes " 1_0" too
@@ -300,8 +330,34 @@ def _texts(entries: Iterable[object], field: str) -> Categorical[bytes]:
     return Categorical.of(texts(entries, field))
 
 
-def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings, list[_Note]]:
-    """The times of one side, and notes on them."""
+def _executions(
+    told: _Told, times: TimeColumns
+) -> tuple[Executions, tuple[Track, ...], list[_Note]]:
+    """When operators ran on device and host, the tracks of both, and all notes."""
+    device = _of_side("device", times.device, told)
+    host = _of_side("host", times.host, told)
+    executions = Executions.concatenated(
+        [
+            device.executions,
+            host.executions.changed(track=host.executions.track + np.int32(len(device.tracks))),
+        ]
+    )
+    return (
+        executions,
+        (*device.tracks, *host.tracks),
+        [*device.notes, *host.notes, *told.notes],
+    )
+
+
+class _OfSide(NamedTuple):
+    """What one side of the files says of times."""
+
+    executions: Executions
+    tracks: tuple[Track, ...]
+    notes: list[_Note]
+
+
+def _of_side(side: Side, columns: IntervalColumns, told: _Told) -> _OfSide:
     ids, sizes, lane, start_s, kern_s, end_s = columns
     found = (
         map(rows.get, of_file, repeat(_STRANGER))
@@ -320,19 +376,32 @@ def _timings(side: str, columns: IntervalColumns, told: _Told) -> tuple[Timings,
     end_s = np.where(end_s < start_s, np.nan, end_s)
     is_late = kern_s > end_s
     kern_s[is_late] = np.nan
-    lanes = LaneTimes(
-        operator=operator,
-        run=np.zeros(len(start_s), np.int64),
-        lane=lane,
+    executions = Executions.of(
+        operator,
+        difference(end_s, start_s),
+        track=lane.codes,
         start_s=start_s,
-        kern_s=kern_s,
-        end_s=end_s,
+        first_kernel_s=difference(kern_s, start_s),
+        run=told.file_of[operator],
     )
-    timings = Timings(lanes, operators=len(told.file_of))
-    return timings, [
-        *_on_entries(side, columns, rows),
-        *_on_times(side, timings, is_late, told.file_of),
-    ]
+    return _OfSide(
+        executions,
+        tuple(track_of(name, side) for name in lane.categories),
+        [
+            *_on_entries(side, columns, rows),
+            *_on_times(side, executions, is_late, told.file_of),
+        ],
+    )
+
+
+def _on_zero_times(executions: Executions, tracks: Sequence[Track]) -> Iterator[str]:
+    """What to do where OpenCL measured nothing."""
+    used = {tracks[index] for index in set(executions.track.tolist())}
+    on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)[executions.track]
+    duration_s = executions.duration_s[on_device]
+    is_opencl = any("opencl" in track.name for track in used if track.side == DEVICE)
+    if is_opencl and np.nansum(duration_s) == 0 and not np.isnan(duration_s).all():
+        yield "OpenCL measures only after CompNode::enable_opencl_profile(true)"
 
 
 def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) -> Iterator[_Note]:
@@ -344,17 +413,20 @@ def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) ->
     yield from _said(file_of[is_stranger], lambda count: _on_strangers(side, count))
     yield from _said(
         file_of[is_empty],
-        lambda count: f"left out {counted(count, 'entry', 'entries')} of {side} without a lane",
+        lambda count: (
+            f"left out {counted(count, 'entry', 'entries')} of {side} without a thread or comp node"
+        ),
     )
 
 
 def _on_times(
-    side: str, timings: Timings, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
+    side: str, executions: Executions, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
 ) -> Iterator[_Note]:
     """Notes on times that are N/A, the intervals that are late being known."""
-    lanes = timings.lanes
-    if np.isnan(difference(lanes.end_s, lanes.start_s)).any():
-        unknown = timings.recorded & np.isnan(timings.time_s[:, 0])
+    is_unknown = np.isnan(executions.duration_s)
+    if is_unknown.any():
+        unknown = np.zeros(len(file_of), np.bool_)
+        unknown[executions.operator[is_unknown]] = True
         yield from _said(
             file_of[unknown],
             lambda count: (
@@ -364,7 +436,7 @@ def _on_times(
         )
     if is_late.any():
         late = np.zeros(len(file_of), np.bool_)
-        late[lanes.operator[is_late]] = True
+        late[executions.operator[is_late]] = True
         yield from _said(
             file_of[late],
             lambda count: (
@@ -404,20 +476,27 @@ def _work(
     return np.abs(amounts), notes
 
 
-def _details(
+def _optional_columns(
     asked: Collection[str],
     footprints: Sequence[Footprint],
-    graphs: Iterable[Graph],
+    graphs: Sequence[Graph],
 ) -> dict[str, Any]:
-    """What is asked for of `profile.DETAILS`, by name. Raises `BrokenPartError`."""
+    """What is asked for of `OPTIONAL_COLUMNS`, by name. Raises `BrokenPartError`."""
     makers: dict[str, Callable[[], Categorical[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(IN_SHAPES.of_optional),
-        "in_layouts": lambda: _layouts(footprints).mapped(IN_LAYOUTS.of_optional),
+        "in_strides": lambda: _layouts(footprints).mapped(IN_LAYOUTS.of_optional),
         "out_shapes": lambda: _texts(footprints, "out_shapes").mapped(OUT_SHAPES.of_optional),
         "input_dtypes": lambda: _input_dtypes(graphs),
+        "compute_dtype": lambda: _input_dtypes(graphs).mapped(_compute_dtype),
         "parameters": lambda: _texts(footprints, "param").mapped(_parameters),
     }
     return {name: make() for name, make in makers.items() if name in asked}
+
+
+def _compute_dtype(dtypes: Dtypes) -> str | None:
+    """That of the first input whose dtype is known."""
+    known = next(filter(None, dtypes), None)
+    return None if known is None else dtype_of(known)
 
 
 def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
@@ -540,3 +619,39 @@ def _input_dtypes(graphs: Iterable[Graph]) -> Categorical[Dtypes]:
 def _dtype(memory_plan: bytes) -> str | None:
     plan = MEMORY_PLAN.of(memory_plan) if memory_plan else None
     return plan.layout.dtype if plan and plan.layout else None
+
+
+def _tensors(graph: Graph) -> tuple[Tensors, Uses]:
+    """The variables of the graph, with the shapes of the last run, and what uses them."""
+    from profile_analyze.model.tables import Tensors, Uses  # few questions need them
+
+    ids = list(graph.var)
+    row_of = {id_: row for row, id_ in enumerate(ids)}
+    shapes = list(map(_shape, _inferred_shapes(ids, graph.var)))
+    dtypes = [
+        None if name is None else dtype_of(name)
+        for name in (_dtype(bytes(variable.mem_plan)) for variable in graph.var.values())
+    ]
+    sizes = [
+        np.nan if shape is None else prod(shape) * bytes_of(dtype)
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
+    operators = list(graph.operator.values())
+    uses = [
+        (row, row_of[id_], is_output)
+        for row, (inputs, operator) in enumerate(zip(_inputs(operators), operators, strict=True))
+        for is_output, used in ((False, inputs), (True, operator.output or ()))
+        for id_ in used
+        if id_ in row_of
+    ]
+    columns = list(zip(*uses, strict=True)) or [(), (), ()]
+    return (
+        Tensors(
+            Categorical.of(ids), Categorical.of(shapes), Categorical.of(dtypes), np.array(sizes)
+        ),
+        Uses(
+            np.array(columns[0], np.int32),
+            np.array(columns[1], np.int32),
+            np.array(columns[2], np.bool_),
+        ),
+    )

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.profile import Shape, Shapes, Strides
+from profile_analyze.model.operators import Shape, Shapes, Strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -30,7 +30,7 @@ class _Signature:
 UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a report of profile_analyze, not a profile",
-        rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"source")',
+        rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"(source|format)")',
     ),
     _Signature(
         "an ONNX Runtime profile",

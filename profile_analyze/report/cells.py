@@ -63,7 +63,7 @@ def _cells(table: Table, name: str, display: Display) -> Cells:
     return Cells(
         header=visible(heading_in(table, name), display.encoding),
         texts=texts,
-        is_number=column.kind == "number",
+        is_number=table.has_numbers(name),
         stays=column.name in ("time", "name", *table.query.by),
     )
 

@@ -41,10 +41,10 @@ _CONVENTIONS: Final = """\
 
 - Computation: two floating-point operations for a multiply-add. Memory: each input and output once,
   a lower bound of the traffic, as caches may be too small to read everything only once.
-- Copy, Concat and Dimshuffle move data: what the profile calls their computation counts elements,
-  so that only the bandwidth bounds them.
+- Operators of the category copy, and of data movement if their computation is known, only move
+  data: what the profile calls their computation counts elements, so only the bandwidth bounds them.
 - Not held against a roof: times of the host, wait times, times of 0, those below the clock's
-  resolution (1 us where a CPU worked), operators without a formula or a footprint, and dtypes for
+  resolution, operators whose computation or memory is not known, and dtypes for
   which the device has no known rate. An efficiency over 100% is shown: see the note beside it.
 """
 
@@ -73,7 +73,7 @@ _SHOWN: Final = """\
   is `time max` with `--aggregate max`, and `time_max_s` for programs. They are {aggregated}. In
   conditions and orders they keep their plain names, and all other columns do everywhere.
 - csv, json and jsonl show by themselves, of operators: id, name, type, time, share, computation,
-  flops, memory, bandwidth, in_shapes, in_layouts and out_shapes; of groups: their keys, count, the
+  flops, memory, bandwidth, in_shapes, in_strides and out_shapes; of groups: their keys, count, the
   times, and share to bandwidth. Of several runs there is spread before share; with `--peaks` there
   are bound, efficiency, lost and gain after bandwidth; with `--compare` base, difference, change,
   ratio, ratio_low, ratio_high, p_value, match and verdict after time. `--columns all` shows all.
@@ -118,7 +118,9 @@ def _shown() -> str:
     """How columns are shown, and which ones an aggregate renames."""
     aggregated = _listed(column.name for column in CATALOG if column.of_groups == AGGREGATED)
     title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
-    return "\n".join([title, *(_POINT.fill(f"- {point}") for point in points), ""])
+    return "\n".join(
+        [title, *(_POINT.fill(f"- {' '.join(point.split())}") for point in points), ""]
+    )
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -135,8 +137,7 @@ def _brackets(column: Column) -> str:
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]
-    also = [f"also `{alias}`" for alias in column.aliases]
-    return f" ({', '.join([*parts, *also])})" if parts or also else ""
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _of_groups(column: Column) -> str:

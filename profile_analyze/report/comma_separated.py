@@ -10,7 +10,6 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.machine import (
     ProgramRenderer,
     columns_in,
-    measure_of,
     names_of,
     numbers,
 )
@@ -53,7 +52,7 @@ def _texts(report: Report) -> Iterator[str]:
     several = len(sections) > 1
     for place, section in enumerate(sections):
         table, names = section.table, columns_in(section)
-        measures = [[measure_of(table.query)] * len(table)] if several else []
+        measures = [[table.query.measure] * len(table)] if several else []
         if place == 0:
             yield _lines([["measure"] * several + [*map(cell, names_of(table, names))]])
         yield _lines(zip(*measures, *(_cells(table, name) for name in names), strict=True))

@@ -47,9 +47,19 @@ def columns_of_groups(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     """Those of `names` that have a value in some row, and what groups are by.
 
-    All of them where nothing would be left, as in a table without rows.
+    Also the calls, where operators have several in a run, and the work where there are no times.
+    All of `names` where nothing would be left, as in a table without rows.
     """
-    left = tuple(name for name in names if table.has_values(name))
+    candidates = _with_others(names, table)
+    left = tuple(name for name in candidates if table.has_values(name))
     if not left:
         return names
-    return tuple(name for name in names if name in left or name in table.query.by)
+    return tuple(name for name in candidates if name in left or name in table.query.by)
+
+
+def _with_others(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
+    calls = ("calls",) if table.several_calls else ()
+    work = () if table.has_times else ("computation", "memory", "intensity")
+    others = (*calls, *work)
+    before = names.index("share") if "share" in names else len(names)
+    return tuple(dict.fromkeys((*names[:before], *others, *names[before:])))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.model.comparison import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.model.visible import visible
 from profile_analyze.report.sections import Facts, FactValue, Sentences
 from profile_analyze.report.shown_numbers import (
     between,
+    counting,
     in_brackets,
     signed,
     signed_seconds,
@@ -153,14 +154,21 @@ def _total_and_mean(total_s: float, mean_s: float) -> str:
     return NOT_AVAILABLE if NOT_AVAILABLE in (total, mean) else f"tot={total} avg={mean}"
 
 
+def _of_a_model(summary: Summary, amount: float, unit: str) -> str:
+    """What people read where there are no times, which matter more."""
+    return "" if summary.has_times else " ".join(scaled(amount, unit))
+
+
 def _run_count(summary: Summary) -> str:
     if summary.runs == 1 and summary.change is None:
         return ""
-    return _runs_and_spread(summary.runs, summary.spread)
+    return _runs_and_spread(summary.runs, summary.processes, summary.spread)
 
 
-def _runs_and_spread(count: int, spread: float) -> str:
-    return str(count) if isnan(spread) else f"{count}, which spread by {percent(spread)}"
+def _runs_and_spread(runs: int, processes: int, spread: float) -> str:
+    of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
+    count = f"{runs}{of}"
+    return count if isnan(spread) else f"{count}, which spread by {percent(spread)}"
 
 
 _TOTALS: Final = (
@@ -171,7 +179,7 @@ _TOTALS: Final = (
         lambda summary: summary.device_time_s,
         NUMBER,
         label="total device time",
-        text=lambda summary: six_digits(summary.device_time_s),
+        text=lambda summary: six_digits(summary.device_time_s) if summary.has_times else "",
     ),
     Fact(
         "host_time_s",
@@ -180,7 +188,34 @@ _TOTALS: Final = (
         lambda summary: summary.host_time_s,
         NUMBER,
         label="total host time",
-        text=lambda summary: six_digits(summary.host_time_s),
+        text=lambda summary: six_digits(summary.host_time_s) if summary.has_times else "",
+    ),
+    Fact(
+        "wall_time_s",
+        "s",
+        "From the start of a run to its end; null if the file does not say.",
+        lambda summary: summary.wall_s,
+        NUMBER,
+        label="wall time of a run",
+        text=lambda summary: "" if isnan(summary.wall_s) else six_digits(summary.wall_s),
+    ),
+    Fact(
+        "computation_flo",
+        "FLO",
+        "The floating-point operations of all operators in a run, as far as they are known.",
+        lambda summary: summary.computation,
+        NUMBER,
+        label="total computation",
+        text=lambda summary: _of_a_model(summary, summary.computation, "FLO"),
+    ),
+    Fact(
+        "memory_bytes",
+        "byte",
+        "The bytes that all operators in a run read and write, as far as they are known.",
+        lambda summary: summary.memory,
+        NUMBER,
+        label="total memory",
+        text=lambda summary: _of_a_model(summary, summary.memory, "byte"),
     ),
     Fact(
         "copy_time_s",
@@ -269,7 +304,8 @@ def _ratio(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     change = _change(summary)
-    return change.verdict or (_HIDDEN if change.drift_corrected else NOT_AVAILABLE)
+    known = change.verdict or (_HIDDEN if change.drift_corrected else NOT_AVAILABLE)
+    return known + counting(change.unit)
 
 
 def _is_known(summary: Summary) -> bool:
@@ -283,6 +319,7 @@ def _verdict_in_words(summary: Summary) -> Iterator[str]:
         yield (
             f"{_IN_WORDS[change.verdict]}: {with_unit(seconds(summary.device_time_s))} instead of "
             f"{with_unit(seconds(change.base_time_s))}, {signed(change.change, percent)}"
+            f"{counting(change.unit)}"
         )
 
 
@@ -310,7 +347,7 @@ def _called(summary: Summary) -> Iterator[str]:
     for one in _change(summary).called if _is_known(summary) else ():
         yield (
             f"{one.verdict}: {visible(one.label, 'utf-8')} {signed_seconds(one.difference_s)}, "
-            f"{three_digits(one.ratio)} times the base"
+            f"{three_digits(one.ratio)} times the base{counting(_change(summary).unit)}"
         )
 
 
@@ -325,7 +362,8 @@ def _verdict_counts(summary: Summary) -> Iterator[str]:
         if change.of_groups
         else f"{counted(count_of_all, 'operator')} with a time"
     )
-    yield f"{rows}: {', '.join(f'{count} {word}' for word, count in change.verdicts)}"
+    counts = ", ".join(f"{count} {word}" for word, count in change.verdicts)
+    yield f"{rows}: {counts}{counting(change.unit)}"
 
 
 _CONTRIBUTION: Final = {
@@ -365,7 +403,9 @@ _COMPARISON: Final = (
         COUNT,
         label="base runs",
         text=lambda summary: _runs_and_spread(
-            _change(summary).base_runs, _change(summary).base_spread
+            _change(summary).base_runs,
+            _change(summary).base_processes,
+            _change(summary).base_spread,
         ),
     ),
     Fact(
@@ -435,6 +475,14 @@ _COMPARISON: Final = (
         label="verdict",
         text=_verdict,
         sentences=_verdict_in_words,
+    ),
+    Fact(
+        "unit",
+        "",
+        "What the statistics count: runs, of which each process has one, processes or iterations.",
+        lambda summary: _change(summary).unit,
+        {"enum": ["runs", "processes", "iterations"]},
+        told_with="verdict",
     ),
     Fact(
         "largest_differences",

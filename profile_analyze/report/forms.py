@@ -70,7 +70,7 @@ def form_for(file: str) -> str | None:
             return form
         known += suffixes
     raise QueryError(
-        f"{file}: no form has the suffix .{suffix}; choose one by --format, or use "
+        f"{file}: no format has the suffix .{suffix}; choose one by --format, or use "
         f"{', '.join(known)}"
     )
 

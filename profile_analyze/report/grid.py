@@ -61,7 +61,7 @@ class GridRenderer(PeopleRenderer):
                 "type",
                 "id",
                 "in_shapes",
-                "in_layouts",
+                "in_strides",
                 "out_shapes",
             )
         return columns_of_groups(query, several_runs=several_runs)

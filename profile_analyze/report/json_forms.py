@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.model.terms import OPERATOR
 from profile_analyze.report.base import encoded
 from profile_analyze.report.labels import gate_reason
 from profile_analyze.report.machine import (
@@ -15,7 +16,6 @@ from profile_analyze.report.machine import (
     as_utf8,
     columns_in,
     dumped,
-    measure_of,
     names_of,
     plain,
 )
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.executions import Track
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -77,7 +78,7 @@ def _lines(report: Report) -> Iterator[str]:
     for section in sections:
         table, names = section.table, columns_in(section)
         keys = ["measure", *names_of(table, names)]
-        measures = [measure_of(table.query)] * len(table)
+        measures = [table.query.measure] * len(table)
         rows = zip(measures, *(_values(table, name) for name in names), strict=True)
         yield "".join(dumped(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
 
@@ -108,6 +109,7 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_low_s": None if relative else verdict.low,
         "time_high_s": None if relative else verdict.high,
         "p_value": verdict.p_value,
+        "unit": verdict.unit,
     }
 
 
@@ -119,12 +121,37 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     profile = source if isinstance(source, Profile) else source.profile
     operators = len(source) if isinstance(source, Profile) else source.operators
     return {
-        "source": profile.source,
+        **_origin(profile),
         "file": as_utf8(profile.file),
-        "files": plain(list(dict.fromkeys(profile.run_files))),
+        "files": plain(list(dict.fromkeys(profile.processes))),
+        "level": profile.level or OPERATOR,
         "operators": operators,
-        "runs": profile.runs,
-        "devices": list(profile.device.lanes.lane.categories),
+        "executions": len(profile.executions),
+        "processes": len(profile.processes),
+        "runs": len(profile.runs),
+        "tracks": [_track(track) for track in profile.tracks],
+    }
+
+
+def _origin(profile: Profile) -> dict[str, Any]:
+    """Where the profile is from, and what its times are."""
+    return {
+        "format": plain(profile.origin.format),
+        "format_version": plain(profile.origin.version),
+        "times": profile.origin.times,
+        "averaged_over": profile.origin.averaged_over,
+        "hardware": plain(profile.origin.hardware),
+    }
+
+
+def _track(track: Track) -> dict[str, Any]:
+    return {
+        "name": plain(track.name),
+        "side": track.side,
+        "kind": track.kind,
+        "device": plain(track.device),
+        "process": plain(track.process),
+        "rank": track.rank,
     }
 
 
@@ -134,10 +161,12 @@ def _base(source: Profile | Comparison | None) -> dict[str, Any] | None:
     if source is None or isinstance(source, Profile):
         return None
     return {
-        "file": as_utf8(source.base_file),
-        "files": plain(list(dict.fromkeys(source.base_files))),
+        **_origin(source.base),
+        "file": as_utf8(source.base.file),
+        "files": plain(list(dict.fromkeys(source.base.processes))),
         "operators": source.base_operators,
-        "runs": source.base_runs,
+        "processes": len(source.base.processes),
+        "runs": len(source.base.runs),
     }
 
 
@@ -146,7 +175,7 @@ def _table(section: TableSection) -> dict[str, Any]:
     units = [table.column(name).unit for name in names]
     return {
         "name": table.name,
-        "measure": measure_of(table.query),
+        "measure": table.query.measure,
         "query": _query(table.query),
         "matched": table.matched,
         "available": table.available,

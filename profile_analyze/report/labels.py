@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.terms import TOP
 from profile_analyze.model.visible import visible
-from profile_analyze.report.shown_numbers import between, in_brackets, signed
+from profile_analyze.report.shown_numbers import between, counting, in_brackets, signed
 from profile_analyze.units import NOT_AVAILABLE, percent, seconds
 
 if TYPE_CHECKING:
@@ -18,19 +20,15 @@ ALL = "all"
 
 def time_title(table: Table) -> str:
     """What kind of time a table is about: `device self time`, `host wait time`."""
-    kind = "self" if table.query.end_key == "end" else "wait"
-    return f"{table.query.side} {kind} time"
+    title = MEASURES[table.query.measure].title
+    # with all that ran inside, where rows are outermost operators
+    return title.replace("self ", "") if table.level == TOP else title
 
 
 def row_labels(table: Table) -> list[tuple[str, ...]]:
     """For each row what tells it from others: name, type and id, or its keys, count and N/A."""
     if not table.query.grouped:
-        return [
-            (name, type_, str(id_))
-            for name, type_, id_ in zip(
-                table["name"], table["type"], table["id"].tolist(), strict=True
-            )
-        ]
+        return list(zip(*(table.texts(name) for name in ("name", "type", "id")), strict=True))
     keys = [table.key_texts(key) for key in table.query.by] or [[ALL] * len(table)]
     counts = map(str, table["count"].tolist())
     return list(zip(*keys, counts, [NOT_AVAILABLE] * len(table), strict=True))
@@ -52,7 +50,7 @@ def gate_reason(verdict: FailVerdict) -> str:
     """What was measured of one condition, and why it is judged so."""
     if verdict.outcome == "unjudged":
         return verdict.reason
-    measured = f"{seconds(verdict.time_s)} s"
+    measured = f"{seconds(verdict.time_s)} s{counting(verdict.unit)}"
     if not verdict.condition.relative:
         interval = between(seconds(verdict.low), seconds(verdict.high))
         return f"{measured}{in_brackets(interval)}, {verdict.reason}"

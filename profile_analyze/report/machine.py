@@ -51,12 +51,6 @@ class VerdictRenderer:
         return ()
 
 
-def measure_of(query: Query) -> str:
-    """Which time a table is about: `time`, `wait`, `host_time` or `host_wait`."""
-    measure = "time" if query.end_key == "end" else "wait"
-    return measure if query.side == "device" else f"host_{measure}"
-
-
 def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """The columns that a form for programs has by itself; it has room for what verdicts rest on."""
     shown = _columns(query, several_runs=several_runs)
@@ -78,14 +72,14 @@ def _columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
             "time",
             *rates(query, several_runs=several_runs),
             "in_shapes",
-            "in_layouts",
+            "in_strides",
             "out_shapes",
         )
     return columns_of_groups(query, several_runs=several_runs)
 
 
 def columns_in(section: TableSection) -> list[str]:
-    """The columns of a table, with their own names, not the aliases that were asked for."""
+    """The columns of a table, with their own names."""
     table = section.table
     names = section.columns or columns(table.query, several_runs=table.several_runs)
     return [table.column(name).name for name in names]

@@ -9,6 +9,9 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.profile import ABSENT, EACH, MEAN
+from profile_analyze.model.terms import DEVICE, HOST, LEVELS
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUPS, NUMBER, TEXT, object_schema
 from profile_analyze.report.json_forms import VERSION
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 _AMOUNT: Final = {"type": "integer", "minimum": 0}
 _TEXTS: Final = {"type": "array", "items": TEXT}
-_MEASURES: Final = ["time", "wait", "host_time", "host_wait"]
+_OPTIONAL_TEXT: Final = {"type": ["string", "null"]}
+_OPTIONAL_COUNT: Final = {"type": ["integer", "null"], "minimum": 0}
 _UNITS: Final = ["", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
 
 
@@ -77,12 +81,18 @@ def _facts(group: FactGroup, further: Mapping[str, Any]) -> dict[str, Any]:
 def _profile() -> dict[str, Any]:
     return object_schema(
         {
-            "source": _said("What wrote the profile.", TEXT),
+            **_origin(),
             "file": _said("The name it was read under; how many there are of several.", TEXT),
-            "files": _said("All of them.", _TEXTS),
+            "files": _said("All of them, or all processes.", _TEXTS),
+            "level": _said("What rows are of.", {"enum": list(LEVELS)}),
             "operators": _said("How many the graph has.", _AMOUNT),
-            "runs": COUNT,
-            "devices": _said("The devices that operators ran on.", _TEXTS),
+            "executions": _said("How many times they ran, as far as it is recorded.", _AMOUNT),
+            "processes": COUNT,
+            "runs": _said("How many iterations, of all processes.", COUNT),
+            "tracks": _said(
+                "Where operators ran: streams, threads and the like.",
+                {"type": "array", "items": object_schema(_track())},
+            ),
         },
         "What was asked; null where a library's report does not say.",
     )
@@ -90,9 +100,38 @@ def _profile() -> dict[str, Any]:
 
 def _base() -> dict[str, Any]:
     return object_schema(
-        {"file": TEXT, "files": _TEXTS, "operators": _AMOUNT, "runs": COUNT},
+        {
+            **_origin(),
+            "file": TEXT,
+            "files": _TEXTS,
+            "operators": _AMOUNT,
+            "processes": COUNT,
+            "runs": COUNT,
+        },
         "What it was compared with; null without --compare.",
     )
+
+
+def _origin() -> dict[str, Any]:
+    """Where a profile is from, and what its times are."""
+    return {
+        "format": _said("What wrote the profile.", TEXT),
+        "format_version": _OPTIONAL_TEXT,
+        "times": _said("What its times are.", {"enum": [EACH, MEAN, ABSENT]}),
+        "averaged_over": _said("How many inferences a mean is of.", _OPTIONAL_COUNT),
+        "hardware": _said("What the file says of it.", _OPTIONAL_TEXT),
+    }
+
+
+def _track() -> dict[str, Any]:
+    return {
+        "name": TEXT,
+        "side": {"enum": [DEVICE, HOST]},
+        "kind": TEXT,
+        "device": _OPTIONAL_TEXT,
+        "process": _OPTIONAL_TEXT,
+        "rank": _OPTIONAL_COUNT,
+    }
 
 
 def _condition() -> dict[str, Any]:
@@ -109,6 +148,7 @@ def _condition() -> dict[str, Any]:
             "time_low_s": _said("Of a limit that is not relative to a base.", NUMBER),
             "time_high_s": NUMBER,
             "p_value": _said("Corrected for the number of conditions.", NUMBER),
+            "unit": _said("What was counted.", {"enum": ["runs", "processes", "iterations"]}),
         }
     )
 
@@ -127,9 +167,10 @@ def _table() -> dict[str, Any]:
         {
             "name": _said("What the rows are.", {"enum": ["operators", "groups"]}),
             "measure": _said(
-                "What times are: on the device or on the host, until the end or until the first "
-                "kernel (wait).",
-                {"enum": _MEASURES},
+                "What times are: on the device (time) or on the host, until the end or until the "
+                "first kernel (wait); from the launching call on (queue); without what ran inside "
+                "(self).",
+                {"enum": list(MEASURES)},
             ),
             "query": _said(
                 "What was asked, by the names of the fields of the library's Query. aggregates: "

@@ -9,7 +9,7 @@ from profile_analyze.model.wording import shape_text, stride_text
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from profile_analyze.model.profile import Shapes, Strides
+    from profile_analyze.model.operators import Shapes, Strides
     from profile_analyze.query.table import Table
 
 
@@ -33,7 +33,7 @@ def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
     if table.query.grouped:
         return _of_groups(table, "in_shapes"), _of_groups(table, "out_shapes")
     return (
-        list(map(shape_lines, table["in_shapes"], table["in_layouts"])),
+        list(map(shape_lines, table["in_shapes"], table["in_strides"])),
         list(map(shape_lines, table["out_shapes"])),
     )
 

@@ -33,3 +33,8 @@ def between(low: str, high: str) -> str:
 def in_brackets(text: str) -> str:
     """`text` behind another; nothing of what is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""
+
+
+def counting(unit: str) -> str:
+    """What is said beside a verdict that counts iterations, which are not independent."""
+    return " (counting iterations, which are not independent)" if unit == "iterations" else ""

@@ -6,6 +6,7 @@ import re
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.visible import visible
 from profile_analyze.report.cells import cells_of, heading_in
 from profile_analyze.report.default_columns import compared_of, judged_of, varying
@@ -113,7 +114,7 @@ def _chosen(table: Table, names: Sequence[str], display: Display) -> str:
 
 def _time_columns(table: Table) -> dict[str, list[str]]:
     return {
-        "time" if table.query.end_key == "end" else "wait time": table.texts("time"),
+        "time" if MEASURES[table.query.measure].is_run_time else "wait time": table.texts("time"),
         "ratio": table.texts("share"),
         "time bar": _bars(table["time"].tolist()),
         "cum-time": table.texts("cumulative_time", "digits"),

@@ -1,0 +1,97 @@
+"""A million executions of 500 operators: how long a question takes once they are read.
+
+    python -m benchmarks.executions
+
+The profile is made in memory: operators nested five deep on a host thread, which launch kernels on
+three streams, in ten runs. Timed are the level, the question by type, the totals and the text.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+import profile_analyze as pa
+from profile_analyze.model.categorical import Categorical
+
+EXECUTIONS: Final = 1_000_000
+OPERATORS: Final = 400
+KERNELS: Final = 100
+ON_HOST: Final = EXECUTIONS * 6 // 10
+ROUNDS: Final = 5
+
+
+def profile() -> pa.Profile:
+    """The same in each call."""
+    random = np.random.default_rng(20201120)
+    rows = np.arange(EXECUTIONS)
+    is_host = rows < ON_HOST
+    operator = np.where(
+        is_host,
+        random.integers(0, OPERATORS, EXECUTIONS),
+        random.integers(OPERATORS, OPERATORS + KERNELS, EXECUTIONS),
+    )
+    executions = pa.Executions.of(
+        operator,
+        np.where(is_host, 6e-6 - rows % 5 * 1e-6, random.random(EXECUTIONS) * 1e-5),
+        start_s=rows * 1e-6,
+        run=rows * 10 // EXECUTIONS,
+        track=np.where(is_host, 0, 1 + random.integers(0, 3, EXECUTIONS)),
+        parent=np.where(is_host & (rows % 5 > 0), rows - 1, -1),
+        launched_by=np.where(is_host, -1, random.integers(0, ON_HOST, EXECUTIONS)),
+    )
+    operators = pa.Operators.of(
+        key=np.arange(OPERATORS + KERNELS),
+        name=Categorical.of([f"operator_{n}" for n in range(OPERATORS + KERNELS)]),
+        type=Categorical.of([f"Type{n % 17}" for n in range(OPERATORS + KERNELS)]),
+        level=Categorical.of(["operator"] * OPERATORS + ["kernel"] * KERNELS),
+    )
+    streams = (pa.Track(f"stream {n}", "device", "gpu 0", "stream") for n in range(3))
+    return pa.Profile(
+        file="a million executions",
+        origin=pa.Origin("made in memory"),
+        operators=operators,
+        executions=executions,
+        tracks=(pa.Track("thread", "host", kind="thread"), *streams),
+        runs=tuple(pa.Run(0, step) for step in range(10)),
+        processes=("a million executions",),
+    )
+
+
+def bytes_an_execution(executions: pa.Executions) -> float:
+    """Those of the columns that are not the same in all rows."""
+    columns = [getattr(executions, name) for name in executions.__dataclass_fields__]
+    arrays = [one for one in columns if isinstance(one, np.ndarray) and one.strides != (0,)]
+    return sum(one.nbytes for one in arrays) / len(executions)
+
+
+def answer(asked: pa.Profile) -> str:
+    """What the command shows of it by type."""
+    shown = pa.at_level(asked)
+    query = pa.Query(by="type")
+    table = pa.run(query, shown)
+    return pa.render(pa.Report.of(pa.summarise(shown, judged_by=query), (table,)), "plain")
+
+
+def main() -> None:
+    """Print the median of some rounds."""
+    asked = profile()
+    assert asked.check() == ()
+    answer(asked)  # imports
+    seconds = []
+    for _ in range(ROUNDS):
+        fresh = asked.changed()  # nothing is worked out yet
+        started = perf_counter()
+        answer(fresh)
+        seconds.append(perf_counter() - started)
+    print(
+        f"{EXECUTIONS:,} executions, {bytes_an_execution(asked.executions):.0f} bytes each: "
+        f"by type in {median(seconds):.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

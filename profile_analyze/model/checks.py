@@ -1,0 +1,146 @@
+"""What is inconsistent between the tables of a profile. A reader that makes such a profile errs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.terms import (
+    CATEGORIES,
+    DERIVED,
+    KERNEL,
+    MEASURED,
+    MODULE,
+    OPERATOR,
+    RUNTIME,
+)
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+
+def problems(profile: Profile) -> Iterator[str]:
+    """What is inconsistent, a sentence each, the most basic first."""
+    lengths = list(_lengths(profile))
+    yield from lengths
+    if lengths:  # nothing else can be looked at
+        return
+    yield from _on_operators(profile)
+    yield from _on_runs(profile)
+    yield from _on_executions(profile)
+    yield from _on_other_tables(profile)
+
+
+def _lengths(profile: Profile) -> Iterator[str]:
+    for table in ("operators", "executions", "tensors", "uses", "dependencies", "allocations"):
+        rows = getattr(profile, table)
+        if rows is None:
+            continue
+        columns = {one.name: getattr(rows, one.name) for one in fields(rows)}
+        optional = columns.pop("optional", {})
+        for name, values in (*columns.items(), *optional.items()):
+            if isinstance(values, np.ndarray | Categorical) and len(values) != len(rows):
+                yield f"{table}: {name} has {counted(len(values), 'value')} for {len(rows)} rows"
+
+
+def _on_operators(profile: Profile) -> Iterator[str]:
+    operators = profile.operators
+    key = operators.key
+    ascending = np.sort(key.codes if isinstance(key, Categorical) else key)
+    distinct = int((ascending[1:] != ascending[:-1]).sum()) + 1 if len(key) else 0
+    if distinct != len(operators) and len(profile.processes) == 1 and not profile.split_by:
+        yield f"operators: {len(operators)} rows have {distinct} distinct keys"
+    yield from _on_categories(profile)
+    for name in ("computation", "memory"):
+        values: Any = getattr(operators, name)
+        if np.isinf(values).any() or (values < 0).any():
+            yield f"operators: {name} is negative or infinite"
+    both = operators.not_loaded & operators.optional.keys()
+    if both:
+        yield f"operators: {min(both)} is loaded and not loaded"
+
+
+def _on_categories(profile: Profile) -> Iterator[str]:
+    operators = profile.operators
+    for name, known in (
+        ("category", CATEGORIES),
+        ("level", (OPERATOR, MODULE, KERNEL, RUNTIME)),
+        ("computation_source", (MEASURED, DERIVED)),
+        ("memory_source", (MEASURED, DERIVED)),
+    ):
+        strange = set(getattr(operators, name).categories) - set(known)
+        if strange:
+            yield f"operators: {name} {min(strange)!r} is not one of {', '.join(known)}"
+    for name, values in (("name", operators.name), ("level", operators.level)):
+        if (values.codes < 0).any():
+            yield f"operators: {name} is N/A"
+
+
+def _on_executions(profile: Profile) -> Iterator[str]:
+    executions = profile.executions
+    rows = len(executions)
+    yield from _references("executions", "operator", executions.operator, len(profile), least=0)
+    yield from _references("executions", "track", executions.track, len(profile.tracks), least=0)
+    yield from _references("executions", "run", executions.run, len(profile.runs), least=0)
+    yield from _references("executions", "parent", executions.parent, rows, least=-1)
+    yield from _references("executions", "launched_by", executions.launched_by, rows, least=-1)
+    for name in ("duration_s", "self_s", "first_kernel_s"):
+        values: Any = getattr(executions, name)
+        if (values < 0).any() or np.isinf(values).any():
+            yield f"executions: {name} is negative or infinite"
+    if (executions.calls < 0).any():
+        yield "executions: calls is negative"
+    if rows and executions.parent.max() < rows and _has_circle(executions.parent):
+        yield "executions: one ran inside itself"
+    if profile.origin.times == "absent" and rows:
+        yield "executions: there are some, though the profile has no times"
+
+
+def _on_runs(profile: Profile) -> Iterator[str]:
+    if not profile.runs:
+        yield "runs: there is none"
+    for index, run in enumerate(profile.runs):
+        if not 0 <= run.process < len(profile.processes):
+            yield f"runs: run {index} is of process {run.process} of {len(profile.processes)}"
+
+
+def _on_other_tables(profile: Profile) -> Iterator[str]:
+    rows = len(profile.executions)
+    if profile.uses is not None:
+        tensors = 0 if profile.tensors is None else len(profile.tensors)
+        yield from _references("uses", "operator", profile.uses.operator, len(profile), least=0)
+        yield from _references("uses", "tensor", profile.uses.tensor, tensors, least=0)
+    if profile.dependencies is not None:
+        yield from _references("dependencies", "before", profile.dependencies.before, rows, least=0)
+        yield from _references("dependencies", "after", profile.dependencies.after, rows, least=0)
+    if profile.allocations is not None:
+        found = profile.allocations.execution
+        yield from _references("allocations", "execution", found, rows, least=-1)
+
+
+def _references(
+    table: str, column: str, indices: NDArray[np.int32], size: int, *, least: int
+) -> Iterator[str]:
+    if len(indices) and not (indices.min() >= least and indices.max() < size):
+        yield (
+            f"{table}: {column} is from {indices.min()} to {indices.max()}, "
+            f"and there are {size} such rows"
+        )
+
+
+def _has_circle(parent: Any) -> bool:
+    """Whether some execution is its own ancestor: then its ancestors never end."""
+    if not (parent >= 0).any():
+        return False
+    ancestor = np.append(parent, -1)  # -1 finds the last, which is -1
+    for _ in range(len(parent).bit_length()):  # each step doubles the distance
+        ancestor = ancestor[ancestor]
+    return bool((ancestor >= 0).any())

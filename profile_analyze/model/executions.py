@@ -1,0 +1,216 @@
+"""When operators ran: executions on tracks, in runs that belong to processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.terms import DEVICE, Side
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Rows: TypeAlias = NDArray[np.int32]
+
+
+class Track(NamedTuple):
+    """Where executions happen one after another, or nested: a thread, a stream."""
+
+    name: str
+    side: Side = DEVICE
+    """In a profile without any device event the CPU's threads are device tracks."""
+    device: str | None = None
+    """The device that the track belongs to."""
+    kind: str = "track"
+    """What such tracks are called, in the singular: `thread`, `stream`."""
+    process: str | None = None
+    """The process that the file says the track belongs to."""
+    rank: int | None = None
+    """The rank of that process in a distributed job."""
+    clock: str = ""
+    """Positions in time can be compared on tracks with the same clock alone."""
+    resolution_s: float = 0.0
+    """Shorter times than this say nothing; 0 where that is not known."""
+
+
+class Run(NamedTuple):
+    """One iteration of the network."""
+
+    process: int = 0
+    """Index of the process in `Profile.processes`. Statistics count processes."""
+    step: int | None = None
+    """The number that the file gives the iteration."""
+    label: str | None = None
+    wall_s: float = float("nan")
+    """From its start to its end, where the file says so."""
+
+
+_INTEGERS: Final[Mapping[str, int]] = {
+    "run": 0,
+    "track": 0,
+    "calls": 1,
+    "parent": -1,
+    "launched_by": -1,
+}
+"""The columns of integers that may be left out, and what they are then."""
+
+_TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s")
+"""The columns of times that may be left out, and are N/A then."""
+
+PARENTS: Final = ("parent", "launched_by")
+"""The columns that hold rows of the table itself."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Executions:
+    """One row each time that an operator ran on a track; or a reported average of many times.
+
+    All columns have shape (executions,); times are in seconds, NaN is N/A. A column that is the
+    same in all rows is stored once.
+    """
+
+    operator: Rows
+    """The operator's row in `Profile.operators`."""
+    duration_s: Floats
+    """What all its calls took, with what ran nested inside."""
+    run: Rows
+    """Index in `Profile.runs`."""
+    track: Rows
+    """Index in `Profile.tracks`."""
+    start_s: Floats
+    """When it began, on the track's clock; N/A in a format without positions in time."""
+    self_s: Floats
+    """The duration without what ran nested inside on the same track, where the file says so;
+    `model.levels` works it out from `parent` otherwise."""
+    first_kernel_s: Floats
+    """The time from the start to the first kernel."""
+    submitted_s: Floats
+    """When the host call that launched it ended, on the clock of `start_s`."""
+    calls: Rows
+    """How many calls it stands for; `duration_s` covers all of them."""
+    parent: Rows
+    """The row of the execution that this one ran inside of, or -1."""
+    launched_by: Rows
+    """The row of the execution that launched this one, or -1."""
+    phase: Categorical[str]
+    """The part of a training step: forward, backward, optimizer."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    @classmethod
+    def of(
+        cls,
+        operator: ArrayLike,
+        duration_s: ArrayLike,
+        *,
+        phase: Categorical[str] | None = None,
+        **columns: ArrayLike,
+    ) -> Executions:
+        """Executions of which only some columns are known.
+
+        By default all are in the first run, on the first track, of one call, without positions in
+        time, and nothing is nested.
+        """
+        operators = np.asarray(operator, np.int32)
+        rows = len(operators)
+        found: dict[str, Any] = {
+            name: np.asarray(columns.pop(name), np.int32)
+            if name in columns
+            else np.broadcast_to(np.int32(default), rows)
+            for name, default in _INTEGERS.items()
+        }
+        for name in _TIMES:
+            found[name] = (
+                np.asarray(columns.pop(name), np.float64)
+                if name in columns
+                else np.broadcast_to(np.float64(np.nan), rows)
+            )
+        if columns:
+            raise TypeError(f"executions have no columns {', '.join(columns)}")
+        return cls(
+            operator=operators,
+            duration_s=np.asarray(duration_s, np.float64),
+            phase=Categorical.missing(rows) if phase is None else phase,
+            **found,
+        )
+
+    def __len__(self) -> int:
+        return len(self.operator)
+
+    def __repr__(self) -> str:
+        return f"Executions({counted(len(self), 'execution')})"
+
+    @property
+    def nest(self) -> bool:
+        """Whether some execution ran inside another, or was launched by one."""
+        return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
+
+    def changed(self, **columns: Any) -> Executions:
+        """The same executions, where some columns are other ones."""
+        return replace(self, **columns)
+
+    def take(self, rows: NDArray[np.int64]) -> Executions:
+        """The executions `rows`, in that order. What they point to outside of it becomes -1."""
+        columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
+        if self.nest:
+            new_row = np.full(len(self) + 1, -1, np.int32)  # the last is what -1 finds
+            new_row[rows] = np.arange(len(rows))
+            for name in PARENTS:
+                columns[name] = new_row[columns[name]]
+        return Executions(**columns)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Executions]) -> Executions:
+        """The executions of all `parts`, one after the other."""
+        columns = {name: _joined([getattr(part, name) for part in parts]) for name in _NAMES}
+        before = np.cumsum([0, *map(len, parts)])
+        for name in PARENTS:
+            if any((getattr(part, name) >= 0).any() for part in parts):
+                columns[name] = np.concatenate(
+                    [
+                        np.where(rows >= 0, rows + first, -1)
+                        for part, first in zip(parts, before[:-1].tolist(), strict=True)
+                        for rows in [getattr(part, name)]
+                    ]
+                ).astype(np.int32)
+        return cls(**columns)
+
+
+_NAMES: Final = tuple(one.name for one in fields(Executions))
+
+
+def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
+    if isinstance(values, Categorical):
+        return values.take(rows) if values.categories else Categorical.missing(len(rows))
+    if _is_constant(values):
+        return np.broadcast_to(values[0], len(rows))
+    return values[rows]
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    if isinstance(columns[0], Categorical):
+        rows = sum(map(len, columns))
+        is_known = any(column.categories for column in columns)
+        return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
+    filled = [column for column in columns if len(column)]
+    if filled and all(_is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
+        return np.broadcast_to(filled[0][0], sum(map(len, filled)))
+    return np.concatenate(columns)
+
+
+def _is_constant(values: NDArray[Any]) -> bool:
+    """Whether the same value is stored once for all rows."""
+    return len(values) > 0 and values.strides == (0,)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN

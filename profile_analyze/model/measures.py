@@ -1,0 +1,61 @@
+"""Measures turn executions into times: one value for each operator in each run.
+
+A measure says on which side of the profile it looks, and which time of an execution it takes. The
+calls of an operator in a run and on a track are added up. How tracks are put together, and what an
+unknown time does, is stated by the reader: see `Reduction`. `measuring.py` works them out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from profile_analyze.model.terms import DEVICE, HOST, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Field: TypeAlias = Literal["duration", "first_kernel", "self", "queue"]
+
+
+class Measure(NamedTuple):
+    """One kind of time."""
+
+    name: str
+    side: Side
+    field: Field
+    title: str
+    """What people call it."""
+
+    @property
+    def is_run_time(self) -> bool:
+        """Whether work is done during all of it, so that rates of work mean something."""
+        return self.field in ("duration", "self")
+
+
+TIME: Final = Measure("time", DEVICE, "duration", "device self time")
+WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time")
+HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")
+HOST_WAIT: Final = Measure("host_wait", HOST, "first_kernel", "host wait time")
+SELF: Final = Measure("self", HOST, "self", "self time")
+QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay")
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    measure.name: measure for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, SELF, QUEUE)
+}
+
+
+class Reduction(NamedTuple):
+    """How the times of an operator in one run become one."""
+
+    over_tracks: Literal["sum", "max"] = "sum"
+    unknown: Literal["spreads", "is left out"] = "spreads"
+    """Whether one unknown time makes the whole unknown."""
+
+
+REDUCTIONS: Final[Mapping[Field, Reduction]] = {
+    "duration": Reduction(),
+    "self": Reduction(),
+    "first_kernel": Reduction(unknown="is left out"),
+    "queue": Reduction(unknown="is left out"),
+}
+"""What holds unless the reader states something else."""

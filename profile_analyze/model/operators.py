@@ -1,0 +1,237 @@
+"""The operators of a profile: a row each, in columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.terms import MEASURED, UNKNOWN
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Indices: TypeAlias = NDArray[np.int64] | NDArray[np.int32]
+
+Shape: TypeAlias = tuple[int, ...]
+Shapes: TypeAlias = tuple[Shape, ...]
+Strides: TypeAlias = tuple[Shape | None, ...]
+Dtypes: TypeAlias = tuple[str | None, ...]
+Parameters: TypeAlias = tuple[tuple[str, int | float | str], ...]
+Scope: TypeAlias = tuple[str, ...]
+
+Keys: TypeAlias = "NDArray[np.int64] | Categorical[str]"
+OptionalValues: TypeAlias = "NDArray[np.float64] | Categorical[Any]"
+State: TypeAlias = Literal["loaded", "not loaded", "absent"]
+
+OPTIONAL_COLUMNS: Final = (
+    "in_shapes",
+    "in_strides",
+    "out_shapes",
+    "input_dtypes",
+    "compute_dtype",
+    "parameters",
+)
+"""The optional columns that several formats have; a reader may add others.
+
+- `in_shapes`, `out_shapes`: the shape of each input and output.
+- `in_strides`: strides in elements of each input, None for a contiguous one; empty if all are.
+- `input_dtypes`: the dtype of each input in the file's own words, None for an unknown one.
+- `compute_dtype`: the canonical name (`terms.DTYPES`) of the dtype that the operator computes in.
+- `parameters`: names and values in the order of the names, such as `("stride_h", 2)`.
+"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Operators:
+    """One row an operator, in the file's order. All columns have shape (operators,).
+
+    Numbers are in base units. What the profile does not say is NaN in a column of numbers and
+    code -1 in a categorical column.
+    """
+
+    key: Keys
+    """What tells an operator from all others of the profile, in the file's own terms: numbers if
+    all keys are whole numbers, texts otherwise."""
+    name: Categorical[str]
+    type: Categorical[str]
+    category: Categorical[str]
+    """One of `terms.CATEGORIES`."""
+    level: Categorical[str]
+    """`operator`, `module`, `kernel` or `runtime`: see `model.levels`."""
+    scope: Categorical[Scope]
+    """The path of modules or regions around the operator, outermost first."""
+    computation: NDArray[np.float64]
+    """Floating-point operations of one call, two for a multiply-add."""
+    memory: NDArray[np.float64]
+    """Bytes that one call reads and writes: inputs, weights and outputs, each once."""
+    computation_source: Categorical[str]
+    """Where a known computation is from: `measured` (the runtime says it) or `derived`."""
+    memory_source: Categorical[str]
+    optional: Mapping[str, OptionalValues] = field(default_factory=dict)
+    """The columns that only some formats have, as far as they are loaded."""
+    not_loaded: frozenset[str] = frozenset()
+    """The optional columns that the file may have, but that nobody asked for."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+        for values in self.optional.values():
+            if isinstance(values, np.ndarray):
+                values.flags.writeable = False
+
+    @classmethod
+    def of(  # noqa: PLR0913  # one argument a column, most of them left out
+        cls,
+        *,
+        key: Keys,
+        name: Categorical[str],
+        type: Categorical[str] | None = None,  # noqa: A002  # the name of the column
+        category: Categorical[str] | None = None,
+        level: Categorical[str] | str = "operator",
+        scope: Categorical[Scope] | None = None,
+        computation: NDArray[np.float64] | None = None,
+        memory: NDArray[np.float64] | None = None,
+        source: str = MEASURED,
+        optional: Mapping[str, OptionalValues] | None = None,
+        not_loaded: frozenset[str] = frozenset(),
+    ) -> Operators:
+        """Operators of which only some columns are known; the rest is N/A.
+
+        `source` is where all known computation and memory is from.
+        """
+        rows = len(name)
+        unknown = np.broadcast_to(np.float64(np.nan), rows)
+        missing: Categorical[Any] = Categorical.missing(rows)
+        return cls(
+            key=key,
+            name=name,
+            type=missing if type is None else type,
+            category=missing if category is None else category,
+            level=Categorical.constant(level, rows) if isinstance(level, str) else level,
+            scope=missing if scope is None else scope,
+            computation=unknown if computation is None else computation,
+            memory=unknown if memory is None else memory,
+            computation_source=Categorical.constant(source, rows),
+            memory_source=Categorical.constant(source, rows),
+            optional=optional or {},
+            not_loaded=not_loaded,
+        )
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def __repr__(self) -> str:
+        return f"Operators({counted(len(self), 'operator')}, optional={tuple(self.optional)})"
+
+    def state(self, name: str) -> State:
+        """Whether an optional column is loaded, was not asked for, or is not in this format."""
+        if name in self.optional:
+            return "loaded"
+        return "not loaded" if name in self.not_loaded else "absent"
+
+    def categorical(self, name: str) -> Categorical[Any]:
+        """An optional column of texts or tuples; all N/A if the format has no such column.
+
+        Raises `QueryError` if the profile was loaded without it.
+        """
+        missing: Categorical[Any] = Categorical.missing(len(self))
+        found: Categorical[Any] = self._optional(name, missing)
+        return found
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """An optional column of numbers; all NaN if the format has no such column.
+
+        Raises `QueryError` if the profile was loaded without it.
+        """
+        missing = np.broadcast_to(np.float64(np.nan), len(self))
+        found: NDArray[np.float64] = self._optional(name, missing)
+        return found
+
+    def _optional(self, name: str, if_absent: Any) -> Any:
+        if name in self.not_loaded:
+            raise QueryError(f"{name}: the profile was loaded without this column")
+        return self.optional.get(name, if_absent)
+
+    def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
+        """Where each operator's computation or memory is from; `unknown` where that is N/A."""
+        column: Categorical[str] = getattr(self, f"{work}_source")
+        categories = (*column.categories, UNKNOWN)
+        is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
+        return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)
+
+    def key_ranks(self) -> NDArray[np.float64] | NDArray[np.int64]:
+        """What keys are sorted by: numbers as numbers, texts naturally (conv2 before conv10)."""
+        return self.key.ranks(natural=True) if isinstance(self.key, Categorical) else self.key
+
+    def take(self, rows: Indices) -> Operators:
+        """The operators `rows`, in that order."""
+        columns = {name: _taken(getattr(self, name), rows) for name in COLUMN_FIELDS}
+        optional = {name: _taken(values, rows) for name, values in self.optional.items()}
+        return Operators(**columns, optional=optional, not_loaded=self.not_loaded)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Operators]) -> Operators:
+        """The operators of all `parts`, one after the other.
+
+        An optional column that one part was loaded without counts as not loaded; where one part's
+        format does not have it, its operators have N/A there.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        columns: dict[str, Any] = {
+            name: _joined([getattr(part, name) for part in parts]) for name in COLUMN_FIELDS
+        }
+        not_loaded = frozenset().union(*(part.not_loaded for part in parts))
+        names = dict.fromkeys(name for part in parts for name in part.optional)
+        optional = {
+            name: _joined([part._or_missing(name, parts) for part in parts])  # noqa: SLF001  # its own class
+            for name in names
+            if name not in not_loaded
+        }
+        return cls(**columns, optional=optional, not_loaded=not_loaded)
+
+    def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
+        """An optional column; of the kind that it has in `parts` where this format lacks it."""
+        known = next(part.optional[name] for part in parts if name in part.optional)
+        is_text = isinstance(known, Categorical)
+        return self.categorical(name) if is_text else self.numbers(name)
+
+
+COLUMN_FIELDS: Final = (
+    "key",
+    "name",
+    "type",
+    "category",
+    "level",
+    "scope",
+    "computation",
+    "memory",
+    "computation_source",
+    "memory_source",
+)
+"""The fields of `Operators` that every profile has."""
+
+
+def _taken(values: Any, rows: Indices) -> Any:
+    return values.take(rows) if isinstance(values, Categorical) else values[rows]
+
+
+def _joined(columns: Sequence[Any]) -> Any:
+    are_categorical = [isinstance(column, Categorical) for column in columns]
+    if all(are_categorical):
+        return Categorical.concatenated(columns)
+    if any(are_categorical):  # keys, of which some profiles have numbers
+        texts = (one if isinstance(one, Categorical) else _as_texts(one) for one in columns)
+        return Categorical.concatenated(list(texts))
+    return np.concatenate(columns)
+
+
+def _as_texts(numbers: NDArray[np.int64]) -> Categorical[str]:
+    return Categorical.of(list(map(str, numbers.tolist())))

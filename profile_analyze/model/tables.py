@@ -1,0 +1,86 @@
+"""The optional tables of a profile: what few questions need, and not all formats have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.frozen import freeze_arrays
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.categorical import Categorical
+    from profile_analyze.model.operators import Shape
+
+TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
+"""The names of the optional tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors:
+    """The values that flow between operators; all columns have shape (tensors,)."""
+
+    key: Categorical[str]
+    """What tells a tensor from the others, in the file's own terms."""
+    shape: Categorical[Shape]
+    dtype: Categorical[str]
+    """A canonical name (`terms.DTYPES`), or the file's own for any other."""
+    size: NDArray[np.float64]
+    """Bytes; NaN is N/A."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """Which operator reads and writes which tensor: the edges of the graph. Shape (uses,)."""
+
+    operator: NDArray[np.int32]
+    tensor: NDArray[np.int32]
+    is_output: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __len__(self) -> int:
+        return len(self.operator)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """Which execution had to wait for which. All columns have shape (dependencies,)."""
+
+    before: NDArray[np.int32]
+    """The row of the execution that had to end first."""
+    after: NDArray[np.int32]
+    kind: Categorical[str]
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocations:
+    """Memory that was taken and given back. All columns have shape (allocations,)."""
+
+    device: Categorical[str]
+    time_s: NDArray[np.float64]
+    size: NDArray[np.float64]
+    """Bytes; below 0 where memory was given back."""
+    execution: NDArray[np.int32]
+    """The row of the execution that did it, or -1."""
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self)
+
+    def __len__(self) -> int:
+        return len(self.time_s)

@@ -1,0 +1,84 @@
+"""Words that mean the same for every runtime: categories, levels, canonical dtypes, sources."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+CONVOLUTION: Final = "convolution"
+MATMUL: Final = "matmul"
+ATTENTION: Final = "attention"
+NORMALIZATION: Final = "normalization"
+SOFTMAX: Final = "softmax"
+POOLING: Final = "pooling"
+ELEMENTWISE: Final = "elementwise"
+REDUCTION: Final = "reduction"
+EMBEDDING: Final = "embedding"
+DATA_MOVEMENT: Final = "data movement"
+COPY: Final = "copy"
+COMMUNICATION: Final = "communication"
+CONTROL: Final = "control"
+OTHER: Final = "other"
+
+CATEGORIES: Final = (
+    CONVOLUTION,
+    MATMUL,
+    ATTENTION,
+    NORMALIZATION,
+    SOFTMAX,
+    POOLING,
+    ELEMENTWISE,
+    REDUCTION,
+    EMBEDDING,
+    DATA_MOVEMENT,
+    COPY,
+    COMMUNICATION,
+    CONTROL,
+    OTHER,
+)
+"""What kind of work an operator is. `copy` goes between devices of the network, `data movement` is
+any other; `control` is bookkeeping, constants included; `other` is what its reader cannot place."""
+
+
+Side: TypeAlias = Literal["device", "host"]
+
+DEVICE: Final = "device"
+HOST: Final = "host"
+
+Level: TypeAlias = Literal["operator", "top", "kernel", "module"]
+
+OPERATOR: Final = "operator"
+TOP: Final = "top"
+KERNEL: Final = "kernel"
+MODULE: Final = "module"
+RUNTIME: Final = "runtime"
+"""A call into the driver, such as a launch. It is no level to ask for: its time is that of the
+operator that made the call."""
+
+LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
+"""What a row of an answer may be, the default first: see `model.levels`."""
+
+Source: TypeAlias = Literal["measured", "derived", "unknown"]
+
+MEASURED: Final = "measured"
+DERIVED: Final = "derived"
+UNKNOWN: Final = "unknown"
+
+ADDED: Final = "added"
+REMOVED: Final = "removed"
+"""How an operator of a comparison is called that only the profile has, or only the base."""
+
+RUN_KEYS: Final = ("run", "file", "step")
+"""What tells runs apart."""
+
+SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
+"""What only executions have, so that operators are split by it: see `model.splitting`."""
+
+UNITS: Final = ("process", "iteration")
+"""What statistics count; iterations of one process are not independent of each other."""
+
+DTYPES: Final = (
+    *("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"),
+    *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8"),
+    *("bool", "complex64", "complex128"),
+)
+"""The canonical names of dtypes. A reader keeps the file's own name of any other."""

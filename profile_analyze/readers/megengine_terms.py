@@ -1,0 +1,115 @@
+"""MegEngine's words, in the words of every runtime (`model.terms`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import (
+    ATTENTION,
+    COMMUNICATION,
+    CONTROL,
+    CONVOLUTION,
+    COPY,
+    DATA_MOVEMENT,
+    DEVICE,
+    ELEMENTWISE,
+    EMBEDDING,
+    HOST,
+    MATMUL,
+    NORMALIZATION,
+    OTHER,
+    POOLING,
+    REDUCTION,
+    SOFTMAX,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.model.terms import Side
+
+_CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
+    CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
+    MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
+    ATTENTION: ("MultiHeadAttn",),
+    NORMALIZATION: (
+        *("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "GeneralNorm", "BNTraining"),
+        "LRN",
+    ),
+    SOFTMAX: ("Softmax",),
+    POOLING: ("Pooling", "AdaptivePooling", "ROI"),
+    ELEMENTWISE: (
+        *("Elemwise", "TypeCvt", "PowC", "AddUpdate", "FakeQuant", "TQT", "LSQ", "Dropout"),
+        *("Fill", "GaussianRNG", "UniformRNG"),
+    ),
+    REDUCTION: ("Reduce", "Argmax", "Argmin", "Cumsum", "TopK"),
+    EMBEDDING: ("Indexing",),
+    COMMUNICATION: ("CollectiveComm", "RemoteSend", "RemoteRecv"),
+    DATA_MOVEMENT: (
+        *("Concat", "Dimshuffle", "Reshape", "AxisAddRemove", "Broadcast", "Subtensor"),
+        *("SetSubtensor", "IncrSubtensor", "Split", "Padding", "Relayout", "Host2DeviceCopy"),
+        *("Images2Neibs", "SlidingWindow", "ParamPack", "Resize", "Remap", "Warp"),
+    ),
+    CONTROL: (
+        *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor", "GetVarShape"),
+        *("MultipleDeviceTensor", "InputCallback", "OutputCallback", "CallbackInjector"),
+        *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
+    ),
+}
+"""The types of each category, by how their names begin; names as in MegEngine 1.13."""
+
+_COPY: Final = "Copy"
+"""The one type that copies from comp node to comp node."""
+
+_DTYPES: Final[Mapping[str, str]] = {
+    "Float32": "fp32",
+    "Float16": "fp16",
+    "BFloat16": "bf16",
+    "Int8": "int8",
+    "Uint8": "uint8",
+    "Int16": "int16",
+    "Uint16": "uint16",
+    "Int32": "int32",
+    "Bool": "bool",
+    "QuantizedS8": "int8",
+    "Quantized8Asymm": "uint8",
+    "QuantizedS32": "int32",
+    "QuantizedS16": "int16",
+    "QuantizedS4": "int4",
+}
+_BYTES_OF: Final[Mapping[str, float]] = {
+    "fp32": 4, "fp16": 2, "bf16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4,
+    "bool": 1, "int4": 0.5,
+}  # fmt: skip
+
+_CPU: Final = ('CompNode("cpu', 'CompNode("multithread')
+_CPU_CLOCK_S: Final = 1e-6
+"""What the clock of a CPU's comp node resolves."""
+
+
+def category_of(type_: str) -> str:
+    """One of `terms.CATEGORIES` for a type of operator."""
+    if type_ == _COPY:
+        return COPY
+    return next(
+        (category for category, begins in _CATEGORIES.items() if type_.startswith(begins)), OTHER
+    )
+
+
+def dtype_of(name: str) -> str:
+    """The canonical name of a dtype; the name itself where there is none."""
+    return _DTYPES.get(name, name)
+
+
+def bytes_of(dtype: str | None) -> float:
+    """How many bytes a value of a canonical dtype takes; NaN where that is not known."""
+    return _BYTES_OF.get(dtype or "", float("nan"))
+
+
+def track_of(name: str, side: Side) -> Track:
+    """The comp node or host thread of that name. Each may have a zero of its own."""
+    if side == HOST:
+        return Track(name, HOST, kind="thread", clock=name)
+    resolution_s = _CPU_CLOCK_S if name.startswith(_CPU) else 0.0
+    return Track(name, DEVICE, name, "comp node", clock=name, resolution_s=resolution_s)

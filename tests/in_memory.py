@@ -1,0 +1,207 @@
+"""Profiles made in memory, for tests that are about no format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+THREAD = Track("thread 1", "host", kind="thread")
+STREAM = Track("stream 7", "device", "gpu 0", "stream")
+CPU = Track("thread 1", "device", "cpu", "thread")
+
+
+def operators_of(rows: Sequence[Mapping[str, Any]], **more: Any) -> Operators:
+    """Operators from one mapping a row: name, and what else there is (`type`, `level`, ...)."""
+    columns: dict[str, Any] = {
+        name: Categorical.of([row.get(name) for row in rows])
+        for name in ("name", "type", "category", "scope")
+        if name == "name" or any(name in row for row in rows)
+    }
+    for name in ("computation", "memory"):
+        if any(name in row for row in rows):
+            columns[name] = np.array([row.get(name, np.nan) for row in rows], np.float64)
+    columns["level"] = Categorical.of([row.get("level", "operator") for row in rows])
+    columns["key"] = np.arange(len(rows))
+    if any("key" in row for row in rows):
+        columns["key"] = Categorical.of([row["key"] for row in rows])
+    return Operators.of(**{**columns, **more})
+
+
+def profile_of(
+    operators: Sequence[Mapping[str, Any]],
+    executions: Sequence[Mapping[str, Any]] = (),
+    *,
+    tracks: Sequence[Track] = (STREAM,),
+    runs: Sequence[Run] = (Run(),),
+    processes: Sequence[str] = ("made.json",),
+    origin: Origin | None = None,
+    columns: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Profile:
+    """A profile from mappings, one a row; columns that no row has are left out."""
+    names = dict.fromkeys(name for row in executions for name in row)
+    defaults = {"operator": 0, "run": 0, "track": 0, "calls": 1, "parent": -1, "launched_by": -1}
+    table: dict[str, Any] = {
+        name: [row.get(name, defaults.get(name, np.nan)) for row in executions]
+        for name in names
+        if name != "phase"
+    }
+    if "phase" in names:
+        table["phase"] = Categorical.of([row.get("phase") for row in executions])
+    found = Profile(
+        file=processes[0],
+        origin=origin or Origin("a made-up runtime"),
+        operators=operators_of(operators, **(columns or {})),
+        executions=Executions.of(**({"operator": [], "duration_s": []} | table)),
+        tracks=tuple(tracks),
+        runs=tuple(runs),
+        processes=tuple(processes),
+        **more,
+    )
+    assert found.check() == ()
+    return found
+
+
+STATIC = Origin("a made-up model", times="absent")
+
+
+def static() -> Profile:
+    """A model that never ran: a convolution and a product, text keys, no times."""
+    return profile_of(
+        [
+            {"key": "conv10", "name": "conv10", "type": "Conv", "computation": 2e9, "memory": 4e6},
+            {"key": "conv2", "name": "conv2", "type": "Conv", "computation": 1e9, "memory": 2e6},
+            {"key": "fc", "name": "fc", "type": "Gemm", "memory": 1e6},
+        ],
+        origin=STATIC,
+    )
+
+
+def nested() -> Profile:
+    """One training step on a GPU, traced: a module, operators in operators, launches, kernels.
+
+    module net      0 ms ............................................. 12 ms
+      linear          1 ............ 6      relu 7 ... 9   (thread 1)
+        addmm           2 ..... 5             launch 8-8.5
+          launch          3-4
+    stream 7              4 ... 7 gemm             9 ... 10 relu_kernel
+    """
+    operators: list[dict[str, Any]] = [
+        {"name": "net", "type": "Net", "level": "module"},
+        {"name": "linear", "type": "linear", "scope": ("net",)},
+        {"name": "addmm", "type": "addmm", "scope": ("net",), "computation": 8e6, "memory": 3e3},
+        {"name": "relu", "type": "relu", "scope": ("net",), "memory": 1e3},
+        {"name": "launch", "type": "launch", "level": "runtime"},
+        {"name": "gemm", "type": "gemm", "level": "kernel"},
+        {"name": "relu_kernel", "type": "relu_kernel", "level": "kernel"},
+    ]
+    executions: list[dict[str, Any]] = [
+        {"operator": 0, "start_s": 0e-3, "duration_s": 12e-3},
+        {"operator": 1, "start_s": 1e-3, "duration_s": 5e-3, "parent": 0},
+        {"operator": 2, "start_s": 2e-3, "duration_s": 3e-3, "parent": 1},
+        {"operator": 4, "start_s": 3e-3, "duration_s": 1e-3, "parent": 2},
+        {"operator": 3, "start_s": 7e-3, "duration_s": 2e-3, "parent": 0},
+        {"operator": 4, "start_s": 8e-3, "duration_s": 0.5e-3, "parent": 4},
+        {
+            "operator": 5, "start_s": 4e-3, "duration_s": 3e-3, "track": 1, "launched_by": 3,
+            "submitted_s": 4e-3,
+        },
+        {
+            "operator": 6, "start_s": 9e-3, "duration_s": 1e-3, "track": 1, "launched_by": 5,
+            "submitted_s": 8.5e-3,
+        },
+    ]  # fmt: skip
+    return profile_of(operators, executions, tracks=(THREAD, STREAM))
+
+
+def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
+    """Four iterations in one file: the first one warms up; `attention` runs three times in each."""
+    durations: list[list[tuple[float, ...]]] = [
+        [(9.0, 3.0, 3.0, 3.0), (8.0,)],
+        *[[(1.0 + n, 1.0, 1.0), (4.0,)] for n in range(3)],
+    ]
+    executions = [
+        {"operator": operator, "run": run, "duration_s": scale * duration * 1e-3}
+        for run, of_operators in enumerate(durations)
+        for operator, calls in enumerate(of_operators)
+        for duration in calls
+    ]
+    return profile_of(
+        [
+            {"name": "attention", "type": "Attention", "computation": 1e9, "memory": 1e6},
+            {"name": "mlp", "type": "Gemm", "computation": 4e9, "memory": 2e6},
+        ],
+        executions,
+        tracks=(CPU,),
+        runs=[Run(0, step) for step in range(10, 14)],
+        processes=(file,),
+    )
+
+
+def averages() -> Profile:
+    """A table of layer times, means over ten inferences: no positions, one layer called twice."""
+    return profile_of(
+        [
+            {"name": "conv1 + relu1", "type": "Convolution", "category": "convolution"},
+            {"name": "fc", "type": "Gemm", "category": "matmul"},
+        ],
+        [
+            {"operator": 0, "duration_s": 1.25e-3, "calls": 2},
+            {"operator": 1, "duration_s": 0.5e-3},
+        ],
+        origin=Origin("a made-up report", "2.1", "mean", averaged_over=10, hardware="a card"),
+    )
+
+
+def two_devices() -> Profile:
+    """One process on two devices; an operator that ran on both."""
+    return profile_of(
+        [
+            {"name": "embed", "type": "Gather", "category": "embedding", "memory": 1e6},
+            {"name": "matmul", "type": "MatMul", "category": "matmul", "computation": 3e9},
+        ],
+        [
+            {"operator": 0, "duration_s": 1e-3, "track": 0},
+            {"operator": 1, "duration_s": 2e-3, "track": 0},
+            {"operator": 1, "duration_s": 4e-3, "track": 1},
+        ],
+        tracks=(STREAM, Track("stream 7", "device", "gpu 1", "stream")),
+        runs=(Run(wall_s=6e-3),),
+    )
+
+
+def two_ranks() -> Profile:
+    """One run of a distributed job, of two processes; the second waits."""
+    return profile_of(
+        [
+            {"name": "gemm", "type": "MatMul", "category": "matmul"},
+            {"name": "all_reduce", "type": "AllReduce", "category": "communication"},
+        ],
+        [
+            {"operator": 0, "duration_s": 3e-3, "track": 0, "phase": "forward"},
+            {"operator": 1, "duration_s": 1e-3, "track": 0, "phase": "backward"},
+            {"operator": 0, "duration_s": 2e-3, "track": 1, "phase": "forward"},
+            {"operator": 1, "duration_s": 2e-3, "track": 1, "phase": "backward"},
+        ],
+        tracks=(
+            Track("stream 7", "device", "gpu 0", "stream", "trainer 0", 0),
+            Track("stream 7", "device", "gpu 1", "stream", "trainer 1", 1),
+        ),
+    )
+
+
+def bare() -> Profile:
+    """Names and times alone: no types, shapes, dtypes, computation."""
+    return profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [{"operator": 0, "duration_s": 1e-3}, {"operator": 1, "duration_s": 3e-3}],
+    )

@@ -1,0 +1,39 @@
+"""Iterations of a process: the first ones, and what statistics count."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.executions import Run
+from profile_analyze.model.iterations import by_unit, units_in, without_first_runs
+from profile_analyze.model.runs import join_runs
+from tests.in_memory import four_steps
+
+RUNS = (Run(0), Run(0), Run(0), Run(1), Run(1))
+
+
+def test_the_first_runs_of_each_process_are_left_out() -> None:
+    profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
+    assert without_first_runs(profile, 0) is profile
+    found = without_first_runs(profile, 1)
+    assert found.check() == ()
+    assert [(run.process, run.step) for run in found.runs] == [
+        (0, 11), (0, 12), (0, 13), (1, 11), (1, 12), (1, 13),
+    ]  # fmt: skip
+    np.testing.assert_allclose(found.measured("time")[0], np.array([3, 4, 5, 6, 8, 10]) * 1e-3)
+    assert found.notes[-1] == "left out 2 runs, the first 1 of each process"
+    with pytest.raises(QueryError) as caught:
+        without_first_runs(profile, 4)
+    assert str(caught.value) == "skip_runs: 4 leaves nothing of a.json, which has 4 runs"
+
+
+def test_statistics_count_processes_by_the_median_of_their_iterations() -> None:
+    values = np.array([[1.0, 9.0, 2.0, 5.0, 7.0], [nan, nan, nan, 4.0, nan]])
+    np.testing.assert_array_equal(by_unit(values, RUNS, "process"), [[2, 6], [nan, 4]])
+    assert by_unit(values, RUNS, "iteration") is values
+    assert by_unit(values, tuple(map(Run, range(5))), "process") is values
+    assert (units_in(RUNS, "process"), units_in(RUNS, "iteration")) == (2, 5)

@@ -1,0 +1,204 @@
+"""Which operators are rows at each level, and what their times are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.levels import at_level, levels_of
+from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+
+def rows_of(profile: Profile, *measures: str) -> dict[str, tuple[Any, ...]]:
+    """Milliseconds of each operator with some of them known."""
+    columns = [profile.measured(name)[:, 0] * 1e3 for name in measures]
+    names = profile.operators.name.values().tolist()
+    rows = zip(names, *(column.tolist() for column in columns), strict=True)
+    return {name: tuple(round(one, 9) for one in values) for name, *values in rows}
+
+
+def test_each_level_has_its_rows_and_they_add_up() -> None:
+    profile = nested()
+    assert levels_of(profile) == ("operator", "top", "kernel", "module")
+    nan = pytest.approx(np.nan, nan_ok=True)
+    measures = ("host_time", "time", "self", "queue")
+    assert rows_of(at_level(profile), *measures) == {
+        "linear": (2.0, nan, 2.0, nan),
+        "addmm": (3.0, 3.0, 3.0, 0.0),
+        "relu": (2.0, 1.0, 2.0, 0.5),
+    }
+    assert rows_of(at_level(profile, "top"), *measures) == {
+        "linear": (5.0, 3.0, 2.0, 0.0),
+        "addmm": (nan, nan, nan, nan),
+        "relu": (2.0, 1.0, 2.0, 0.5),
+    }
+    assert rows_of(at_level(profile, "module"), *measures) == {"net": (12.0, 4.0, 12.0, 0.5)}
+    assert rows_of(at_level(profile, "kernel"), *measures) == {
+        "gemm": (nan, 3.0, nan, 0.0),
+        "relu_kernel": (nan, 1.0, nan, 0.5),
+    }
+    for level in levels_of(profile):
+        assert at_level(profile, level).total_s() == pytest.approx(4e-3)
+        assert at_level(profile, level).check() == ()
+
+
+def test_work_is_attributed_once() -> None:
+    profile = nested()
+    inner = at_level(profile).operators
+    np.testing.assert_array_equal(inner.computation, [np.nan, 8e6, np.nan])
+    outer = at_level(profile, "top").operators
+    np.testing.assert_array_equal(outer.computation, [8e6, 8e6, np.nan])
+    np.testing.assert_array_equal(outer.memory, [3e3, 3e3, 1e3])
+    assert at_level(profile, "top").recorded("host").tolist() == [True, False, True]
+    np.testing.assert_array_equal(at_level(profile, "module").operators.memory, [4e3])
+    assert at_level(profile, "top").calls()[[0, 2]].tolist() == [[1], [1]]
+
+
+def test_work_of_a_row_is_derived_if_a_part_of_it_is() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b", "computation": 5.0}],
+        [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 1.0, "parent": 0}],
+        tracks=[CPU],
+        columns={"source": "derived"},
+    )
+    top = at_level(profile, "top").operators
+    assert top.computation.tolist() == [5.0, 5.0]
+    assert top.source_of("computation").values().tolist() == ["derived", "derived"]
+    assert top.source_of("memory").values().tolist() == ["unknown", "unknown"]
+
+
+def test_a_kernel_that_nothing_launched_is_told() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "k", "level": "kernel"}],
+        [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 0.5, "track": 1}],
+        tracks=[THREAD, STREAM],
+    )
+    shown = at_level(profile)
+    assert shown.notes == (
+        "left out 1 kernel (0.5 s) that no operator of the profile launched; --level kernel has "
+        "them",
+    )
+    assert at_level(profile, "kernel").total_s() == 0.5
+
+
+def test_a_level_that_is_not_there_is_refused_with_those_that_are() -> None:
+    for profile, level, has in (
+        (static(), "kernel", "operator"),
+        (four_steps(), "top", "operator"),
+        (profile_of([{"name": "k", "level": "kernel"}]), "module", "kernel"),
+    ):
+        with pytest.raises(QueryError) as caught:
+            at_level(profile, level)
+        assert str(caught.value) == f"level: the profile has no level {level!r}; it has {has}"
+    with pytest.raises(QueryError, match="it has no rows at all"):
+        at_level(profile_of([]), "kernel")
+
+
+def test_what_is_there_is_shown_where_there_are_no_operators() -> None:
+    profile = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
+    assert at_level(profile).level == "kernel"
+    assert at_level(profile).total_s() == 1.0
+    assert at_level(at_level(profile)) is not None
+
+
+def test_what_another_thread_did_is_not_taken_away() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [
+            {"operator": 0, "duration_s": 1.0},
+            {"operator": 1, "duration_s": 3.0, "parent": 0, "track": 1},
+        ],
+        tracks=[CPU, Track("thread 2", "device", "cpu", "thread")],
+    )
+    assert at_level(profile).measured("time").tolist() == [[1.0], [3.0]]
+
+
+@st.composite
+def traces(draw: Any) -> list[dict[str, Any]]:
+    """Executions of two modules, three operators, a call of the driver and a kernel, nested."""
+    rows: list[dict[str, Any]] = []
+    for index in range(draw(st.integers(1, 14))):
+        is_kernel = draw(st.booleans()) and index > 0
+        above = draw(st.integers(-1, index - 1))
+        if above >= 0 and rows[above]["track"] == 1:
+            above = -1
+        rows.append(
+            {
+                "operator": 6 if is_kernel else draw(st.integers(0, 5)),
+                "duration_s": 1.0 if is_kernel else 0.0,
+                "track": int(is_kernel),
+                "run": 0,
+                "parent": -1 if is_kernel else above,
+                "launched_by": above if is_kernel else -1,
+            }
+        )
+    for index in reversed(range(len(rows))):  # a parent takes longer than what is in it
+        inside = sum(row["duration_s"] for row in rows if row["parent"] == index)
+        if not rows[index]["track"]:
+            rows[index]["duration_s"] = inside + 1.0
+    return rows
+
+
+OPERATORS = [
+    {"name": "m1", "level": "module"},
+    {"name": "m2", "level": "module"},
+    {"name": "a"},
+    {"name": "b"},
+    {"name": "c"},
+    {"name": "call", "level": "runtime"},
+    {"name": "k", "level": "kernel"},
+]
+
+
+def by_recursion(
+    rows: list[dict[str, Any]], level: str
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Host and device time of each operator of a level, worked out from row to row."""
+    targets = {0, 1} if level == "module" else {2, 3, 4}
+
+    def owner_of(index: int) -> int | None:
+        """The execution that a row of this level is of."""
+        path = []
+        while index >= 0:
+            if rows[index]["operator"] in targets:
+                path.append(index)
+            index = max(rows[index]["parent"], rows[index]["launched_by"])
+        return None if not path else path[-1] if level == "top" else path[0]
+
+    host, device = dict.fromkeys(range(7), 0.0), dict.fromkeys(range(7), 0.0)
+    for index, row in enumerate(rows):
+        owner = owner_of(index)
+        if owner is None:
+            continue
+        operator = rows[owner]["operator"]
+        if row["track"] == 1:
+            device[operator] += row["duration_s"]
+        else:  # what it takes without what is directly inside
+            inside = sum(one["duration_s"] for one in rows if one["parent"] == index)
+            host[operator] += row["duration_s"] - inside
+    return host, device
+
+
+@given(traces(), st.sampled_from(["operator", "top", "module"]))
+def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) -> None:
+    profile = profile_of(OPERATORS, rows, tracks=[THREAD, STREAM], runs=[Run()])
+    if level not in levels_of(profile):
+        return
+    host, device = by_recursion(rows, level)
+    shown = at_level(profile, level)
+    names = shown.operators.name.values().tolist()
+    for name, of_host, of_device in zip(
+        names, shown.measured("host_time")[:, 0], shown.measured("time")[:, 0], strict=True
+    ):
+        operator = [one["name"] for one in OPERATORS].index(name)
+        assert np.nan_to_num(of_host) == pytest.approx(host[operator])
+        assert np.nan_to_num(of_device) == pytest.approx(device[operator])

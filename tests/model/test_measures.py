@@ -1,0 +1,163 @@
+"""How executions become one time for each operator and run."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.measures import MEASURES, Reduction
+from tests.in_memory import CPU, STREAM, THREAD, four_steps, profile_of, static
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+NAMES = [{"name": name} for name in "abcd"]
+
+
+def executed(rows: list[dict[str, Any]], **more: Any) -> Profile:
+    tracks = [Track("x"), Track("y"), Track("h", "host")]
+    return profile_of(NAMES, rows, tracks=tracks, runs=[Run(0), Run(0)], **more)
+
+
+ROWS: list[dict[str, Any]] = [
+    {"operator": 0, "track": 0, "duration_s": 3.0},
+    {"operator": 0, "track": 1, "duration_s": 2.0, "first_kernel_s": 0.5},
+    {"operator": 0, "track": 0, "duration_s": 0.5, "first_kernel_s": 0.0, "run": 1},
+    {"operator": 2, "track": 0, "duration_s": nan, "first_kernel_s": 0.25},
+    {"operator": 2, "track": 1, "duration_s": 1.0, "first_kernel_s": 0.5},
+    {"operator": 3, "track": 0, "duration_s": 2.0},
+    {"operator": 3, "track": 2, "duration_s": 7.0},
+]
+
+
+def test_calls_on_a_track_are_added_and_tracks_put_together_as_the_reader_says() -> None:
+    added = executed(ROWS)
+    np.testing.assert_array_equal(
+        added.measured("time"), [[5, 0.5], [nan, nan], [nan, nan], [2, nan]]
+    )
+    np.testing.assert_array_equal(
+        added.measured("wait"), [[0.5, 0], [nan, nan], [0.75, nan], [nan, nan]]
+    )
+    largest = executed(
+        [*ROWS, {"operator": 0, "track": 1, "duration_s": 1.5}],
+        reductions={
+            "duration": Reduction("max", "spreads"),
+            "first_kernel": Reduction("max", "is left out"),
+        },
+    )
+    np.testing.assert_array_equal(
+        largest.measured("time"), [[3.5, 0.5], [nan, nan], [nan, nan], [2, nan]]
+    )
+    np.testing.assert_array_equal(
+        largest.measured("wait"), [[0.5, 0], [nan, nan], [0.5, nan], [nan, nan]]
+    )
+    np.testing.assert_array_equal(
+        largest.measured("host_time"), [[nan, nan], [nan, nan], [nan, nan], [7, nan]]
+    )
+    assert largest.recorded("device").tolist() == [True, False, True, True]
+    assert largest.recorded("host").tolist() == [False, False, False, True]
+
+
+def test_an_operator_that_runs_three_times_takes_the_sum_of_its_calls() -> None:
+    profile = four_steps()
+    np.testing.assert_allclose(
+        profile.measured("time"), [[18e-3, 3e-3, 4e-3, 5e-3], [8e-3, 4e-3, 4e-3, 4e-3]]
+    )
+    assert profile.calls().tolist() == [[4, 3, 3, 3], [1, 1, 1, 1]]
+
+
+def test_calls_that_a_mean_stands_for_count() -> None:
+    rows = [{"operator": 0, "duration_s": 6.0, "calls": 3}, {"operator": 1, "duration_s": 1.0}]
+    profile = profile_of(NAMES[:3], rows)
+    assert profile.calls()[:2].tolist() == [[3], [1]]
+    assert np.isnan(profile.calls()[2]).all()
+    assert profile.measured("time")[0].tolist() == [6]
+
+
+def test_a_profile_without_times_has_all_operators() -> None:
+    profile = static()
+    assert profile.recorded("device").all()
+    assert np.isnan(profile.measured("time")).all()
+    assert profile.measured("time").shape == (3, 1)
+    assert np.isnan(profile.total_s())
+
+
+def test_the_queue_delay_is_from_the_end_of_the_launching_call_to_the_start() -> None:
+    rows = [
+        {"operator": 0, "duration_s": 1.0, "start_s": 3.0, "submitted_s": 2.5},
+        {"operator": 0, "duration_s": 1.0, "start_s": 5.0},
+        {"operator": 1, "duration_s": 1.0, "start_s": 7.0, "submitted_s": 7.25},
+    ]
+    assert profile_of(NAMES[:2], rows).measured("queue").tolist() == [[0.5], [-0.25]]
+
+
+def test_self_time_is_of_the_host_or_else_of_the_threads_that_stand_for_a_device() -> None:
+    rows = [{"operator": 0, "duration_s": 3.0, "self_s": 1.0}, {"operator": 0, "duration_s": 2.0}]
+    assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("self").tolist() == [[3.0]]
+    assert profile_of(NAMES[:1], rows, tracks=[THREAD]).measured("self").tolist() == [[3.0]]
+    both = profile_of(NAMES[:1], rows, tracks=[STREAM, THREAD]).measured("self")
+    assert np.isnan(both).all()
+
+
+def test_totals_of_tracks_are_medians_over_the_runs() -> None:
+    profile = executed(ROWS)
+    totals = {track.name: total for track, total in profile.total_by_track("device").items()}
+    assert totals == {"x": 2.75, "y": 3.0}
+    assert [track.name for track in profile.total_by_track("host")] == ["h"]
+
+
+def test_times_beyond_all_numbers_are_not_available() -> None:
+    rows = [{"operator": 0, "duration_s": 1.7e308}] * 2
+    assert np.isnan(profile_of(NAMES[:1], rows).measured("time")).all()
+
+
+EXECUTIONS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "operator": st.integers(0, 3),
+            "track": st.integers(0, 2),
+            "run": st.integers(0, 1),
+            "duration_s": st.sampled_from([0.0, 0.25, 1.0, 2.5, nan]),
+            "first_kernel_s": st.sampled_from([0.0, 0.125, 2.0, nan]),
+        }
+    ),
+    max_size=12,
+)
+REDUCTIONS = st.builds(
+    Reduction, st.sampled_from(["sum", "max"]), st.sampled_from(["spreads", "is left out"])
+)
+
+
+@given(EXECUTIONS, REDUCTIONS, st.sampled_from(["time", "wait", "host_time", "host_wait"]))
+def test_measures_equal_a_plain_loop(
+    rows: list[dict[str, Any]], reduction: Reduction, name: str
+) -> None:
+    field = MEASURES[name].field
+    profile = executed(rows, reductions={field: reduction})
+    column = "duration_s" if field == "duration" else "first_kernel_s"
+    is_host = MEASURES[name].side == "host"
+    for operator in range(4):
+        for run in range(2):
+            of_tracks: dict[int, float] = {}
+            for row in rows:
+                is_there = (row["operator"], row["run"], row["track"] == 2) == (
+                    operator, run, is_host,
+                )  # fmt: skip
+                value = row[column]
+                if not is_there or (reduction.unknown == "is left out" and value != value):
+                    continue
+                of_tracks[row["track"]] = of_tracks.get(row["track"], 0.0) + value
+            wanted = nan
+            if of_tracks and not any(value != value for value in of_tracks.values()):
+                values = of_tracks.values()
+                wanted = (
+                    sum(values) if reduction.over_tracks == "sum" else max(values, default=-inf)
+                )
+            found = profile.measured(name)[operator, run]
+            assert found == pytest.approx(wanted, nan_ok=True)

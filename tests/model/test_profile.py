@@ -1,0 +1,254 @@
+"""What a profile is: its tables, what is inconsistent in them, and optional columns."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
+from tests.in_memory import THREAD, nested, operators_of, static
+
+
+def broken(**changes: Any) -> tuple[str, ...]:
+    return nested().changed(**changes).check()
+
+
+def executions_with(**columns: Any) -> Executions:
+    return nested().executions.changed(
+        **{name: np.asarray(values) for name, values in columns.items()}
+    )
+
+
+ROW = np.zeros(1, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        (
+            {"executions": executions_with(duration_s=[1.0, 2.0])},
+            "executions: duration_s has 2 values for 8 rows",
+        ),
+        (
+            {"operators": replace(nested().operators, computation=np.zeros(3))},
+            "operators: computation has 3 values for 7 rows",
+        ),
+        (
+            {"operators": replace(nested().operators, optional={"in_shapes": Categorical.of([1])})},
+            "operators: in_shapes has 1 value for 7 rows",
+        ),
+        (
+            {"operators": replace(nested().operators, key=np.array([1, 2, 3, 1, 5, 6, 7]))},
+            "operators: 7 rows have 6 distinct keys",
+        ),
+        (
+            {"operators": replace(nested().operators, category=Categorical.constant("magic", 7))},
+            "operators: category 'magic' is not one of convolution, matmul, attention, "
+            "normalization, softmax, pooling, elementwise, reduction, embedding, data movement, "
+            "copy, communication, control, other",
+        ),
+        (
+            {"operators": replace(nested().operators, level=Categorical.constant("top", 7))},
+            "operators: level 'top' is not one of operator, module, kernel, runtime",
+        ),
+        (
+            {"operators": replace(nested().operators, name=Categorical.missing(7))},
+            "operators: name is N/A",
+        ),
+        (
+            {"operators": replace(nested().operators, memory=np.full(7, -1.0))},
+            "operators: memory is negative or infinite",
+        ),
+        (
+            {
+                "operators": replace(
+                    nested().operators,
+                    optional={"in_shapes": Categorical.missing(7)},
+                    not_loaded=frozenset({"in_shapes"}),
+                )
+            },
+            "operators: in_shapes is loaded and not loaded",
+        ),
+        (
+            {"executions": executions_with(operator=np.full(8, 9, np.int32))},
+            "executions: operator is from 9 to 9, and there are 7 such rows",
+        ),
+        ({"tracks": (THREAD,)}, "executions: track is from 0 to 1, and there are 1 such rows"),
+        (
+            {"executions": executions_with(run=np.full(8, -1, np.int32))},
+            "executions: run is from -1 to -1, and there are 1 such rows",
+        ),
+        (
+            {"executions": executions_with(parent=np.array([1, 2, 0, -1, -1, -1, -1, -1]))},
+            "executions: one ran inside itself",
+        ),
+        (
+            {"executions": executions_with(duration_s=np.full(8, -1.0))},
+            "executions: duration_s is negative or infinite",
+        ),
+        (
+            {"executions": executions_with(calls=np.full(8, -1))},
+            "executions: calls is negative",
+        ),
+        ({"runs": ()}, "runs: there is none"),
+        ({"runs": (Run(3),)}, "runs: run 0 is of process 3 of 1"),
+        (
+            {"origin": Origin("x", times="absent")},
+            "executions: there are some, though the profile has no times",
+        ),
+        (
+            {"uses": Uses(ROW, ROW + 4, np.array([True]))},
+            "uses: tensor is from 4 to 4, and there are 0 such rows",
+        ),
+        (
+            {"dependencies": Dependencies(ROW, ROW + 8, Categorical.of(["event"]))},
+            "dependencies: after is from 8 to 8, and there are 8 such rows",
+        ),
+        (
+            {
+                "allocations": Allocations(
+                    Categorical.of(["gpu"]), np.zeros(1), np.zeros(1), ROW - 2
+                )
+            },
+            "allocations: execution is from -2 to -2, and there are 8 such rows",
+        ),
+        (
+            {
+                "tensors": Tensors(
+                    Categorical.of(["x"]),
+                    Categorical.of([(1,)]),
+                    Categorical.of(["fp32"]),
+                    np.zeros(2),
+                )
+            },
+            "tensors: size has 2 values for 1 rows",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_inconsistent_is_said(changes: dict[str, Any], found: str) -> None:
+    assert found in broken(**changes)
+
+
+def test_a_sound_profile_has_nothing_to_say() -> None:
+    assert nested().check() == ()
+    assert static().check() == ()
+
+
+def test_optional_columns_have_three_states() -> None:
+    operators = operators_of(
+        [{"name": "a"}, {"name": "b"}],
+        optional={"registers": np.array([32.0, np.nan]), "in_shapes": Categorical.of(["x", None])},
+        not_loaded=frozenset({"parameters"}),
+    )
+    states = [operators.state(name) for name in ("registers", "parameters", "out_shapes")]
+    assert states == ["loaded", "not loaded", "absent"]
+    assert operators.categorical("in_shapes").values().tolist() == ["x", None]
+    assert operators.categorical("out_shapes").values().tolist() == [None, None]
+    np.testing.assert_array_equal(operators.numbers("registers"), [32, np.nan])
+    assert np.isnan(operators.numbers("occupancy")).all()
+    with pytest.raises(QueryError, match="parameters: the profile was loaded without this column"):
+        operators.categorical("parameters")
+    with pytest.raises(QueryError, match="tensors: the profile was loaded without this table"):
+        static().changed(not_loaded=frozenset({"tensors"})).table("tensors")
+    assert static().table("uses") is None
+
+
+def test_operators_of_formats_with_other_columns_are_put_together() -> None:
+    one = operators_of(
+        [{"name": "a", "computation": 1.0}],
+        optional={"in_shapes": Categorical.of(["x"]), "parameters": Categorical.of(["p"])},
+    )
+    other = operators_of(
+        [{"name": "b", "key": "second"}],
+        optional={"registers": np.array([32.0])},
+        not_loaded=frozenset({"parameters"}),
+    )
+    both = Operators.concatenated([one, other])
+    assert isinstance(both.key, Categorical)
+    assert both.key.values().tolist() == ["0", "second"]
+    assert both.categorical("in_shapes").values().tolist() == ["x", None]
+    np.testing.assert_array_equal(both.numbers("registers"), [np.nan, 32])
+    np.testing.assert_array_equal(both.computation, [1, np.nan])
+    assert both.state("parameters") == "not loaded"
+    assert both.source_of("computation").values().tolist() == ["measured", "unknown"]
+
+
+def test_text_keys_sort_naturally_and_numbers_as_numbers() -> None:
+    names = ["conv10", "conv2", "", "conv", "conv2a", "conv02", "b" + "9" * 5000, "b1"]
+    ranks = Categorical.of([*names, None]).ranks(natural=True)
+    assert np.isnan(ranks[-1])
+    order = [names[index] for index in np.argsort(ranks[:-1]).tolist()]
+    assert order == ["", "b1", "b" + "9" * 5000, "conv", "conv02", "conv2", "conv2a", "conv10"]
+    assert static().operators.key_ranks().tolist() == [1, 0, 2]
+    assert nested().operators.key_ranks().tolist() == list(range(7))
+
+
+def test_columns_that_are_the_same_in_all_rows_take_no_room() -> None:
+    executions = Executions.of(np.zeros(1000, np.int32), np.ones(1000))
+    stored = [
+        values for name in Executions.__dataclass_fields__
+        if isinstance(values := getattr(executions, name), np.ndarray) and values.strides != (0,)
+    ]  # fmt: skip
+    assert sum(values.nbytes for values in stored) == 12_000
+    twice = Executions.concatenated([executions, executions])
+    assert twice.run.strides == (0,)
+    assert twice.take(np.array([0, 1999])).run.strides == (0,)
+    assert twice.phase.values().tolist() == [None] * 2000
+    with pytest.raises(TypeError, match="no columns speed"):
+        Executions.of([0], [1.0], speed=[1.0])
+
+
+def test_an_execution_takes_at_most_100_bytes() -> None:
+    """With every column that there is."""
+    rows = np.arange(1000)
+    filled = Executions.of(
+        rows,
+        rows,
+        phase=Categorical.of(["forward", "backward"] * 500),
+        **dict.fromkeys(("run", "track", "calls", "parent", "launched_by"), rows),
+        **dict.fromkeys(("start_s", "self_s", "first_kernel_s", "submitted_s"), rows),
+    )
+    columns = [getattr(filled, name) for name in Executions.__dataclass_fields__]
+    arrays = [one.codes if isinstance(one, Categorical) else one for one in columns]
+    assert sum(array.nbytes for array in arrays) <= 100 * 1000
+
+
+def test_rows_that_executions_point_to_move_with_them() -> None:
+    executions = nested().executions
+    both = Executions.concatenated([executions, executions])
+    assert both.parent.tolist()[8:12] == [-1, 8, 9, 10]
+    assert both.launched_by.tolist()[14:] == [11, 13]
+    few = executions.take(np.array([6, 3, 2]))
+    assert few.launched_by.tolist() == [1, -1, -1]
+    assert few.parent.tolist() == [-1, 2, -1]
+
+
+def test_nothing_can_be_written_to() -> None:
+    profile = nested()
+    for values in (
+        profile.executions.duration_s,
+        profile.operators.memory,
+        profile.measured("time"),
+        profile.operators.name.codes,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1
+
+
+def test_a_profile_goes_from_process_to_process() -> None:
+    copy: Profile = pickle.loads(pickle.dumps(nested()))
+    assert copy.check() == ()
+    np.testing.assert_array_equal(copy.measured("time"), nested().measured("time"))
+    assert repr(copy) == "Profile('made.json', 7 operators, 'a made-up runtime')"
+    assert repr(copy.executions) == "Executions(8 executions)"
+    assert repr(copy.operators) == "Operators(7 operators, optional=())"

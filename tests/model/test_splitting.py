@@ -1,0 +1,148 @@
+"""Rows for each run, step, track or phase of an operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from profile_analyze.model.comparison import compare, split_comparison
+from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.runs import join_runs
+from profile_analyze.model.splitting import of_tracks, split
+from profile_analyze.model.terms import SPLIT_KEYS
+from tests.in_memory import THREAD, four_steps, nested, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+TWO_DEVICES = [
+    Track("stream 1", "device", "gpu 0", "stream", rank=0),
+    Track("stream 2", "device", "gpu 1", "stream", rank=1),
+    THREAD,
+]
+
+
+def two_devices() -> Profile:
+    return profile_of(
+        [{"name": "a"}, {"name": "b"}, {"name": "never ran"}],
+        [
+            {"operator": 1, "duration_s": 1.0, "track": 0},
+            {"operator": 0, "duration_s": 2.0, "track": 1},
+            {"operator": 0, "duration_s": 4.0, "track": 0, "phase": "forward"},
+            {"operator": 1, "duration_s": 0.5, "track": 2},
+        ],
+        tracks=TWO_DEVICES,
+    )
+
+
+def rows_of(profile: Profile, measure: str = "time") -> list[tuple[Any, ...]]:
+    keys = [column.values().tolist() for column in profile.split_by.values()]
+    times = profile.measured(measure).tolist()
+    names = profile.operators.name.values().tolist()
+    return [
+        (*key, name, *times_of) for *key, name, times_of in zip(*keys, names, times, strict=True)
+    ]
+
+
+def test_operators_are_split_by_where_they_ran() -> None:
+    assert rows_of(split(two_devices(), ["device"])) == [
+        ("gpu 0", "a", 4),
+        ("gpu 1", "a", 2),
+        ("gpu 0", "b", 1),
+    ]
+    ranks = [row[:2] for row in rows_of(split(two_devices(), ["rank"]))]
+    assert ranks == [(0, "a"), (1, "a"), (0, "b")]
+    streams = [row[:2] for row in rows_of(split(two_devices(), ["stream"]))]
+    assert streams == [("stream 1", "a"), ("stream 2", "a"), ("stream 1", "b")]
+    tracks = [row[:2] for row in rows_of(split(two_devices(), ["track"]))]
+    assert tracks == [("stream 1", "a"), ("stream 2", "a"), ("stream 1", "b"), ("thread 1", "b")]
+
+
+def test_what_the_host_did_belongs_to_the_device_of_its_operator() -> None:
+    found = rows_of(split(two_devices(), ["device"]), "host_time")
+    assert found[2] == ("gpu 0", "b", 0.5)
+    by_track = rows_of(split(two_devices(), ["track"]), "host_time")
+    assert by_track[3] == ("thread 1", "b", 0.5)
+
+
+def test_several_keys_and_none() -> None:
+    profile = two_devices()
+    assert split(profile, []) is profile
+    assert [row[:3] for row in rows_of(split(profile, ["phase", "rank"]))] == [
+        ("forward", 0, "a"),
+        (None, 1, "a"),
+        (None, 0, "b"),
+    ]
+
+
+def test_where_each_ran_as_one_text() -> None:
+    profile = two_devices()
+    assert of_tracks(profile, "device", "device").values().tolist() == [
+        "gpu 1, gpu 0",
+        "gpu 0",
+        None,
+    ]
+    assert of_tracks(profile, "track", "host").values().tolist() == [None, "thread 1", None]
+
+
+def two_files() -> Profile:
+    return join_runs([four_steps("a.json"), four_steps("b.json", scale=2.0)])
+
+
+def test_runs_told_apart_leave_the_others_as_runs() -> None:
+    profile = two_files()
+    assert [run.process for run in profile.runs] == [0, 0, 0, 0, 1, 1, 1, 1]
+    by_step = split(profile, ["step"])
+    assert by_step.runs == (Run(0), Run(1))
+    found = rows_of(by_step)
+    assert [row[:2] for row in found] == [
+        (step, name) for name in ("attention", "mlp") for step in (10, 11, 12, 13)
+    ]
+    np.testing.assert_allclose(found[0][2:], [18e-3, 36e-3])
+    by_file = split(profile, ["file"])
+    assert len(by_file.runs) == 4
+    np.testing.assert_allclose(rows_of(by_file)[3][2:], [16e-3, 8e-3, 8e-3, 8e-3])
+    by_run = split(profile, ["run"])
+    assert by_run.runs == (Run(),)
+    assert len(by_run) == 16
+    assert [row[:2] for row in rows_of(by_run)] == [
+        (run, name) for name in ("attention", "mlp") for run in range(1, 9)
+    ]
+    assert split(profile, ["file", "step"]).runs == (Run(),)
+
+
+@pytest.mark.parametrize("key", SPLIT_KEYS)
+def test_nothing_is_lost_by_splitting(key: str) -> None:
+    for profile in (two_devices(), two_files(), nested()):
+        found = split(profile, [key])
+        assert found.check() == ()
+        assert np.nansum(found.measured("time")) == pytest.approx(
+            np.nansum(profile.measured("time"))
+        )
+
+
+def test_a_comparison_is_split_on_both_sides() -> None:
+    base = profile_of(
+        [{"name": "a"}, {"name": "gone"}],
+        [{"operator": 0, "duration_s": 3.0}, {"operator": 1, "duration_s": 5.0, "track": 1}],
+        tracks=[TWO_DEVICES[0], TWO_DEVICES[1]],
+    )
+    comparison = compare(two_devices(), base)
+    assert split_comparison(comparison, []) is comparison
+    found = split_comparison(comparison, ["device"])
+    match = found.match.values().tolist()
+    nan = pytest.approx(np.nan, nan_ok=True)
+    rows = [
+        (*row, base_s, how)
+        for row, (base_s,), how in zip(
+            rows_of(found.profile), found.base.measured("time").tolist(), match, strict=True
+        )
+    ]
+    assert rows == [
+        ("gpu 0", "a", 4, 3, "name"),
+        ("gpu 1", "a", 2, nan, "added"),
+        ("gpu 0", "b", 1, nan, "added"),
+        ("gpu 1", "gone", nan, 5, "removed"),
+    ]

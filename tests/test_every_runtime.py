@@ -1,0 +1,113 @@
+"""What every output format makes of profiles as any runtime may write them: whole answers.
+
+The profiles are made in memory (`tests/in_memory.py`), so that nothing depends on a file format.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.report.schema import schema
+from tests import in_memory
+from tests.conftest import FIXTURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+OUTPUTS = FIXTURES / "reports" / "every_runtime"
+
+
+def eight_files() -> pa.Profile:
+    """Eight processes of four iterations each, which differ from process to process."""
+    return pa.join_runs(
+        in_memory.four_steps(f"{place}.json", 1 + place / 100) for place in range(8)
+    )
+
+
+def slower_files() -> pa.Profile:
+    return pa.join_runs(
+        in_memory.four_steps(f"new{place}.json", 1.2 + place / 100) for place in range(8)
+    )
+
+
+def answer(profile: pa.Profile | pa.Comparison, **question: Any) -> pa.Report:
+    """A report such as the command makes."""
+    compared = isinstance(profile, pa.Comparison)
+    query = pa.Query(compared=compared, **question)
+    summary = pa.summarise(profile, judged_by=query)
+    table = pa.run(query, profile)
+    return pa.Report.of(
+        summary,
+        (table,),
+        source=profile,
+        notes=tuple(dict.fromkeys((*summary.notes, *table.notes))),
+    )
+
+
+REPORTS: Mapping[str, Callable[[], pa.Report]] = {
+    "static": lambda: answer(in_memory.static()),
+    "static_by_type": lambda: answer(in_memory.static(), by="type"),
+    "averages": lambda: answer(in_memory.averages()),
+    "nested_operator": lambda: answer(in_memory.nested()),
+    "nested_operator_host": lambda: answer(in_memory.nested(), measure="host_time"),
+    "nested_top": lambda: answer(in_memory.nested(), level="top"),
+    "nested_kernel": lambda: answer(in_memory.nested(), level="kernel"),
+    "nested_module": lambda: answer(in_memory.nested(), level="module"),
+    "nested_by_scope": lambda: answer(in_memory.nested(), by="scope,type"),
+    "four_steps": lambda: answer(in_memory.four_steps()),
+    "four_steps_by_step": lambda: answer(in_memory.four_steps(), by="step,type", order="+step"),
+    "eight_files": lambda: answer(eight_files()),
+    "eight_files_by_file": lambda: answer(eight_files(), by="file", order="+file"),
+    "two_devices": lambda: answer(in_memory.two_devices()),
+    "two_devices_by_device": lambda: answer(in_memory.two_devices(), by="device,category"),
+    "two_ranks": lambda: answer(in_memory.two_ranks()),
+    "two_ranks_by_rank": lambda: answer(in_memory.two_ranks(), by="rank,phase"),
+    "bare": lambda: answer(in_memory.bare()),
+    "bare_by_type": lambda: answer(in_memory.bare(), by="type"),
+    "roofline_without_dtypes": lambda: answer(
+        in_memory.four_steps(), peaks=pa.parse_peaks("2T:1G")
+    ),
+    "processes_compared": lambda: answer(pa.compare(slower_files(), eight_files())),
+    "iterations_compared": lambda: answer(
+        pa.compare(in_memory.four_steps("new.json", 1.5), in_memory.four_steps()),
+        unit="iteration",
+    ),
+    "two_formats_compared": lambda: answer(
+        pa.compare(in_memory.averages(), in_memory.two_devices()), by="category"
+    ),
+}
+
+
+def kept(name: str) -> Path:
+    """The file that has what every format makes of a report, one after another."""
+    return OUTPUTS / f"{name}.txt"
+
+
+def everything(name: str) -> str:
+    """A report in each format, below the name of the format, and its notes."""
+    report = REPORTS[name]()
+    parts = [f"=== {form}\n{pa.render(report, form)}" for form in pa.FORMS]
+    notes = "".join(f"note: {note}\n" for note in report.notes)
+    return "".join([*parts, f"=== notes\n{notes}"])
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_format_answers_about_every_kind_of_profile(name: str) -> None:
+    assert everything(name) == kept(name).read_bytes().decode()
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_json_is_as_the_schema_says(name: str) -> None:
+    jsonschema.validate(json.loads(pa.render(REPORTS[name](), "json")), schema())
+
+
+if __name__ == "__main__":  # writes them anew, to be looked at as a difference
+    OUTPUTS.mkdir(exist_ok=True)
+    for report_name in REPORTS:
+        kept(report_name).write_bytes(everything(report_name).encode())
