@@ -54,9 +54,9 @@ LIBRARIES = {
     JSON_LOAD: "import json, sys; json.load(open(sys.argv[1]))",
     "orjson.loads": _READ + "import orjson; orjson.loads(data)",
     "orjson.loads, collector off": _READ + "import gc, orjson; gc.disable(); orjson.loads(data)",
-    "load()": "import sys; from profile_analyze import load; load(sys.argv[1], details=())",
+    "load()": "import sys; from profile_analyze import load; load(sys.argv[1], wanted=())",
     "load() and run()": "import sys; from profile_analyze import Query, load, run; "
-    "run(Query(by='type'), load(sys.argv[1], details=())).rows",
+    "run(Query(by='type'), load(sys.argv[1], wanted=())).rows",
 }
 _JSON_OF_FOLDER = (
     "import json, pathlib, sys; "

@@ -138,7 +138,7 @@ def read() -> Data:
     base, changed = (
         pa.load_runs(
             [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
-            details=COMPARISON_COLUMNS,
+            wanted=COMPARISON_COLUMNS,
         )
         for side in ("base", "changed")
     )

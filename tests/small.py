@@ -58,7 +58,7 @@ def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Pr
 
 
 def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
-    """The profile of a decoded document, with all details."""
+    """The profile of a decoded document, with all optional columns."""
     return MegEngineReader().read(
         Source.of_bytes(file, json.dumps(found).encode()), OPTIONAL_COLUMNS
     )

@@ -15,9 +15,9 @@ from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import (
     CATALOG,
     columns_of,
-    details_of,
     find_column,
     group_keys,
+    optional_columns_of,
     orderable_names,
     split_names,
 )
@@ -73,7 +73,7 @@ def _found(text: str) -> Column | None:
 def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail: str) -> None:
     column = find_column(text)
     assert (column.name, column.unit, column.meaning) == (text, unit, meaning)
-    assert details_of([text, "time"]) == {detail} - {""}
+    assert optional_columns_of([text, "time"]) == {detail} - {""}
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_what_a_question_is_parsed_to_is_not_part_of_it() -> None:
     assert "order=('count',), top=3" in repr(query)
     changed = query.changed(where=(), by=("name",), order="name")
     assert changed == pa.Query(by="name", order="name", top=3)
-    assert changed.details == frozenset()
+    assert changed.wanted == frozenset()
     assert (changed.conditions, changed.by_columns) == ((), changed.used[:1])
 
 
@@ -292,7 +292,7 @@ def test_infinite_bounds_bound_nothing() -> None:
 
 
 def test_details_can_be_left_out() -> None:
-    profile = pa.load(TINY, details=())
+    profile = pa.load(TINY, wanted=())
     assert profile.operators.state("input_dtypes") == "not loaded"
     with pytest.raises(pa.QueryError) as caught:
         pa.run(pa.Query(input_dtype="Float32"), profile)
@@ -301,7 +301,7 @@ def test_details_can_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "details"),
+    ("query", "wanted"),
     [
         (pa.Query(), set()),
         (pa.Query(input_dtype="Float32"), {"input_dtypes"}),
@@ -312,10 +312,10 @@ def test_details_can_be_left_out() -> None:
         (pa.Query(by="input_dtype", having="input_dtype ~ F"), {"input_dtypes"}),
     ],
 )
-def test_a_question_says_what_it_needs(query: pa.Query, details: set[str]) -> None:
-    assert query.details == details
+def test_a_question_says_what_it_needs(query: pa.Query, wanted: set[str]) -> None:
+    assert query.wanted == wanted
     path = str(PROFILES / "resnet18.json")
-    partly = pa.run(query, pa.load(path, details=query.details))
+    partly = pa.run(query, pa.load(path, wanted=query.wanted))
     assert partly["time"].tolist() == pa.run(query, pa.load(path))["time"].tolist()
 
 

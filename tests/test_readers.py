@@ -271,7 +271,7 @@ def test_comp_nodes_and_threads_are_tracks() -> None:
 def test_the_graph_is_read_where_a_question_needs_it() -> None:
     path = str(PROFILES / "resnet18.json")
     graph = json.loads((PROFILES / "resnet18.json").read_text())["graph_exec"]
-    profile = pa.load(path, details={"tensors"})
+    profile = pa.load(path, wanted={"tensors"})
     tensors, uses = profile.table("tensors"), profile.table("uses")
     keys = tensors.key.values()
     assert keys.tolist() == list(graph["var"])

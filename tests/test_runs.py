@@ -522,13 +522,13 @@ def test_many_files_are_read_by_several_processes(
     def begin(
         self: RunsAhead,
         paths: list[str],
-        details: frozenset[str],
+        wanted: frozenset[str],
         processes: int,
         *,
         max_size: int,
     ) -> None:
         asked.append(processes)
-        original(self, paths, details, 1, max_size=max_size)
+        original(self, paths, wanted, 1, max_size=max_size)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
     monkeypatch.setattr(RunsAhead, "__init__", begin)

@@ -7,7 +7,7 @@ from typing import Final
 
 from profile_analyze.model.columns import AGGREGATED, FORMULA, Column, RatioOfSums
 
-_column = partial(Column, detail="compute_dtype", needs_peaks=True)
+_column = partial(Column, optional="compute_dtype", needs_peaks=True)
 
 COLUMNS: Final = (
     _column(

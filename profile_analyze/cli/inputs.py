@@ -62,28 +62,28 @@ class Reading:
         self._correct_drift: bool = arguments.correct_drift
         self._skip_runs: int = arguments.skip_runs
         self._level: str | None = arguments.level
-        self._details: frozenset[str] = frozenset()
+        self._wanted: frozenset[str] = frozenset()
         self._single: Source | None = None
         if len(inputs.all) == 1:
             self._single = Source(inputs.files[0], max_size=self._max_size)
             self._single.read_ahead()
         self._sides: list[RunsAhead] = []
 
-    def begin(self, details: frozenset[str]) -> None:
+    def begin(self, wanted: frozenset[str]) -> None:
         """Begin to read, if there are many files, what of `OPTIONAL_COLUMNS` is needed."""
-        self._details = details
+        self._wanted = wanted
         if self._single is not None:
             return
         if self._inputs.base:
             from profile_analyze.model.comparison import COMPARISON_COLUMNS
 
-            self._details |= COMPARISON_COLUMNS
+            self._wanted |= COMPARISON_COLUMNS
         from profile_analyze.readers.many import RunsAhead
 
         self._sides = [
             RunsAhead(
                 files,
-                self._details,
+                self._wanted,
                 1 if "-" in files else _processes(),
                 max_size=self._max_size,
             )
@@ -108,7 +108,7 @@ class Reading:
         if self._single is not None:
             from profile_analyze.readers.loading import profile_in
 
-            return [profile_in(self._single, self._details, processes=_processes())]
+            return [profile_in(self._single, self._wanted, processes=_processes())]
         progress = Progress(len(self._inputs.all))
         try:
             return [self._profile(side, progress) for side in self._sides]

@@ -119,7 +119,7 @@ def _answer(arguments: argparse.Namespace) -> Report:
     reading = Reading(inputs, arguments) if known is None else known  # while others are imported
     renderers = _possible_renderers(arguments)
     if isinstance(reading, Reading):
-        reading.begin(_details(arguments, queries["device"], columns, renderers))
+        reading.begin(_wanted(arguments, queries["device"], columns, renderers))
     _import_what_answers(renderers[0])
     source = reading.source() if isinstance(reading, Reading) else reading
     renderer = _renderer_for(source, renderers)
@@ -278,7 +278,7 @@ def _say_on_a_terminal(text: str) -> None:
         _say("measuring", [text])
 
 
-def _details(
+def _wanted(
     arguments: argparse.Namespace,
     query: Query,
     columns: tuple[str, ...],
@@ -288,12 +288,12 @@ def _details(
 
     That is `columns`, or else what any of `renderers` shows by itself.
     """
-    from profile_analyze.query.catalog import details_of
+    from profile_analyze.query.catalog import optional_columns_of
 
     shown = columns or [name for renderer in renderers for name in renderer.columns(query)]
     of_tables = shown if sides_of(arguments) else ()
     of_summary = ["efficiency"] if query.peaks else []
-    return query.details | details_of((*of_tables, *of_summary))
+    return query.wanted | optional_columns_of((*of_tables, *of_summary))
 
 
 class _Answers(NamedTuple):

@@ -106,7 +106,7 @@ class Column(NamedTuple):
 
     Conditions then take what is nearer than half a nanosecond as equal. What is worked out from
     such differences and from other numbers is compared exactly."""
-    detail: str = ""
+    optional: str = ""
     """The optional column of the profile that it is made from."""
     needs_peaks: bool = False
     """Whether it compares with the peak rates of a device, so that those must be given."""
@@ -395,7 +395,7 @@ COLUMNS: Final = (
         kind="text",
         is_key=True,
         as_text=shapes_text,
-        detail="in_shapes",
+        optional="in_shapes",
         has_order=False,
     ),
     Column(
@@ -405,7 +405,7 @@ COLUMNS: Final = (
         kind="text",
         is_key=True,
         as_text=strides_text,
-        detail="in_strides",
+        optional="in_strides",
         has_order=False,
     ),
     Column(
@@ -415,7 +415,7 @@ COLUMNS: Final = (
         kind="text",
         is_key=True,
         as_text=shapes_text,
-        detail="out_shapes",
+        optional="out_shapes",
         has_order=False,
     ),
     Column(
@@ -425,7 +425,7 @@ COLUMNS: Final = (
         "as in `Float32, N/A`; N/A alone if it tells none",
         kind="text",
         is_key=True,
-        detail="input_dtypes",
+        optional="input_dtypes",
     ),
     Column(
         "device",
@@ -462,7 +462,7 @@ COLUMNS: Final = (
         kind="text",
         is_key=True,
         as_text=parameters_text,
-        detail="parameters",
+        optional="parameters",
         has_order=False,
     ),
     Column(

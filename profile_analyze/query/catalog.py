@@ -82,7 +82,7 @@ def _parameter(text: str) -> Column:
         of_operators=Parameter(wanted),
         kind="mixed",
         is_key=True,
-        detail="parameters",
+        optional="parameters",
     )
 
 
@@ -112,7 +112,7 @@ def _aggregate(column: Column, written: str) -> Column:
         of_operators=None,
         timed=column.timed and not counts,
         measured=column.measured and not counts,
-        detail=column.detail,
+        optional=column.optional,
         shown_as=column.shown_as,
         needs_peaks=column.needs_peaks,
         needs_base=column.needs_base,
@@ -142,9 +142,9 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     return (*keys, *names[:after_time], *extra, *names[after_time:])
 
 
-def details_of(names: Iterable[str]) -> frozenset[str]:
+def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
     """What of `model.profile.OPTIONAL_COLUMNS` these columns are made from."""
-    return frozenset({find_column(name).detail for name in names} - {""})
+    return frozenset({find_column(name).optional for name in names} - {""})
 
 
 def check_columns(names: Iterable[str], kind: RowKind) -> None:

@@ -96,7 +96,7 @@ class _Parsed:
     """The columns that the question names."""
     has_default_order: bool
     """Whether no order was asked for."""
-    details: frozenset[str]
+    wanted: frozenset[str]
     """What of `model.profile.OPTIONAL_COLUMNS` is needed to answer, beside what is to be shown."""
 
 
@@ -261,14 +261,14 @@ class Query(_Parsed):
             *(one.column for one in order),
             *(one.column for one in (*conditions, *group_conditions)),
         )
-        details = {column.detail for column in used if column.detail}
+        wanted = {column.optional for column in used if column.optional}
         values = {
             "by_columns": keys,
             "conditions": conditions,
             "group_conditions": group_conditions,
             "parsed_order": order,
             "used": used,
-            "details": frozenset(details | ({"input_dtypes"} if self.input_dtype else set())),
+            "wanted": frozenset(wanted | ({"input_dtypes"} if self.input_dtype else set())),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

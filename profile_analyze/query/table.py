@@ -87,7 +87,7 @@ class Table:
         """The names of the columns that the rows have, but for those that were not loaded."""
         not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
-            name for name in self.query.columns if find_column(name).detail not in not_loaded
+            name for name in self.query.columns if find_column(name).optional not in not_loaded
         )
 
     def column(self, name: str) -> Column:

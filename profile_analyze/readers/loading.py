@@ -28,21 +28,22 @@ _LONG_HEAD: Final = 16 << 20
 def load(
     path: str | PathLike[str],
     *,
-    details: Collection[str] = OPTIONAL_COLUMNS,
+    wanted: Collection[str] = OPTIONAL_COLUMNS,
     processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
-    Without some of the `details` (shapes, dtypes, parameters) it takes less time, and a query that
-    asks for those is refused: `details=query.details` reads what `query` needs. With several
+    `wanted` are optional columns and tables: with fewer (no shapes, dtypes, parameters) it takes
+    less time, and a query that needs others is refused; `wanted=query.wanted` reads what `query`
+    needs. With several
     `processes`, readers may fork others for a part of a large file. `max_size` is the most bytes
     that the file may hold, decompressed: 8 GiB by default.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and otherwise `InputError` for what cannot be read at all.
     """
-    return profile_in(Source(path, max_size=max_size), details, processes=processes)
+    return profile_in(Source(path, max_size=max_size), wanted, processes=processes)
 
 
 def profile_in(source: Source, wanted: Collection[str], *, processes: int = 1) -> Profile:

@@ -40,7 +40,7 @@ so few that the processor's caches hold what they are decoded to."""
 def load_runs(
     paths: Paths,
     *,
-    details: Collection[str] = OPTIONAL_COLUMNS,
+    wanted: Collection[str] = OPTIONAL_COLUMNS,
     skip_bad: bool = False,
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
@@ -56,7 +56,7 @@ def load_runs(
 
     Raises as `load`, and `InputError` also if all files were left out.
     """
-    ahead = RunsAhead(paths, details, processes, max_size=max_size)
+    ahead = RunsAhead(paths, wanted, processes, max_size=max_size)
     return ahead.profile(skip_bad=skip_bad, progress=progress)
 
 
@@ -69,17 +69,17 @@ class RunsAhead:
     def __init__(
         self,
         paths: Paths,
-        details: Collection[str],
+        wanted: Collection[str],
         processes: int,
         *,
         max_size: int = MAX_SIZE,
     ) -> None:
         """Begin to read, if several processes are to; errors wait for `profile`."""
         self._paths = paths
-        needed = frozenset({*details, *IDENTITY_COLUMNS})
+        needed = frozenset({*wanted, *IDENTITY_COLUMNS})
         by_several = processes > 1 and len(paths) >= _MANY
         self._steps: _Steps = partial(
-            _steps, details=needed, processes=1 if by_several else processes, max_size=max_size
+            _steps, wanted=needed, processes=1 if by_several else processes, max_size=max_size
         )
         self._parts = [
             paths[start : start + _FILES_OF_A_PART]
@@ -176,11 +176,11 @@ def _read(paths: Paths, steps: _Steps) -> _Part:
 
 
 def _steps(
-    joiner: RunJoiner, paths: Paths, *, details: Collection[str], processes: int, max_size: int
+    joiner: RunJoiner, paths: Paths, *, wanted: Collection[str], processes: int, max_size: int
 ) -> Iterator[_Step]:
     """Have `joiner` take what is in the files, in their order."""
     for group in _groups(_source(path, max_size) for path in paths):
-        files, errors = len(group), _taken(joiner, group, details, processes)
+        files, errors = len(group), _taken(joiner, group, wanted, processes)
         del group  # before the next is read
         yield files, errors
 
@@ -188,17 +188,17 @@ def _steps(
 def _taken(
     joiner: RunJoiner,
     group: Sequence[Source | InputError],
-    details: Collection[str],
+    wanted: Collection[str],
     processes: int,
 ) -> tuple[InputError, ...]:
     """Have `joiner` take what is in `group`; the errors of what cannot be read."""
     sound = [source for source in group if isinstance(source, Source)]
     with collector_paused():
-        together = together_in(sound, details) if len(sound) > 1 else None
+        together = together_in(sound, wanted) if len(sound) > 1 else None
         if together is not None:
             joiner.add(together.profile, together.file_of, together.notes)
             return tuple(error for error in group if isinstance(error, InputError))
-        added = [_added(joiner, source, details, processes) for source in group]
+        added = [_added(joiner, source, wanted, processes) for source in group]
     return tuple(error for error in added if error is not None)
 
 
@@ -233,13 +233,13 @@ def _groups(sources: Iterable[Source | InputError]) -> Iterator[list[Source | In
 
 
 def _added(
-    joiner: RunJoiner, source: Source | InputError, details: Collection[str], processes: int
+    joiner: RunJoiner, source: Source | InputError, wanted: Collection[str], processes: int
 ) -> InputError | None:
     """Have `joiner` take what is in `source`; the error if that cannot be read."""
     if isinstance(source, InputError):
         return source
     try:
-        joiner.add(profile_in(source, details, processes=processes))
+        joiner.add(profile_in(source, wanted, processes=processes))
     except InputError as error:
         return error
     return None

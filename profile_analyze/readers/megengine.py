@@ -197,7 +197,7 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
 
 
 def _profile(
-    file: str, data: bytes, details: Collection[str], *notes: str, by_two: bool = False
+    file: str, data: bytes, wanted: Collection[str], *notes: str, by_two: bool = False
 ) -> Profile:
     """The profile in the text `data`, whose `notes` are the first. Raises `BrokenPartError`.
 
@@ -205,19 +205,19 @@ def _profile(
     """
     if by_two:
         with suppress(ProcessDiedError, MemoryError, OSError):
-            return _profile_by_two(file, data, details)
+            return _profile_by_two(file, data, wanted)
     document = document_in(data)
     times = times_of([document.profiler])  # first: the memory of its objects is used again
-    return _profile_of_one(file, _told([document], details), times, notes)
+    return _profile_of_one(file, _told([document], wanted), times, notes)
 
 
-def _profile_by_two(file: str, data: bytes, details: Collection[str]) -> Profile:
+def _profile_by_two(file: str, data: bytes, wanted: Collection[str]) -> Profile:
     """The same by two processes, each of which goes over what the other decodes.
 
     Raises also what `Forked` does.
     """
     with Forked(lambda: [times_in(data)]) as other:
-        told = _told([document_in(data)], details)
+        told = _told([document_in(data)], wanted)
         return _profile_of_one(file, told, other.receive())
 
 
@@ -254,13 +254,13 @@ class _Told(NamedTuple):
     """For each file the rows of its operators in the columns, by their ids."""
 
 
-def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
+def _told(documents: Sequence[Document], wanted: Collection[str]) -> _Told:
     """What is in `documents`, but for the times. Raises `BrokenPartError`."""
     graphs = [document.graph_exec for document in documents]
     row_of = _rows([graph.operator for graph in graphs])
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
     operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
-    of_files, notes = _footprints(documents, details)
+    of_files, notes = _footprints(documents, wanted)
     footprints = list(chain.from_iterable(of_files))
     computation, computation_notes = _work(footprints, "computation", file_of)
     computation[computation == 0] = np.nan  # the writer's sign for a type without a formula
@@ -271,7 +271,7 @@ def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
         for note in _on_stale_footprints(of_file, graph)
     ]
     types = Categorical.of(column(operators, "type"))
-    tensors, uses = _tensors(graphs[0]) if not _GRAPH_TABLES.isdisjoint(details) else (None, None)
+    tensors, uses = _tensors(graphs[0]) if not _GRAPH_TABLES.isdisjoint(wanted) else (None, None)
     return _Told(
         operators=Operators.of(
             key=_ids(list(chain.from_iterable(row_of))),
@@ -280,8 +280,8 @@ def _told(documents: Sequence[Document], details: Collection[str]) -> _Told:
             category=types.mapped(category_of),
             computation=computation,
             memory=memory,
-            optional=_optional_columns(details, footprints, graphs),
-            not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(details),
+            optional=_optional_columns(wanted, footprints, graphs),
+            not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(wanted),
         ),
         tensors=tensors,
         uses=uses,
@@ -298,10 +298,10 @@ def _rows(files: Iterable[Mapping[str, Operator]]) -> list[dict[str, int]]:
 
 
 def _footprints(
-    documents: Iterable[Document], details: Collection[str]
+    documents: Iterable[Document], wanted: Collection[str]
 ) -> tuple[list[list[Footprint]], list[_Note]]:
     """Those of all operators of each file, and notes."""
-    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in details else FOOTPRINTS
+    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else FOOTPRINTS
     of_files: list[list[Footprint]] = []
     notes: list[_Note] = []
     for file, document in enumerate(documents):
