@@ -94,6 +94,7 @@ def _on_executions(profile: Profile) -> Iterator[str]:
     yield from _references("executions", "launched_by", executions.launched_by, rows, least=-1)
     for name in ("duration_s", "self_s", "first_kernel_s"):
         values: Any = getattr(executions, name)
+        values = values[:1] if values.strides == (0,) else values
         if (values < 0).any() or np.isinf(values).any():
             yield f"executions: {name} is negative or infinite"
     if (executions.calls < 0).any():
@@ -129,6 +130,8 @@ def _on_other_tables(profile: Profile) -> Iterator[str]:
 def _references(
     table: str, column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
+    if indices.strides == (0,):  # the same in all rows
+        indices = indices[:1]
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (
             f"{table}: {column} is from {indices.min()} to {indices.max()}, "

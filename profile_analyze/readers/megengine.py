@@ -237,7 +237,7 @@ def _profile_of_one(
         tensors=told.tensors,
         uses=told.uses,
         not_loaded=frozenset(() if told.tensors else _GRAPH_TABLES),
-        notes=(*first_notes, *(text for _, text in notes), *_on_zero_times(executions, tracks)),
+        notes=(*first_notes, *(text for _, text in notes)),
     )
 
 
@@ -336,23 +336,42 @@ def _executions(
     """When operators ran on device and host, the tracks of both, and all notes."""
     device = _of_side("device", times.device, told)
     host = _of_side("host", times.host, told)
-    executions = Executions.concatenated(
-        [
-            device.executions,
-            host.executions.changed(track=host.executions.track + np.int32(len(device.tracks))),
-        ]
+    operator, run, track, start_s, duration_s, first_kernel_s = (
+        np.concatenate(both)
+        for both in zip(
+            device.columns,
+            host.columns._replace(track=host.columns.track + len(device.tracks)),
+            strict=True,
+        )
     )
-    return (
-        executions,
-        (*device.tracks, *host.tracks),
-        [*device.notes, *host.notes, *told.notes],
+    executions = Executions.of(
+        operator,
+        duration_s,
+        run=run,
+        track=track,
+        start_s=start_s,
+        first_kernel_s=first_kernel_s,
     )
+    tracks = (*device.tracks, *host.tracks)
+    on_zero_times = _on_zero_times(executions, tracks, len(told.row_of))
+    return executions, tracks, [*device.notes, *host.notes, *told.notes, *on_zero_times]
+
+
+class _Columns(NamedTuple):
+    """Those of `Executions` that the format has."""
+
+    operator: NDArray[np.int64]
+    run: NDArray[np.int64]
+    track: NDArray[np.int64]
+    start_s: NDArray[np.float64]
+    duration_s: NDArray[np.float64]
+    first_kernel_s: NDArray[np.float64]
 
 
 class _OfSide(NamedTuple):
     """What one side of the files says of times."""
 
-    executions: Executions
+    columns: _Columns
     tracks: tuple[Track, ...]
     notes: list[_Note]
 
@@ -376,32 +395,35 @@ def _of_side(side: Side, columns: IntervalColumns, told: _Told) -> _OfSide:
     end_s = np.where(end_s < start_s, np.nan, end_s)
     is_late = kern_s > end_s
     kern_s[is_late] = np.nan
-    executions = Executions.of(
-        operator,
-        difference(end_s, start_s),
+    found_columns = _Columns(
+        operator=operator,
+        run=told.file_of[operator],
         track=lane.codes,
         start_s=start_s,
+        duration_s=difference(end_s, start_s),
         first_kernel_s=difference(kern_s, start_s),
-        run=told.file_of[operator],
     )
     return _OfSide(
-        executions,
+        found_columns,
         tuple(track_of(name, side) for name in lane.categories),
         [
             *_on_entries(side, columns, rows),
-            *_on_times(side, executions, is_late, told.file_of),
+            *_on_times(side, found_columns, is_late, told.file_of),
         ],
     )
 
 
-def _on_zero_times(executions: Executions, tracks: Sequence[Track]) -> Iterator[str]:
-    """What to do where OpenCL measured nothing."""
-    used = {tracks[index] for index in set(executions.track.tolist())}
-    on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)[executions.track]
-    duration_s = executions.duration_s[on_device]
-    is_opencl = any("opencl" in track.name for track in used if track.side == DEVICE)
-    if is_opencl and np.nansum(duration_s) == 0 and not np.isnan(duration_s).all():
-        yield "OpenCL measures only after CompNode::enable_opencl_profile(true)"
+def _on_zero_times(executions: Executions, tracks: Sequence[Track], runs: int) -> Iterator[_Note]:
+    """What to do about each file of which OpenCL measured nothing."""
+    is_opencl = [track.side == DEVICE and "opencl" in track.name for track in tracks]
+    if not any(is_opencl):
+        return
+    chosen = np.array(is_opencl)[executions.track]
+    run, duration_s = executions.run[chosen], np.nan_to_num(executions.duration_s[chosen])
+    totals = np.bincount(run, duration_s, minlength=runs)
+    known = np.bincount(run[~np.isnan(executions.duration_s[chosen])], minlength=runs)
+    for file in np.flatnonzero((totals == 0) & (known > 0)).tolist():
+        yield file, "OpenCL measures only after CompNode::enable_opencl_profile(true)"
 
 
 def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) -> Iterator[_Note]:
@@ -420,13 +442,13 @@ def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) ->
 
 
 def _on_times(
-    side: str, executions: Executions, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
+    side: str, columns: _Columns, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
 ) -> Iterator[_Note]:
     """Notes on times that are N/A, the intervals that are late being known."""
-    is_unknown = np.isnan(executions.duration_s)
+    is_unknown = np.isnan(columns.duration_s)
     if is_unknown.any():
         unknown = np.zeros(len(file_of), np.bool_)
-        unknown[executions.operator[is_unknown]] = True
+        unknown[columns.operator[is_unknown]] = True
         yield from _said(
             file_of[unknown],
             lambda count: (
@@ -436,7 +458,7 @@ def _on_times(
         )
     if is_late.any():
         late = np.zeros(len(file_of), np.bool_)
-        late[executions.operator[is_late]] = True
+        late[columns.operator[is_late]] = True
         yield from _said(
             file_of[late],
             lambda count: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.executions import Track
@@ -88,6 +89,7 @@ _CPU_CLOCK_S: Final = 1e-6
 """What the clock of a CPU's comp node resolves."""
 
 
+@lru_cache(maxsize=1024)
 def category_of(type_: str) -> str:
     """One of `terms.CATEGORIES` for a type of operator."""
     if type_ == _COPY:

@@ -171,7 +171,8 @@ class Source:
         """Have `wanted` bytes in memory, or all. With `in_place` there is room for a plain file."""
         assert not self._is_spent, "the bytes were handed out as chunks"
         self._wait()
-        self._read_on(wanted, in_place=in_place)
+        if self._error is not None or not self._is_complete:
+            self._read_on(wanted, in_place=in_place)
 
     def _read_on(self, wanted: int, *, in_place: bool) -> None:
         with self._errors_kept():
