@@ -115,8 +115,8 @@ def test_times_that_are_worked_out_are_compared_exactly(
 def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
-    counts = {"calls": "count"}
-    shares = ("count", "runs", "spread", "share", "cumulative_share", "efficiency", "change")
+    counts = dict.fromkeys(("calls", "count", "runs"), "count")
+    shares = ("spread", "share", "cumulative_share", "efficiency", "change")
     assert bare == factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
     assert value_text(find_column("gain"), 1.0666) == "1.07"

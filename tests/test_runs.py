@@ -166,7 +166,7 @@ def test_runs_that_tell_different_work_are_noted() -> None:
     joined = pa.join_runs([one, other])
     assert joined.operators.memory.tolist() == one.operators.memory.tolist()
     assert joined.notes_on_runs == (
-        "1 run with exactly the times of another: copies of one file under several names? The same "
+        "1 file with exactly the times of another: copies of one file under several names? The same "
         "run counts twice",
         "the runs tell different computation or memory of 3 operators; what the first says is used",
     )
@@ -276,7 +276,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     outcome = run_command(str(tmp_path), "--format", "plain", "--show-host")
     assert (outcome.code, outcome.err) == (
         0,
-        "note: 1 run with exactly the times of another: copies of one file under several names? The"
+        "note: 1 file with exactly the times of another: copies of one file under several names? The"
         " same run counts twice\n"
         "note: no operator has a host time; 2 have one on the device\n",
     )
@@ -575,7 +575,7 @@ def test_drift_that_cannot_be_told_is_left() -> None:
     profile = pa.join_runs([one, two])
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
-    assert corrected.notes == ("no operator has a device time in each run: no drift was taken out",)
+    assert corrected.notes == ("no operator has a time in each run: no drift was taken out",)
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
     comparison = without_drift(pa.compare(one, two))
     assert isinstance(comparison, pa.Comparison)

@@ -67,7 +67,7 @@ def without_drift(source: Profile | Comparison) -> Profile | Comparison:
         return _compared_without_drift(source)
     factors = {measure: drift_factors(source.measured(measure)) for measure in _OF_SIDES.values()}
     corrected = _divided(source, factors)
-    return corrected.changed(notes=(*source.notes, _note(factors["time"])))
+    return corrected.changed(notes=(*source.notes, _note(factors)))
 
 
 def _compared_without_drift(comparison: Comparison) -> Comparison:
@@ -87,14 +87,16 @@ def _compared_without_drift(comparison: Comparison) -> Comparison:
         comparison,
         profile=_divided(profile, of_profile),
         base=_divided(base, of_base),
-        notes=(*comparison.notes, _note(factors["time"])),
+        notes=(*comparison.notes, _note(factors)),
         drift_corrected=factors["time"] is not None,
     )
 
 
-def _note(factors: Floats | None) -> str:
+def _note(of_sides: Mapping[str, Floats | None]) -> str:
+    device, host = of_sides["time"], of_sides["host_time"]
+    factors = host if device is None else device
     if factors is None:
-        return "no operator has a device time in each run: no drift was taken out"
+        return "no operator has a time in each run: no drift was taken out"
     if len(factors) == 1:
         return "there is one run: no drift between runs can be taken out"
     return (

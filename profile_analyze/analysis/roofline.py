@@ -60,10 +60,10 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
 
 
 def below_the_clock(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the time is shorter than the clock of its tracks resolves."""
-    resolution_s = _resolution_s(rows.profile)
-    short: NDArray[np.bool_] = rows["time"] < resolution_s * (1 - 1e-6)  # but for rounding noise
-    return short
+    """Shape (operators,): whether a call is shorter than the clock of its tracks resolves."""
+    resolution_s = _resolution_s(rows.profile) * (1 - 1e-6)  # but for rounding noise
+    of_one_call: Floats = rows["time"] / np.fmax(rows["calls"], 1.0)
+    return of_one_call < resolution_s
 
 
 def _resolution_s(profile: Profile) -> Floats:

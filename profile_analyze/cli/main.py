@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.arguments import (
     PROGRAM,
@@ -38,7 +38,7 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import DEVICE, HOST, RUN_KEYS
 from profile_analyze.report.base import Display, Report
-from profile_analyze.report.forms import PLAIN, TABLE, find_renderer, kind_of_picture
+from profile_analyze.report.forms import find_renderer, kind_of_picture
 from profile_analyze.report.sections import Chart, Verdicts
 
 if TYPE_CHECKING:
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
-
-DEFAULT_FORMS: Final = (TABLE, PLAIN)
-"""The formats that profiles have by default; the likeliest first."""
 
 EXIT_MET = 3
 EXIT_UNJUDGED = 4
@@ -158,7 +155,11 @@ def _possible_renderers(arguments: argparse.Namespace) -> tuple[Renderer, ...]:
     The likeliest comes first.
     """
     form = form_of(arguments)
-    return tuple(map(find_renderer, DEFAULT_FORMS if form is None else (form,)))
+    if form is not None:
+        return (find_renderer(form),)
+    from profile_analyze.readers.loading import default_output_formats
+
+    return tuple(map(find_renderer, default_output_formats()))
 
 
 def _renderer_for(source: Profile | Comparison, renderers: tuple[Renderer, ...]) -> Renderer:

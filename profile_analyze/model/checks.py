@@ -87,11 +87,18 @@ def _on_categories(profile: Profile) -> Iterator[str]:
 def _on_executions(profile: Profile) -> Iterator[str]:
     executions = profile.executions
     rows = len(executions)
-    yield from _references("executions", "operator", executions.operator, len(profile), least=0)
-    yield from _references("executions", "track", executions.track, len(profile.tracks), least=0)
-    yield from _references("executions", "run", executions.run, len(profile.runs), least=0)
-    yield from _references("executions", "parent", executions.parent, rows, least=-1)
-    yield from _references("executions", "launched_by", executions.launched_by, rows, least=-1)
+    found = [
+        problem
+        for name, size, least in (
+            ("operator", len(profile), 0),
+            ("track", len(profile.tracks), 0),
+            ("run", len(profile.runs), 0),
+            ("parent", rows, -1),
+            ("launched_by", rows, -1),
+        )
+        for problem in _references("executions", name, getattr(executions, name), size, least=least)
+    ]
+    yield from found
     for name in ("duration_s", "self_s", "first_kernel_s"):
         values: Any = getattr(executions, name)
         values = values[:1] if values.strides == (0,) else values
@@ -99,8 +106,10 @@ def _on_executions(profile: Profile) -> Iterator[str]:
             yield f"executions: {name} is negative or infinite"
     if (executions.calls < 0).any():
         yield "executions: calls is negative"
-    if rows and executions.parent.max() < rows and _has_circle(executions.parent):
-        yield "executions: one ran inside itself"
+    if not found and executions.nest:
+        up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
+        if _has_circle(up):
+            yield "executions: one ran inside itself, or launched itself"
     if profile.origin.times == "absent" and rows:
         yield "executions: there are some, though the profile has no times"
 
@@ -141,8 +150,6 @@ def _references(
 
 def _has_circle(parent: Any) -> bool:
     """Whether some execution is its own ancestor: then its ancestors never end."""
-    if not (parent >= 0).any():
-        return False
     ancestor = np.append(parent, -1)  # -1 finds the last, which is -1
     for _ in range(len(parent).bit_length()):  # each step doubles the distance
         ancestor = ancestor[ancestor]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
+from profile_analyze.model.profile import ABSENT
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import of_tracks
 from profile_analyze.model.terms import DEVICE
@@ -55,13 +57,14 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
 
 
 def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Values]:
-    """That of one call times the calls in a run; of one call where no run is known."""
+    """That of one call times the calls in a run; of one call where there are no times."""
 
     def formula(rows: OperatorRows) -> Floats:
-        calls = rows.profile.calls()
-        never_ran = np.isnan(calls).all(axis=1, keepdims=True)
-        per_call: Floats = getattr(rows.profile.operators, name)
-        return finite(per_call[:, np.newaxis] * np.where(never_ran, 1.0, calls))
+        per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
+        if rows.profile.origin.times == ABSENT:
+            return per_call
+        with np.errstate(all="ignore"):
+            return finite(per_call * rows.profile.calls())
 
     return formula
 
@@ -72,13 +75,13 @@ def _rate(work: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Floats:
         if not rows.measure.is_run_time:
             return np.full(len(rows["time"]), np.nan)
-        return ratio(rows[work], rows["time"])
+        return rows.ratio(work, "time")
 
     return formula
 
 
 def _intensity(rows: OperatorRows) -> Floats:
-    return ratio(rows["computation"], rows["memory"])
+    return rows.ratio("computation", "memory")
 
 
 def _optional(name: str) -> Callable[[OperatorRows], Values]:
@@ -112,7 +115,7 @@ def _tracks(key: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Categorical[Any]:
         if key in rows.profile.split_by:
             return rows.profile.split_by[key]
-        side = rows.measure.side if key == "track" else DEVICE
+        side = side_of(rows.profile, rows.measure) if key == "track" else DEVICE
         own = of_tracks(rows.profile, key, side)
         if rows.comparison is None:
             return own

@@ -230,6 +230,7 @@ COLUMNS: Final = (
         "1",
         "how many operators are in the group; in a comparison, of either side",
         FORMULA,
+        shown_as="count",
         of_operators=None,
     ),
     Column(
@@ -247,6 +248,7 @@ COLUMNS: Final = (
         "1",
         "in how many runs the time is known; 0 if in none",
         SAME,
+        shown_as="count",
     ),
     Column(
         "spread",

@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import identities
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.splitting import split_alike
 from profile_analyze.model.terms import ADDED, REMOVED
@@ -83,11 +83,12 @@ def compare(
     parameters, in the order of execution. `name` and `structure` do one of the two alone.
 
     Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
-    and if one of them has no such level.
+    and if they have no level in common, or not this one.
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
-    profile, base = at_level(profile, level), at_level(base, level)
+    common = level or common_level(profile, base)
+    profile, base = at_level(profile, common), at_level(base, common)
     base_row_of, how = _matched(profile, base, MATCHES[match])
     in_base = base_row_of >= 0
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,9 @@ class Track(NamedTuple):
     """Positions in time can be compared on tracks with the same clock alone."""
     resolution_s: float = 0.0
     """Shorter times than this say nothing; 0 where that is not known."""
+    together: Literal["sum", "max"] = "sum"
+    """How the times of an operator on several such tracks become one: added, or the largest,
+    because the tracks worked on it at the same time."""
 
 
 class Run(NamedTuple):
@@ -61,6 +64,12 @@ _INTEGERS: Final[Mapping[str, int]] = {
     "launched_by": -1,
 }
 """The columns of integers that may be left out, and what they are then."""
+
+
+def _type_of(name: str) -> type[np.int64 | np.int32]:
+    """Counts may be large; rows of tables are not."""
+    return np.int64 if name == "calls" else np.int32
+
 
 _TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s")
 """The columns of times that may be left out, and are N/A then."""
@@ -94,7 +103,7 @@ class Executions:
     """The time from the start to the first kernel."""
     submitted_s: Floats
     """When the host call that launched it ended, on the clock of `start_s`."""
-    calls: Rows
+    calls: NDArray[np.int64]
     """How many calls it stands for; `duration_s` covers all of them."""
     parent: Rows
     """The row of the execution that this one ran inside of, or -1."""
@@ -123,9 +132,9 @@ class Executions:
         operators = np.asarray(operator, np.int32)
         rows = len(operators)
         found: dict[str, Any] = {
-            name: np.asarray(columns.pop(name), np.int32)
+            name: np.asarray(columns.pop(name), _type_of(name))
             if name in columns
-            else np.broadcast_to(np.int32(default), rows)
+            else np.broadcast_to(_type_of(name)(default), rows)
             for name, default in _INTEGERS.items()
         }
         for name in _TIMES:

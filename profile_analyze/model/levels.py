@@ -15,18 +15,28 @@ or of something else below a row.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.numbers import total
-from profile_analyze.model.terms import DERIVED, DEVICE, KERNEL, LEVELS, MODULE, OPERATOR, TOP
+from profile_analyze.model.numbers import finite, total
+from profile_analyze.model.terms import (
+    DERIVED,
+    DEVICE,
+    KERNEL,
+    LEVELS,
+    MODULE,
+    OPERATOR,
+    RUNTIME,
+    TOP,
+)
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -35,18 +45,28 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
 
+    Floats: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
 
-_NONE = -1
+_NONE: Final = -1
+
+_KINDS: Final = {KERNEL: "kernel", RUNTIME: "call into the driver", OPERATOR: "operator"}
+"""What may be outside of all rows of a level, and what it is called."""
+
+_ADVICE: Final = {
+    KERNEL: "--level kernel has them",
+    RUNTIME: "no level has them",
+    OPERATOR: "--level operator has them",
+}
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
     """The levels that a question about the profile may name, in the order of `terms.LEVELS`."""
     level = profile.operators.level
     used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
-    if OPERATOR in used and _is_target(profile, OPERATOR).any():
-        above = _targets_above(profile, _is_target(profile, OPERATOR))
-        if (above[_is_target(profile, OPERATOR)] >= 0).any():
+    if OPERATOR in used:
+        is_target = _is_target(profile, OPERATOR)
+        if (_targets_above(_up(profile.executions), is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
@@ -54,10 +74,12 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 def at_level(profile: Profile, level: str | None = None) -> Profile:
     """The profile with the rows of one level, by default operators or else what there is.
 
-    Raises `QueryError` if the profile has no such level.
+    Raises `QueryError` if the profile has no such level, or has the rows of another one already.
     """
-    if profile.level is not None and level in (None, profile.level):
-        return profile
+    if profile.level is not None:
+        if level in (None, profile.level):
+            return profile
+        raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
     if level in (None, OPERATOR) and _is_flat(profile):
         return profile
     known = levels_of(profile)
@@ -70,39 +92,61 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
     return _with_what_ran_inside(profile, chosen)
 
 
+def common_level(one: Profile, other: Profile) -> str | None:
+    """The first level that both have; None where they need none.
+
+    Raises `QueryError` if there is no such level.
+    """
+    if one.level == other.level and (one.level is not None or (_is_flat(one) and _is_flat(other))):
+        return None
+    levels = [(profile.level,) if profile.level else levels_of(profile) for profile in (one, other)]
+    for level in levels[0]:
+        if level in levels[1]:
+            return level
+    ours, theirs = (", ".join(names) or "no level" for names in levels)
+    raise QueryError(f"level: the profiles have none in common: {ours}, and {theirs}")
+
+
 def _is_flat(profile: Profile) -> bool:
-    """Whether all rows are operators already, none of which ran inside another."""
-    level = profile.operators.level
-    return level.categories == (OPERATOR,) and not profile.executions.nest
+    """Whether all rows are operators already, with nothing nested, and no time to leave out."""
+    if not len(profile):
+        return True
+    executions = profile.executions
+    is_nested = executions.nest or not np.isnan(executions.self_s).all()
+    return profile.operators.level.categories == (OPERATOR,) and not is_nested
 
 
 def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
     """The rows of the level with their own times, and what was launched from inside of them."""
     executions = profile.executions
+    rows = np.arange(len(executions))
     is_target = _is_target(profile, MODULE if level == MODULE else OPERATOR)
-    above = _targets_above(profile, is_target)
-    owner = np.where(is_target, np.arange(len(executions)), above)
+    up = _up(executions)
+    above = _targets_above(up, is_target)
+    owner = np.where(is_target, rows, above)
     if level == TOP:
         owner = _outermost(owner, above)
-    is_own = is_target & (owner == np.arange(len(executions)))
+    is_own = is_target & (owner == rows)
     own_s = _without_nested(executions, is_target, above)
-    executions = executions.changed(
-        self_s=np.where(is_own, own_s, np.nan),
-        duration_s=executions.duration_s if level == TOP else own_s,
-    )
+    times = {
+        "self_s": np.where(is_own, own_s, np.nan),
+        "duration_s": _with_other_tracks(executions, is_target, above, owner)
+        if level == TOP
+        else own_s,
+    }
     is_kernel = _is_target(profile, KERNEL) & on_side(profile, DEVICE)
     launched = np.flatnonzero(is_kernel & (owner >= 0))
-    rows = np.concatenate([np.flatnonzero(is_own), launched])
     shown = executions.changed(
+        **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
-        calls=np.where(is_own, executions.calls, 0).astype(np.int32),  # a kernel is no call of it
+        calls=np.where(is_own, executions.calls, 0),  # a kernel is no call of it
+        phase=_own_or_of_owner(executions.phase, owner),
         parent=np.broadcast_to(np.int32(_NONE), len(executions)),
         launched_by=np.broadcast_to(np.int32(_NONE), len(executions)),
-    ).take(rows)
-    operators = _with_work_inside(profile, owner, is_own)
+    ).take(np.concatenate([np.flatnonzero(is_own), launched]))
+    operators = _with_work_inside(profile, up, owner, is_own)
     found = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
-    lost = np.flatnonzero(is_kernel & (owner < 0))
-    notes = (*found.notes, *_on_lost_kernels(profile.executions, lost, level))
+    notes = (*found.notes, *_on_what_is_outside(profile, owner, up, level))
     return found.changed(level=level, notes=notes)
 
 
@@ -112,88 +156,132 @@ def _is_target(profile: Profile, level: str) -> NDArray[np.bool_]:
     return column.where(one == level for one in column.categories)[profile.executions.operator]
 
 
-def _targets_above(profile: Profile, is_target: NDArray[np.bool_]) -> Indices:
+def _up(executions: Executions) -> Indices:
+    """Shape (executions,): what each ran inside of, or else what launched it, or -1."""
+    up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
+    return up.astype(np.int64)
+
+
+def _targets_above(up: Indices, is_target: NDArray[np.bool_]) -> Indices:
     """Shape (executions,): the innermost target that each ran inside of, or -1.
 
-    What was launched belongs where the launching call does.
+    What was launched belongs where the launching call does. Each pass goes as far up as all passes
+    before together.
     """
-    executions = profile.executions
-    up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-    above = up.astype(np.int64)
+    above = up.copy()
     while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
         if not len(undecided):
             return above
-        above[undecided] = up[above[undecided]]
+        above[undecided] = above[above[undecided]]
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:
     """The last target that is reached from each owner by going up, or -1."""
-    found = owner.copy()
+    rows = np.arange(len(above))
+    outer = np.where(above >= 0, above, rows)
     while True:
-        inside = np.flatnonzero(found >= 0)
-        inside = inside[above[found[inside]] >= 0]
-        if not len(inside):
-            return found
-        found[inside] = above[found[inside]]
+        further = outer[outer]
+        if (further == outer).all():
+            return np.where(owner >= 0, outer[owner], _NONE)
+        outer = further
 
 
-def _without_nested(
-    executions: Executions, is_target: NDArray[np.bool_], above: Indices
-) -> NDArray[np.float64]:
+def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above: Indices) -> Floats:
     """Shape (executions,): the duration without the targets that ran inside, on the same track.
 
     What the file itself says (`self_s`) counts where nothing is known to have run inside.
     """
     nested = np.flatnonzero(is_target & (above >= 0))
     nested = nested[executions.track[nested] == executions.track[above[nested]]]
+    given = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
-        given = executions.self_s
-        return np.where(np.isnan(given), executions.duration_s, given)
+        return given
     inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
+    has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
     # rounding may leave a little less than nothing
-    return np.maximum(executions.duration_s - inside_s, 0.0)
+    return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), given)
 
 
-def _with_work_inside(profile: Profile, owner: Indices, is_own: NDArray[np.bool_]) -> Operators:
-    """The operators, with the computation and memory of what ran inside of their executions."""
+def _with_other_tracks(
+    executions: Executions, is_target: NDArray[np.bool_], above: Indices, owner: Indices
+) -> Floats:
+    """Shape (executions,): the duration with what ran inside on other tracks."""
+    nested = np.flatnonzero(is_target & (above >= 0))
+    nested = nested[executions.track[nested] != executions.track[above[nested]]]
+    more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
+    return executions.duration_s + more_s
+
+
+def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
+    """The values, or those of the owner where an execution has none."""
+    if not values.categories:
+        return values
+    codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
+    return Categorical(codes, values.categories)
+
+
+def _with_work_inside(
+    profile: Profile, up: Indices, owner: Indices, is_own: NDArray[np.bool_]
+) -> Operators:
+    """The operators, with the computation and memory of what ran inside of their executions.
+
+    Work counts once: that of the innermost execution that has some.
+    """
     operators, executions = profile.operators, profile.executions
-    inside = np.flatnonzero(~is_own & (owner >= 0))
+    calls = np.bincount(
+        executions.operator[is_own], executions.calls[is_own], minlength=len(operators)
+    )
     changed: dict[str, Any] = {}
     for work in ("computation", "memory"):
-        per_call = getattr(operators, work)
-        amounts = per_call[executions.operator[inside]] * executions.calls[inside]
-        known = np.flatnonzero(~np.isnan(amounts))
-        if not len(known):
+        per_call: Floats = getattr(operators, work)
+        is_known = ~np.isnan(per_call)[executions.operator]
+        counts = is_known & ~_has_inside(is_known, up) & (owner >= 0)
+        inside = counts & ~is_own
+        if not (inside.any() or (is_own & is_known & ~counts).any()):
             continue
-        rows = executions.operator[owner[inside[known]]]
-        added = np.bincount(rows, amounts[known], minlength=len(operators))
-        calls = np.bincount(
-            executions.operator[is_own], executions.calls[is_own], minlength=len(operators)
-        )
-        has_more = added > 0
+        rows = np.flatnonzero(counts)
+        of_operator = executions.operator[owner[rows]]
         with np.errstate(all="ignore"):
-            more = np.nan_to_num(per_call) + added / calls
-        changed[work] = np.where(has_more, more, per_call)
-        changed[f"{work}_source"] = _source_with(operators, work, inside[known], rows, executions)
+            amounts = per_call[executions.operator[rows]] * executions.calls[rows]
+            sums = np.bincount(of_operator, amounts, minlength=len(operators)) / calls
+        is_changed = np.zeros(len(operators), np.bool_)
+        is_changed[executions.operator[owner[inside]]] = True
+        is_changed[executions.operator[is_own & is_known & ~counts]] = True
+        changed[work] = np.where(is_changed, finite(sums), per_call)
+        source = _source_with(operators, work, np.flatnonzero(inside), owner, executions)
+        changed[f"{work}_source"] = source
     return replace(operators, **changed) if changed else operators
+
+
+def _has_inside(is_known: NDArray[np.bool_], up: Indices) -> NDArray[np.bool_]:
+    """Shape (executions,): whether something inside of each is known."""
+    found = np.zeros(len(up) + 1, np.bool_)  # the last is for what -1 points to
+    above = np.unique(up[is_known])
+    above = above[above >= 0]
+    while len(above):
+        new = above[~found[above]]
+        found[new] = True
+        above = np.unique(up[new])
+        above = above[above >= 0]
+    return found[:-1]
 
 
 def _source_with(
     operators: Operators,
     work: str,
     inside: Indices,
-    rows: NDArray[np.int32],
+    owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
     """The source of each operator's work; derived where a part of it is."""
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)
-    from_inside = rows[is_derived[executions.operator[inside]]]
+    derived = inside[is_derived[executions.operator[inside]]]
     categories = tuple(dict.fromkeys((*source.categories, DERIVED)))
     codes = source.codes.copy()
-    codes[from_inside] = categories.index(DERIVED)
+    codes[executions.operator[owner[derived]]] = categories.index(DERIVED)
     return Categorical(codes, categories)
 
 
@@ -209,18 +297,22 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
     return profile.changed(
         operators=operators.take(kept),
         executions=shown.changed(operator=new_row[shown.operator]),
-        uses=None,
-        dependencies=None,
-        allocations=None,
         level=level,
+        **profile.without_tables(),
     )
 
 
-def _on_lost_kernels(executions: Executions, lost: Indices, level: str) -> tuple[str, ...]:
-    if not len(lost):
-        return ()
-    lost_s = total(executions.duration_s[lost])
-    return (
-        f"left out {counted(len(lost), 'kernel')} ({seconds(lost_s)} s) that no {level} of the "
-        "profile launched; --level kernel has them",
-    )
+def _on_what_is_outside(profile: Profile, owner: Indices, up: Indices, level: str) -> Iterator[str]:
+    """Notes on times that belong to no row of the level, each kind with its size."""
+    executions = profile.executions
+    what = OPERATOR if level == TOP else level
+    is_lost = owner < 0
+    for kind, name in _KINDS.items():
+        is_kind = is_lost & _is_target(profile, kind)
+        if kind != KERNEL:
+            is_kind &= up < 0  # what is inside of it counts with it
+        lost = np.flatnonzero(is_kind)
+        if len(lost):
+            lost_s = seconds(total(executions.duration_s[lost]))
+            how = f"no {what} launched" if kind == KERNEL else f"are in no {what}"
+            yield f"left out {counted(len(lost), name)} ({lost_s} s) that {how}; {_ADVICE[kind]}"

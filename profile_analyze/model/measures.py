@@ -1,8 +1,8 @@
 """Measures turn executions into times: one value for each operator in each run.
 
 A measure says on which side of the profile it looks, and which time of an execution it takes. The
-calls of an operator in a run and on a track are added up. How tracks are put together, and what an
-unknown time does, is stated by the reader: see `Reduction`. `measuring.py` works them out.
+calls of an operator in a run and on a track are added up. Tracks are put together as the reader
+states for each of them: `Track.together`. `measuring.py` works measures out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Measure(NamedTuple):
     field: Field
     title: str
     """What people call it."""
+    unknown_spreads: bool = True
+    """Whether one unknown time makes the whole unknown; otherwise it is left out."""
 
     @property
     def is_run_time(self) -> bool:
@@ -33,29 +35,14 @@ class Measure(NamedTuple):
 
 
 TIME: Final = Measure("time", DEVICE, "duration", "device self time")
-WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time")
+WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time", unknown_spreads=False)
 HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")
-HOST_WAIT: Final = Measure("host_wait", HOST, "first_kernel", "host wait time")
+HOST_WAIT: Final = Measure(
+    "host_wait", HOST, "first_kernel", "host wait time", unknown_spreads=False
+)
 SELF: Final = Measure("self", HOST, "self", "self time")
-QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay")
+QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay", unknown_spreads=False)
 
 MEASURES: Final[Mapping[str, Measure]] = {
     measure.name: measure for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, SELF, QUEUE)
 }
-
-
-class Reduction(NamedTuple):
-    """How the times of an operator in one run become one."""
-
-    over_tracks: Literal["sum", "max"] = "sum"
-    unknown: Literal["spreads", "is left out"] = "spreads"
-    """Whether one unknown time makes the whole unknown."""
-
-
-REDUCTIONS: Final[Mapping[Field, Reduction]] = {
-    "duration": Reduction(),
-    "self": Reduction(),
-    "first_kernel": Reduction(unknown="is left out"),
-    "queue": Reduction(unknown="is left out"),
-}
-"""What holds unless the reader states something else."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.measures import REDUCTIONS, SELF
+from profile_analyze.model.measures import SELF
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.terms import DEVICE, HOST
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions
-    from profile_analyze.model.measures import Field, Measure, Reduction
+    from profile_analyze.model.measures import Field, Measure
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
@@ -23,21 +23,22 @@ if TYPE_CHECKING:
 
 def measured(profile: Profile, measure: Measure) -> Floats:
     """Shape (operators, runs): the measure in seconds, NaN where it is N/A."""
-    executions = profile.executions
-    chosen = on_side(profile, _side_of(profile, measure))
-    values = _values(executions, measure.field)
-    reduction = profile.reductions.get(measure.field, REDUCTIONS[measure.field])
-    if reduction.unknown == "is left out":
-        chosen = chosen & ~np.isnan(values)
-    return _reduced(profile, values, chosen, reduction)
+    values = _values(profile.executions, measure.field)
+    chosen = on_side(profile, side_of(profile, measure))
+    return _reduced(profile, values, chosen, unknown_spreads=measure.unknown_spreads)
 
 
 def calls(profile: Profile) -> Floats:
-    """Shape (operators, runs): how often each operator was called; NaN where it did not run."""
-    executions = profile.executions
-    everything = np.ones(len(executions), np.bool_)
-    reduction = profile.reductions.get("duration", REDUCTIONS["duration"])
-    found = _reduced(profile, executions.calls.astype(np.float64), everything, reduction)
+    """Shape (operators, runs): how often each operator was called; NaN where it did not run.
+
+    By its executions on the device if these are calls of it, and otherwise on the host.
+    """
+    counts = profile.executions.calls.astype(np.float64)
+    on_device, on_host = (
+        _reduced(profile, counts, on_side(profile, side), unknown_spreads=True)
+        for side in (DEVICE, HOST)
+    )
+    found = np.where(on_device > 0, on_device, on_host)
     return np.where(found > 0, found, np.nan)
 
 
@@ -58,9 +59,12 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
     return finite(np.where(is_known, sums, np.nan)).reshape(tracks, runs)
 
 
-def _side_of(profile: Profile, measure: Measure) -> Side:
-    """That of `self` is wherever executions nest: without a device, CPU threads stand for one."""
-    if measure is SELF and not any(track.side == HOST for track in profile.tracks):
+def side_of(profile: Profile, measure: Measure) -> Side:
+    """Where a measure looks: `self` at the device's tracks if there are no others.
+
+    Without any device, CPU threads stand for one.
+    """
+    if measure == SELF and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
     return measure.side
 
@@ -78,23 +82,50 @@ def _values(executions: Executions, field: Field) -> Floats:
 
 
 def _reduced(
-    profile: Profile, values: Floats, chosen: NDArray[np.bool_], reduction: Reduction
+    profile: Profile, values: Floats, chosen: NDArray[np.bool_], *, unknown_spreads: bool
 ) -> Floats:
-    """Shape (operators, runs): the chosen values added up on each track, then put together."""
-    executions, runs = profile.executions, len(profile.runs)
-    cells = executions.operator.astype(np.int64) * runs + executions.run
-    track = executions.track
-    if not chosen.all():
-        cells, values, track = cells[chosen], values[chosen], track[chosen]
-    size = len(profile.operators) * runs
-    if reduction.over_tracks == "sum":
-        return finite(_sums(cells, values, size)).reshape(-1, runs)
+    """Shape (operators, runs): the chosen values added up on each track, then put together.
+
+    What is on tracks of both kinds, as in files of two formats, is in different cells.
+    """
+    if not unknown_spreads:
+        chosen = chosen & ~np.isnan(values)
+    is_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
+    take_largest = is_largest[profile.executions.track]
+    parts = [
+        function(profile, values, chosen & of_kind)
+        for function, of_kind in ((_added_up, ~take_largest), (_largest, take_largest))
+        if of_kind.any()
+    ]
+    if not parts:
+        return np.full((len(profile.operators), len(profile.runs)), np.nan)
+    return finite(parts[0] if len(parts) == 1 else np.fmax(*parts))
+
+
+def _cells(profile: Profile) -> NDArray[np.int64]:
+    """Shape (executions,): one number for each operator and run."""
+    executions = profile.executions
+    return executions.operator.astype(np.int64) * len(profile.runs) + executions.run
+
+
+def _added_up(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """Shape (operators, runs): the sums of the chosen values."""
+    size = len(profile.operators) * len(profile.runs)
+    return _sums(_cells(profile)[chosen], values[chosen], size).reshape(-1, len(profile.runs))
+
+
+def _largest(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """Shape (operators, runs): the largest over the tracks of the sums on each."""
+    cells, values = _cells(profile)[chosen], values[chosen]
+    track = profile.executions.track[chosen]
+    size = len(profile.operators) * len(profile.runs)
     largest = np.full(size, -np.inf)
     for rows in _rows_of_each(track):
         here = cells[rows]
         on_track = _sums(here, values[rows], size)
         largest[here] = np.maximum(largest[here], on_track[here])  # NaN spreads
-    return finite(largest).reshape(-1, runs)
+    largest[np.isneginf(largest)] = np.nan
+    return largest.reshape(-1, len(profile.runs))
 
 
 def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:

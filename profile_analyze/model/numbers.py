@@ -64,7 +64,7 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
 def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     """Shape (rows,): the value below which a share of a row's runs lies, N/A left out.
 
-    Interpolated linearly between neighbours, as `Percentile` of `query.aggregates` does.
+    Interpolated linearly between neighbours, as percentiles of groups are.
     """
     ascending = np.sort(values, axis=1)  # NaN comes last
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)

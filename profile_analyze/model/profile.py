@@ -13,6 +13,7 @@ from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import calls, measured, on_side, total_by_track
 from profile_analyze.model.numbers import over_runs, spread_of_runs, totals
+from profile_analyze.model.terms import TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.executions import Executions, Run, Track
-    from profile_analyze.model.measures import Field, Reduction
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
@@ -63,14 +63,13 @@ class Profile:
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
     """The name of each process, which is the file that it wrote."""
-    reductions: Mapping[Field, Reduction] = field(default_factory=dict)
-    """How times of one operator become one, where that is not as `measures.REDUCTIONS` says."""
     tensors: Tensors | None = None
     uses: Uses | None = None
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
-    """The tables that the file may have, but that nobody asked for."""
+    """The tables that the file may have, but that nobody asked for, or that are lost: they are of
+    the operators of one file, before these were joined, split, or seen at a level."""
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
     notes_on_runs: tuple[str, ...] = ()
@@ -153,11 +152,19 @@ class Profile:
         """The name of each run's process."""
         return tuple(self.processes[run.process] for run in self.runs)
 
+    def without_tables(self) -> dict[str, Any]:
+        """The fields of a profile with other operators, which has none of the optional tables."""
+        lost = {name for name in TABLES if getattr(self, name) is not None}
+        return dict.fromkeys(TABLES) | {"not_loaded": self.not_loaded | lost}
+
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
         """An optional table; None if the format has none.
 
         Raises `QueryError` if the profile was loaded without it.
         """
         if name in self.not_loaded:
-            raise QueryError(f"{name}: the profile was loaded without this table")
+            raise QueryError(
+                f"{name}: the profile was loaded without this table, or lost it when runs were "
+                "joined or rows split"
+            )
         return getattr(self, name)

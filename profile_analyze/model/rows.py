@@ -72,6 +72,9 @@ class OperatorRows(Rows, Protocol):
     def measure(self) -> Measure:
         """Which time is asked for."""
 
+    def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
+        """Shape (rows,): one column over another, of the runs in which both are known."""
+
     @property
     def peaks(self) -> Any:
         """The peak rates that operators are compared with, None if none were given."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import DEVICE
+from profile_analyze.model.profile import EACH, MEAN, Origin, Profile
+from profile_analyze.model.terms import DERIVED, DEVICE, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Run, Track
-    from profile_analyze.model.measures import Field, Reduction
 
 IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
 """What operators of two runs have in common if they are the same one: see `identities`."""
@@ -46,11 +46,12 @@ class Partial(NamedTuple):
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
-    hashes: tuple[bytes | None, ...]
-    """Of the times of each run."""
+    digests: tuple[bytes | None, ...]
+    """Of the times of each process."""
     files: int
     origins: tuple[Origin, ...]
-    reductions: Mapping[Field, Reduction]
+    lost_tables: frozenset[str]
+    """The optional tables that some files have, or may have."""
     notes: Mapping[str, list[str]]
     """Each note with the files that it is of."""
 
@@ -69,15 +70,17 @@ class RunJoiner:
         self._operators: list[Operators] = []
         self._computation = np.empty(0)
         self._memory = np.empty(0)
+        self._is_derived = np.empty((2, 0), np.bool_)
+        """Of the computation and of the memory that is kept of each operator."""
         self._runs_with = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
         self._executions: list[Executions] = []
         self._runs: list[Run] = []
         self._processes: list[str] = []
-        self._hashes: list[bytes | None] = []
+        self._digests: list[bytes | None] = []
         self._files = 0
         self._origins: dict[Origin, None] = {}
-        self._reductions: dict[Field, Reduction] = {}
+        self._lost_tables: set[str] = set()
         self._notes: dict[str, list[str]] = {}
 
     def add(
@@ -107,10 +110,10 @@ class RunJoiner:
                 tracks=profile.tracks,
                 runs=profile.runs,
                 processes=profile.processes,
-                hashes=tuple(_hashes(profile)),
+                digests=tuple(_digests(profile)),
                 files=1 if file_of is None else len(profile.processes),
                 origins=(profile.origin,),
-                reductions=profile.reductions,
+                lost_tables=profile.without_tables()["not_loaded"],
                 notes=on,
             )
         )
@@ -128,16 +131,22 @@ class RunJoiner:
             tracks=tuple(self._track_of),
             runs=tuple(self._runs),
             processes=tuple(self._processes),
-            hashes=tuple(self._hashes),
+            digests=tuple(self._digests),
             files=self._files,
             origins=tuple(self._origins),
-            reductions=self._reductions,
+            lost_tables=frozenset(self._lost_tables),
             notes=self._notes,
         )
 
     def _all_operators(self) -> Operators:
         operators = Operators.concatenated(self._operators)
-        return replace(operators, computation=self._computation, memory=self._memory)
+        return replace(
+            operators,
+            computation=self._computation,
+            memory=self._memory,
+            computation_source=_sources(self._is_derived[0]),
+            memory_source=_sources(self._is_derived[1]),
+        )
 
     def take(self, partial: Partial) -> None:
         """Take what another joiner took, after all that was taken before."""
@@ -155,10 +164,10 @@ class RunJoiner:
             run._replace(process=run.process + len(self._processes)) for run in partial.runs
         ]
         self._processes += partial.processes
-        self._hashes += partial.hashes
+        self._digests += partial.digests
         self._files += partial.files
         self._origins |= dict.fromkeys(partial.origins)
-        self._reductions |= partial.reductions
+        self._lost_tables |= partial.lost_tables
         for note, files in partial.notes.items():
             self._notes.setdefault(note, []).extend(files)
 
@@ -178,20 +187,22 @@ class RunJoiner:
         more = operators - len(self._runs_with)
         self._computation = np.append(self._computation, np.full(more, np.nan))
         self._memory = np.append(self._memory, np.full(more, np.nan))
+        self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
         self._runs_with = np.append(self._runs_with, np.zeros(more, np.int64))
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _take_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
         """Keep what the first run says that says something, and mark where a later one differs."""
-        for kept, told in (
-            (self._computation, operators.computation),
-            (self._memory, operators.memory),
+        for kept, is_derived, found, source in (
+            (self._computation, self._is_derived[0], operators.computation, "computation"),
+            (self._memory, self._is_derived[1], operators.memory, "memory"),
         ):
-            says = np.flatnonzero(~np.isnan(told))
+            says = np.flatnonzero(~np.isnan(found))
             is_new = np.isnan(kept[rows[says]])
-            new = says[is_new][::-1]
-            kept[rows[new]] = told[new]  # of several in one place the last stays: the first told
-            differs = kept[rows[says]] != told[says]
+            new = says[is_new][::-1]  # of several in one row the last stays: the first that says it
+            kept[rows[new]] = found[new]
+            is_derived[rows[new]] = _are_derived(operators, source)[new]
+            differs = kept[rows[says]] != found[says]
             self._conflicting[rows[says[differs]]] = True
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
@@ -207,7 +218,7 @@ class RunJoiner:
             tracks=tracks,
             runs=tuple(self._runs),
             processes=tuple(self._processes),
-            reductions=self._reductions,
+            not_loaded=frozenset(self._lost_tables),
             notes=(*notes, *self._notes_of_files()),
             notes_on_runs=tuple(self._notes_on_operators()),
         )
@@ -226,11 +237,11 @@ class RunJoiner:
         twice = len(self._processes) - len(set(self._processes))
         if twice:
             yield f"{counted(twice, 'file')} named again: the same run counts twice"
-        hashes = [one for one in self._hashes if one is not None]
-        copies = len(hashes) - len(set(hashes)) - twice
+        digests = [one for one in self._digests if one is not None]
+        copies = len(digests) - len(set(digests)) - twice
         if copies > 0:
             yield (
-                f"{counted(copies, 'run')} with exactly the times of another: copies of one file "
+                f"{counted(copies, 'file')} with exactly the times of another: copies of one file "
                 "under several names? The same run counts twice"
             )
         in_all = int((self._runs_with == runs).sum())
@@ -249,6 +260,17 @@ class RunJoiner:
             )
 
 
+def _are_derived(operators: Operators, work: str) -> NDArray[np.bool_]:
+    source: Categorical[str] = getattr(operators, f"{work}_source")
+    return source.where(one == DERIVED for one in source.categories)
+
+
+def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
+    if not is_derived.any():
+        return Categorical.constant(MEASURED, len(is_derived))
+    return Categorical(is_derived.astype(np.int64), (MEASURED, DERIVED))
+
+
 def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
     """Where each new row stands for the first time, rows being counted on from `known`."""
     highest = np.maximum.accumulate(np.append(known - 1, rows))
@@ -256,21 +278,35 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
 
 
 def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Shape (operators,): in how many runs each is; those of a file are in one another's."""
-    return np.full(len(profile), len(profile.runs) if file_of is None else 1)
+    """Shape (operators,): in how many runs each is.
+
+    A file with one run tells of operators that did not run too; of one with several it is unknown
+    in which they are.
+    """
+    runs = len(profile.runs)
+    if runs == 1 or file_of is not None:
+        return np.ones(len(profile), np.int64)
+    cells = np.zeros(len(profile) * runs, np.bool_)
+    cells[profile.executions.operator.astype(np.int64) * runs + profile.executions.run] = True
+    return np.asarray(cells.reshape(-1, runs).sum(axis=1), np.int64)
 
 
-def _hashes(profile: Profile) -> Iterator[bytes | None]:
-    """For each run a digest that another has if all its times are the same; None without times."""
+def _digests(profile: Profile) -> Iterator[bytes | None]:
+    """For each process a digest that another has if all its times are the same.
+
+    None without times.
+    """
     from hashlib import blake2b  # only several runs need it
 
     executions = profile.executions
-    for run in range(len(profile.runs)):
-        of_run = executions.run == run
+    process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
+    by_process = np.argsort(process_of, kind="stable")
+    counts = np.bincount(process_of, minlength=len(profile.processes))
+    for rows in np.split(by_process, np.cumsum(counts)[:-1]):
         times = blake2b(digest_size=16)
         for values in (executions.start_s, executions.duration_s, executions.first_kernel_s):
-            times.update(values[of_run].tobytes())
-        yield times.digest() if of_run.any() else None
+            times.update(values[rows].tobytes())
+        yield times.digest() if len(rows) else None
 
 
 def _devices_first(
@@ -297,7 +333,9 @@ def _together(origins: Sequence[Origin]) -> Origin:
         if all(getattr(origin, name) == value for origin in origins)
     }
     formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
-    return Origin(**{**same, "format": formats})
+    kinds = [kind for kind in (MEAN, EACH) if any(origin.times == kind for origin in origins)]
+    times = kinds[0] if kinds else first.times  # where some are means, nothing is of each alone
+    return Origin(**{**same, "format": formats, "times": times})
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:

@@ -14,6 +14,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
 from profile_analyze.model.iterations import indices_in_process
 from profile_analyze.model.numbers import numbered
+from profile_analyze.model.profile import ABSENT
 from profile_analyze.model.terms import RUN_KEYS
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def split_alike(
     wanted = tuple(dict.fromkeys(keys))
     if not wanted:
         return list(profiles), np.arange(len(profiles[0]))
+    if all(profile.origin.times == ABSENT for profile in profiles):
+        return [_with_nothing_to_split(profile, wanted) for profile in profiles], np.arange(
+            len(profiles[0])
+        )
     sizes = [len(profile.executions) for profile in profiles]
     operator = np.concatenate([profile.executions.operator for profile in profiles])
     values = {
@@ -79,6 +84,12 @@ def split_alike(
     return found, former_row
 
 
+def _with_nothing_to_split(profile: Profile, keys: tuple[str, ...]) -> Profile:
+    """The profile without times as it is: an operator that never ran has no run, track, ..."""
+    missing: Categorical[Any] = Categorical.missing(len(profile))
+    return profile.changed(split_by=dict.fromkeys(keys, missing))
+
+
 def _with_rows(
     profile: Profile,
     operators: Operators,
@@ -92,7 +103,7 @@ def _with_rows(
         operators=operators,
         executions=executions.changed(operator=rows, run=new_run[executions.run].astype(np.int32)),
         runs=runs,
-        uses=None,
+        **profile.without_tables(),
         split_by=split_by,
         notes_on_runs=profile.notes_on_runs if runs is profile.runs else (),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from profile_analyze.model.frozen import freeze_arrays
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.operators import Shape
-
-TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
-"""The names of the optional tables."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,8 +44,6 @@ Side: TypeAlias = Literal["device", "host"]
 DEVICE: Final = "device"
 HOST: Final = "host"
 
-Level: TypeAlias = Literal["operator", "top", "kernel", "module"]
-
 OPERATOR: Final = "operator"
 TOP: Final = "top"
 KERNEL: Final = "kernel"
@@ -75,6 +73,9 @@ SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
 
 UNITS: Final = ("process", "iteration")
 """What statistics count; iterations of one process are not independent of each other."""
+
+TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
+"""The optional tables of a profile: see `model.tables`."""
 
 DTYPES: Final = (
     *("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"),

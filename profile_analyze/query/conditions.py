@@ -155,7 +155,7 @@ def _bound(column: Column, operator: str, value: str) -> float:
     if column.kind == "text":
         return nan
     try:
-        bound = parse_quantity(value, column.unit)
+        bound = parse_quantity(value, "" if column.shown_as == "count" else column.unit)
     except QuantityError:
         if column.kind == "mixed" and operator in _FOR_TEXT:
             return nan

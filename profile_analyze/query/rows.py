@@ -22,6 +22,7 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import over_runs, ratio, running_total
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, find_aggregate
@@ -83,11 +84,15 @@ class _View(ABC):
         if column not in self._columns:
             found = find_column(column)
             self._columns[column] = (
-                over_runs(self.per_run(column), self.asked.query.run_statistic)
+                over_runs(self._to_show(column), self.asked.query.run_statistic)
                 if found.has_runs
                 else self._worked_out(found)
             )
         return self._columns[column]
+
+    def _to_show(self, column: str) -> NDArray[np.float64]:
+        """What the statistic is of: a comparison shows that of what its verdicts count."""
+        return self.per_run(column) if self.comparison is None else self.per_unit(column)
 
     def per_run(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_run`."""
@@ -137,10 +142,11 @@ class OperatorRows(_View):
     @property
     def recorded(self) -> NDArray[np.bool_]:
         """Shape (operators,): whether there is an entry on the side that is asked about."""
-        recorded = self.profile.recorded(self.measure.side)
+        recorded = self.profile.recorded(side_of(self.profile, self.measure))
         if self.comparison is None:
             return recorded
-        either: NDArray[np.bool_] = recorded | self.comparison.base.recorded(self.measure.side)
+        base = self.comparison.base
+        either: NDArray[np.bool_] = recorded | base.recorded(side_of(base, self.measure))
         return either
 
     def _worked_out(self, column: Column) -> Any:
@@ -156,6 +162,14 @@ class OperatorRows(_View):
         if column.of_groups == SAME:
             return formulas.of_rows[column.name](self)
         return formulas.of_operators[column.name](self)
+
+    def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
+        """See `model.rows.OperatorRows.ratio`."""
+        above, below = self.per_run(numerator), self.per_run(denominator)
+        is_known = ~np.isnan(above + below)
+        statistic = self.asked.query.run_statistic
+        sums = (over_runs(np.where(is_known, one, np.nan), statistic) for one in (above, below))
+        return ratio(*sums)
 
     def _parts(self, rule: PartOf) -> Categorical[str]:
         values: Categorical[Any] = self[rule.column]

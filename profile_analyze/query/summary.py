@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.columns import RUN_STATISTICS
+from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.numbers import over_runs, totals
-from profile_analyze.model.profile import ABSENT, Profile
+from profile_analyze.model.profile import ABSENT, MEAN, Profile
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import COPY, DEVICE, RUN_KEYS
 from profile_analyze.query.filters import of_kind
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
+    from profile_analyze.model.iterations import Unit
     from profile_analyze.query.change import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.question import Query
@@ -87,6 +89,10 @@ def summarise(
     if judged_by is not None:  # so that totals are what shares are of
         profile = split(profile, [key for key in judged_by.split_by if key in RUN_KEYS])
     statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
+    # a comparison shows what its verdicts count
+    unit: Unit = "iteration"
+    if judged_by is not None and not isinstance(source, Profile):
+        unit = judged_by.unit
     copy = None if copies_of is None else _copy_time(profile, copies_of)
     judgement, change = None, None
     if judged_by is not None and judged_by.peaks is not None:
@@ -99,8 +105,8 @@ def summarise(
 
         change = change_of(judged_by or Query(compared=True), source)
     return Summary(
-        device_time_s=profile.total_s("time", statistic),
-        host_time_s=profile.total_s("host_time", statistic),
+        device_time_s=_total_s(profile, "time", statistic, unit),
+        host_time_s=_total_s(profile, "host_time", statistic, unit),
         copy=copy,
         notes=(
             *_notes(profile, operators, copy),
@@ -116,6 +122,12 @@ def summarise(
         spread=profile.spread(),
         change=change,
     )
+
+
+def _total_s(profile: Profile, measure: str, statistic: str, unit: Unit) -> float:
+    """Seconds of all operators: the statistic over what is counted."""
+    totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
+    return float(over_runs(totals_s, statistic)[0])
 
 
 def _work(profile: Profile, statistic: str) -> dict[str, float]:
@@ -153,9 +165,10 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
 
 
 def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[str]:
-    if profile.origin.averaged_over is not None:
-        count = counted(profile.origin.averaged_over, "inference")
-        yield f"times are means over {count}; how much they vary is not known"
+    if profile.origin.times == MEAN:
+        count = profile.origin.averaged_over
+        many = "several inferences" if count is None else counted(count, "inference")
+        yield f"times are means over {many}; how much they vary is not known"
     recorded = int(profile.recorded(DEVICE).sum())
     if 0 < recorded < operators / 2:
         yield (

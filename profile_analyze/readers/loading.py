@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """All supported formats, in the order in which they are tried."""
 
+_OTHERWISE: Final = "plain"
+"""The default output format of files of several formats."""
+
 _LONG_HEAD: Final = 16 << 20
 """How many bytes are searched if nobody recognises the first 64 KiB: they may be metadata only."""
 
@@ -79,7 +82,13 @@ def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadToget
 def default_output_format(profile: Profile) -> str:
     """Return the output format of a profile, unless the user asks for another."""
     of_formats = {reader.format: reader.default_output_format for reader in READERS}
-    return of_formats.get(profile.origin.format, "plain")
+    return of_formats.get(profile.origin.format, _OTHERWISE)
+
+
+def default_output_formats() -> tuple[str, ...]:
+    """Return all that profiles may have, the likeliest first."""
+    of_readers = (reader.default_output_format for reader in READERS)
+    return tuple(dict.fromkeys((*of_readers, _OTHERWISE)))
 
 
 def _reader_of(source: Source) -> Reader:

@@ -16,7 +16,6 @@ from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.measures import Reduction
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.model.profile import Origin, Profile
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Track
-    from profile_analyze.model.measures import Field
     from profile_analyze.model.operators import Dtypes, Parameters, Shape
     from profile_analyze.model.tables import Tensors, Uses
     from profile_analyze.model.terms import Side
@@ -85,13 +83,6 @@ _OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other f
 ORIGIN: Final = Origin(format="MegEngine GraphProfiler JSON")
 
 _GRAPH_TABLES: Final = frozenset({"tensors", "uses"})
-
-_REDUCTIONS: Final[Mapping[Field, Reduction]] = {
-    "duration": Reduction("max", "spreads"),
-    "self": Reduction("max", "spreads"),
-    "first_kernel": Reduction("max", "is left out"),
-}
-"""Comp nodes (and threads of the host) work on an operator at the same time."""
 
 
 class MegEngineReader(Reader, ParallelReader, BatchReader):
@@ -159,7 +150,6 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
                 tracks=tracks,
                 runs=tuple(map(Run, range(len(files)))),
                 processes=files,
-                reductions=_REDUCTIONS,
             )
             notes_of_files = [[text for of, text in notes if of == n] for n in range(len(files))]
             return ReadTogether(profile, told.file_of, notes_of_files)
@@ -233,7 +223,6 @@ def _profile_of_one(
         tracks=tracks,
         runs=(Run(),),
         processes=(file,),
-        reductions=_REDUCTIONS,
         tensors=told.tensors,
         uses=told.uses,
         not_loaded=frozenset(() if told.tensors else _GRAPH_TABLES),
@@ -271,7 +260,8 @@ def _told(documents: Sequence[Document], wanted: Collection[str]) -> _Told:
         for note in _on_stale_footprints(of_file, graph)
     ]
     types = Categorical.of(column(operators, "type"))
-    tensors, uses = _tensors(graphs[0]) if not _GRAPH_TABLES.isdisjoint(wanted) else (None, None)
+    is_graph_wanted = len(graphs) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
+    tensors, uses = _tensors(graphs[0]) if is_graph_wanted else (None, None)
     return _Told(
         operators=Operators.of(
             key=_ids(list(chain.from_iterable(row_of))),

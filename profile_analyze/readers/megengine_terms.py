@@ -110,8 +110,19 @@ def bytes_of(dtype: str | None) -> float:
 
 
 def track_of(name: str, side: Side) -> Track:
-    """The comp node or host thread of that name. Each may have a zero of its own."""
+    """The comp node or host thread of that name. Each may have a zero of its own.
+
+    Several of them work on one operator at the same time.
+    """
     if side == HOST:
-        return Track(name, HOST, kind="thread", clock=name)
+        return Track(name, HOST, kind="thread", clock=name, together="max")
     resolution_s = _CPU_CLOCK_S if name.startswith(_CPU) else 0.0
-    return Track(name, DEVICE, name, "comp node", clock=name, resolution_s=resolution_s)
+    return Track(
+        name,
+        DEVICE,
+        name,
+        "comp node",
+        clock=name,
+        resolution_s=resolution_s,
+        together="max",
+    )

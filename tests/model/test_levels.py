@@ -84,8 +84,7 @@ def test_a_kernel_that_nothing_launched_is_told() -> None:
     )
     shown = at_level(profile)
     assert shown.notes == (
-        "left out 1 kernel (0.5 s) that no operator of the profile launched; --level kernel has "
-        "them",
+        "left out 1 kernel (0.5 s) that no operator launched; --level kernel has them",
     )
     assert at_level(profile, "kernel").total_s() == 0.5
 

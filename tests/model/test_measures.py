@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -11,18 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.measures import MEASURES, Reduction
+from profile_analyze.model.measures import MEASURES
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, profile_of, static
 
 if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
+from profile_analyze.model.runs import join_runs
 
 NAMES = [{"name": name} for name in "abcd"]
 
 
-def executed(rows: list[dict[str, Any]], **more: Any) -> Profile:
-    tracks = [Track("x"), Track("y"), Track("h", "host")]
-    return profile_of(NAMES, rows, tracks=tracks, runs=[Run(0), Run(0)], **more)
+def executed(rows: list[dict[str, Any]], together: Literal["sum", "max"] = "sum") -> Profile:
+    tracks = [
+        Track("x", together=together),
+        Track("y", together=together),
+        Track("h", "host", together=together),
+    ]
+    return profile_of(NAMES, rows, tracks=tracks, runs=[Run(0), Run(0)])
 
 
 ROWS: list[dict[str, Any]] = [
@@ -44,13 +49,7 @@ def test_calls_on_a_track_are_added_and_tracks_put_together_as_the_reader_says()
     np.testing.assert_array_equal(
         added.measured("wait"), [[0.5, 0], [nan, nan], [0.75, nan], [nan, nan]]
     )
-    largest = executed(
-        [*ROWS, {"operator": 0, "track": 1, "duration_s": 1.5}],
-        reductions={
-            "duration": Reduction("max", "spreads"),
-            "first_kernel": Reduction("max", "is left out"),
-        },
-    )
+    largest = executed([*ROWS, {"operator": 0, "track": 1, "duration_s": 1.5}], together="max")
     np.testing.assert_array_equal(
         largest.measured("time"), [[3.5, 0.5], [nan, nan], [nan, nan], [2, nan]]
     )
@@ -70,6 +69,25 @@ def test_an_operator_that_runs_three_times_takes_the_sum_of_its_calls() -> None:
         profile.measured("time"), [[18e-3, 3e-3, 4e-3, 5e-3], [8e-3, 4e-3, 4e-3, 4e-3]]
     )
     assert profile.calls().tolist() == [[4, 3, 3, 3], [1, 1, 1, 1]]
+
+
+def test_files_whose_tracks_are_put_together_differently_can_be_joined() -> None:
+    both = [
+        {"operator": 0, "track": 0, "duration_s": 1.0},
+        {"operator": 0, "track": 1, "duration_s": 1.0},
+    ]
+    joined = join_runs([executed(both, "max"), executed(both, "sum")])
+    np.testing.assert_array_equal(joined.measured("time")[0], [1, np.nan, 2, np.nan])
+    assert joined.calls()[0].tolist()[::2] == [1, 2]
+
+
+def test_a_call_that_both_sides_recorded_is_one_call() -> None:
+    rows = [
+        {"operator": 0, "track": 0, "duration_s": 2.0},
+        {"operator": 0, "track": 2, "duration_s": 1.0},
+        {"operator": 1, "track": 2, "duration_s": 1.0},
+    ]
+    assert executed(rows).calls()[:2, 0].tolist() == [1, 1]
 
 
 def test_calls_that_a_mean_stands_for_count() -> None:
@@ -129,17 +147,18 @@ EXECUTIONS = st.lists(
     ),
     max_size=12,
 )
-REDUCTIONS = st.builds(
-    Reduction, st.sampled_from(["sum", "max"]), st.sampled_from(["spreads", "is left out"])
+
+
+@given(
+    EXECUTIONS,
+    st.sampled_from(["sum", "max"]),
+    st.sampled_from(["time", "wait", "host_time", "host_wait"]),
 )
-
-
-@given(EXECUTIONS, REDUCTIONS, st.sampled_from(["time", "wait", "host_time", "host_wait"]))
 def test_measures_equal_a_plain_loop(
-    rows: list[dict[str, Any]], reduction: Reduction, name: str
+    rows: list[dict[str, Any]], together: Literal["sum", "max"], name: str
 ) -> None:
     field = MEASURES[name].field
-    profile = executed(rows, reductions={field: reduction})
+    profile = executed(rows, together)
     column = "duration_s" if field == "duration" else "first_kernel_s"
     is_host = MEASURES[name].side == "host"
     for operator in range(4):
@@ -150,14 +169,12 @@ def test_measures_equal_a_plain_loop(
                     operator, run, is_host,
                 )  # fmt: skip
                 value = row[column]
-                if not is_there or (reduction.unknown == "is left out" and value != value):
+                if not is_there or (not MEASURES[name].unknown_spreads and value != value):
                     continue
                 of_tracks[row["track"]] = of_tracks.get(row["track"], 0.0) + value
             wanted = nan
             if of_tracks and not any(value != value for value in of_tracks.values()):
                 values = of_tracks.values()
-                wanted = (
-                    sum(values) if reduction.over_tracks == "sum" else max(values, default=-inf)
-                )
+                wanted = sum(values) if together == "sum" else max(values, default=-inf)
             found = profile.measured(name)[operator, run]
             assert found == pytest.approx(wanted, nan_ok=True)

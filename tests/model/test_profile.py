@@ -89,7 +89,15 @@ ROW = np.zeros(1, np.int32)
         ),
         (
             {"executions": executions_with(parent=np.array([1, 2, 0, -1, -1, -1, -1, -1]))},
-            "executions: one ran inside itself",
+            "executions: one ran inside itself, or launched itself",
+        ),
+        (
+            {"executions": executions_with(launched_by=np.array([6, -1, -1, -1, -1, -1, 0, -1]))},
+            "executions: one ran inside itself, or launched itself",
+        ),
+        (
+            {"executions": executions_with(parent=np.array([-1, -100, 0, -1, -1, -1, -1, -1]))},
+            "executions: parent is from -100 to 0, and there are 8 such rows",
         ),
         (
             {"executions": executions_with(duration_s=np.full(8, -1.0))},
