@@ -246,6 +246,7 @@ def _with_work_inside(
         with np.errstate(all="ignore"):
             amounts = per_call[executions.operator[rows]] * executions.calls[rows]
             sums = np.bincount(of_operator, amounts, minlength=len(operators)) / calls
+        sums[np.bincount(of_operator, minlength=len(operators)) == 0] = np.nan
         is_changed = np.zeros(len(operators), np.bool_)
         is_changed[executions.operator[owner[inside]]] = True
         is_changed[executions.operator[is_own & is_known & ~counts]] = True
@@ -314,5 +315,5 @@ def _on_what_is_outside(profile: Profile, owner: Indices, up: Indices, level: st
         lost = np.flatnonzero(is_kind)
         if len(lost):
             lost_s = seconds(total(executions.duration_s[lost]))
-            how = f"no {what} launched" if kind == KERNEL else f"are in no {what}"
+            how = f"no {what} launched" if kind == KERNEL else f"ran outside of all {what}s"
             yield f"left out {counted(len(lost), name)} ({lost_s} s) that {how}; {_ADVICE[kind]}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.levels import at_level, levels_of
+from profile_analyze.model.levels import at_level, common_level, levels_of
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
 
 if TYPE_CHECKING:
@@ -119,6 +119,117 @@ def test_what_another_thread_did_is_not_taken_away() -> None:
         tracks=[CPU, Track("thread 2", "device", "cpu", "thread")],
     )
     assert at_level(profile).measured("time").tolist() == [[1.0], [3.0]]
+
+
+def test_work_that_a_row_and_what_is_inside_both_state_counts_once() -> None:
+    profile = profile_of(
+        [
+            {"name": "linear", "computation": 8.0},
+            {"name": "addmm", "computation": 8.0},
+            {"name": "gemm", "level": "kernel", "computation": 7.0},
+            {"name": "relu", "computation": 1.0},
+        ],
+        [
+            {"operator": 0, "duration_s": 3.0, "track": 1},
+            {"operator": 1, "duration_s": 2.0, "track": 1, "parent": 0},
+            {"operator": 2, "duration_s": 4.0, "launched_by": 1},
+            {"operator": 3, "duration_s": 1.0, "track": 1},
+        ],
+        tracks=[STREAM, THREAD],
+    )
+    for level, names, computation in (
+        ("operator", ["linear", "addmm", "relu"], [np.nan, 7.0, 1.0]),
+        ("top", ["linear", "relu"], [7.0, 1.0]),
+        ("kernel", ["gemm"], [7.0]),
+    ):
+        found = at_level(profile, level)
+        ran = np.flatnonzero(found.recorded("host") | found.recorded("device"))
+        operators = found.operators.take(ran)
+        assert operators.name.values().tolist() == names
+        np.testing.assert_array_equal(operators.computation, computation)
+
+
+def test_top_has_what_ran_inside_on_other_threads() -> None:
+    second = Track("thread 2", "device", "cpu", "thread")
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}, {"name": "c"}],
+        [
+            {"operator": 0, "duration_s": 1.0},
+            {"operator": 1, "duration_s": 3.0, "parent": 0, "track": 1},
+            {"operator": 2, "duration_s": 2.0, "parent": 1, "track": 1},
+        ],
+        tracks=[CPU, second],
+    )
+    assert at_level(profile).measured("time").tolist() == [[1.0], [1.0], [2.0]]
+    top = at_level(profile, "top")
+    assert rows_of(top, "time", "self")["a"] == (4000.0, 1000.0)
+    assert top.total_s() == at_level(profile).total_s() == 4.0
+
+
+def test_a_kernel_has_the_phase_of_what_launched_it() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "k", "level": "kernel"}],
+        [
+            {"operator": 0, "duration_s": 1.0, "phase": "backward"},
+            {"operator": 1, "duration_s": 2.0, "track": 1, "launched_by": 0},
+        ],
+        tracks=[THREAD, STREAM],
+    )
+    assert at_level(profile).executions.phase.values().tolist() == ["backward"] * 2
+
+
+def test_what_belongs_to_no_row_is_told_by_its_kind() -> None:
+    profile = profile_of(
+        [
+            {"name": "step", "level": "module"},
+            {"name": "a"},
+            {"name": "sync", "level": "runtime"},
+            {"name": "b"},
+        ],
+        [
+            {"operator": 0, "duration_s": 5.0},
+            {"operator": 1, "duration_s": 2.0, "parent": 0},
+            {"operator": 2, "duration_s": 1.5},
+            {"operator": 3, "duration_s": 1.0},
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile).notes == (
+        "left out 1 call into the driver (1.5 s) that ran outside of all operators; no level has them",
+    )
+    assert at_level(profile, "module").notes == (
+        "left out 1 call into the driver (1.5 s) that ran outside of all modules; no level has them",
+        "left out 1 operator (1.0 s) that ran outside of all modules; --level operator has them",
+    )
+
+
+def test_rows_of_a_level_are_of_no_other() -> None:
+    shown = at_level(nested(), "top")
+    assert at_level(shown, "top") is shown
+    with pytest.raises(QueryError, match="level: the rows are of level top already, not kernel"):
+        at_level(shown, "kernel")
+
+
+def test_what_the_file_says_of_itself_counts_where_nothing_inside_is_known() -> None:
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}],
+        [
+            {"operator": 0, "duration_s": 5.0, "self_s": 2.0},
+            {"operator": 1, "duration_s": 3.0},
+        ],
+        tracks=[CPU],
+    )
+    assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
+
+
+def test_two_profiles_have_the_first_level_in_common() -> None:
+    kernels = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
+    assert common_level(nested(), kernels) == common_level(kernels, nested()) == "kernel"
+    assert common_level(nested(), nested()) == "operator"
+    assert common_level(at_level(nested(), "top"), nested()) == "top"
+    assert common_level(four_steps(), four_steps()) is None
+    with pytest.raises(QueryError, match="have none in common: operator, and kernel"):
+        common_level(four_steps(), kernels)
 
 
 @st.composite
