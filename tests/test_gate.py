@@ -313,6 +313,7 @@ def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> No
         (["--format", "junit", "--columns", "name"], "junit has no tables and no totals, so that --columns means nothing"),
         (["--format", "github", "--copy-time"], "github has no tables and no totals, so that --copy-time means nothing"),
         (["--threshold", "5%"], "--threshold needs --compare, which names what to compare with"),
+        (["--unit", "iteration"], "--unit needs --compare or --fail-if, which count runs"),
         (["--fail-uncertain", "no"], "--fail-uncertain is of conditions: --fail-if states them"),
         (["--compare", "a", "b", "--format", "github", "--print-only", "device"], "--format github annotates what --fail-if and --compare find; add one"),
         (["--compare", "a", "--run-stat", "max"], "argument --run-stat: max: a comparison is of medians, as its verdicts"),

@@ -78,6 +78,15 @@ def test_only_four_members_are_needed() -> None:
     assert READERS[0].default_output_format == "table"
 
 
+def test_its_default_output_format_may_be_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MadeUpReader, "default_output_format", "markdown")
+    outcome = run_command(written(tmp_path), "--print-only", "device", "-t", "1")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[-1].startswith("| conv1 ")
+
+
 def test_the_command_reads_it_from_wherever_it_comes(tmp_path: Path) -> None:
     assert answer(written(tmp_path)) == ANSWER
     assert answer(written(tmp_path, gzip.compress(TEXT))) == ANSWER

@@ -491,7 +491,7 @@ def test_lanes_are_in_the_order_in_which_operators_of_the_graph_ran_on_them(tmp_
 def test_no_file_at_all() -> None:
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs([])
-    assert (caught.value.file, caught.value.reason) == ("", "no file was named")
+    assert (caught.value.file, caught.value.reason) == ("", "no profile was named")
 
 
 def test_joiners_merge() -> None:

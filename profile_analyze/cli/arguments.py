@@ -562,10 +562,11 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
-        ("--unit", arguments.unit != UNITS[0] and not arguments.fail_if),
     ):
         if given and not arguments.compare:
             raise QueryError(f"{option} needs --compare, which names what to compare with")
+    if arguments.unit != UNITS[0] and not (arguments.compare or arguments.fail_if):
+        raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain is of conditions: --fail-if states them")
 

@@ -9,9 +9,14 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.terms import (
+    ABSENT,
     CATEGORIES,
     DERIVED,
+    DEVICE,
+    EACH,
+    HOST,
     KERNEL,
+    MEAN,
     MEASURED,
     MODULE,
     OPERATOR,
@@ -20,7 +25,7 @@ from profile_analyze.model.terms import (
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +39,7 @@ def problems(profile: Profile) -> Iterator[str]:
     if lengths:  # nothing else can be looked at
         return
     yield from _on_operators(profile)
+    yield from _on_words(profile)
     yield from _on_runs(profile)
     yield from _on_executions(profile)
     yield from _on_other_tables(profile)
@@ -76,9 +82,7 @@ def _on_categories(profile: Profile) -> Iterator[str]:
         ("computation_source", (MEASURED, DERIVED)),
         ("memory_source", (MEASURED, DERIVED)),
     ):
-        strange = set(getattr(operators, name).categories) - set(known)
-        if strange:
-            yield f"operators: {name} {min(strange)!r} is not one of {', '.join(known)}"
+        yield from _unknown(f"operators: {name}", getattr(operators, name).categories, known)
     for name, values in (("name", operators.name), ("level", operators.level)):
         if (values.codes < 0).any():
             yield f"operators: {name} is N/A"
@@ -110,8 +114,23 @@ def _on_executions(profile: Profile) -> Iterator[str]:
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
         if _has_circle(up):
             yield "executions: one ran inside itself, or launched itself"
-    if profile.origin.times == "absent" and rows:
+    if profile.origin.times == ABSENT and rows:
         yield "executions: there are some, though the profile has no times"
+
+
+def _on_words(profile: Profile) -> Iterator[str]:
+    """Words that are not of the few that have a meaning."""
+    yield from _unknown("origin: times", [profile.origin.times], (EACH, MEAN, ABSENT))
+    yield from _unknown("tracks: side", [one.side for one in profile.tracks], (DEVICE, HOST))
+    yield from _unknown(
+        "tracks: together", [one.together for one in profile.tracks], ("sum", "max")
+    )
+
+
+def _unknown(what: str, words: Iterable[str], known: Sequence[str]) -> Iterator[str]:
+    strange = set(words) - set(known)
+    if strange:
+        yield f"{what} {min(strange)!r} is not one of {', '.join(known)}"
 
 
 def _on_runs(profile: Profile) -> Iterator[str]:

@@ -9,10 +9,9 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
-from profile_analyze.model.profile import ABSENT
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import of_tracks
-from profile_analyze.model.terms import DEVICE
+from profile_analyze.model.terms import ABSENT, DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from profile_analyze.model.frozen import frozen
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import calls, measured, on_side, total_by_track
 from profile_analyze.model.numbers import over_runs, spread_of_runs, totals
-from profile_analyze.model.terms import TABLES
+from profile_analyze.model.terms import ABSENT, EACH, TABLES
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
-
-EACH: Final = "of each execution"
-MEAN: Final = "mean"
-ABSENT: Final = "absent"
 
 
 class Origin(NamedTuple):

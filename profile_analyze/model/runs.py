@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.errors import InputError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import EACH, MEAN, Origin, Profile
-from profile_analyze.model.terms import DERIVED, DEVICE, MEASURED
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -206,7 +207,12 @@ class RunJoiner:
             self._conflicting[rows[says[differs]]] = True
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
-        """All that was taken, which was at least one, with further `notes`."""
+        """All that was taken, with further `notes`.
+
+        Raises `InputError` if nothing was.
+        """
+        if not self._files:
+            raise InputError("", "no profile was named")
         executions, tracks = _devices_first(
             Executions.concatenated(self._executions), tuple(self._track_of)
         )
@@ -339,10 +345,12 @@ def _together(origins: Sequence[Origin]) -> Origin:
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
-    """One profile with the runs of all `profiles`, of which there is at least one.
+    """One profile with the runs of all `profiles`.
 
     Operators are the same that have the same name, type and shapes; where several do in one
     profile, they are told apart by the order of execution. What only some runs have is kept.
+
+    Raises `InputError` if there is no profile.
     """
     joiner = RunJoiner()
     for profile in profiles:

@@ -14,8 +14,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
 from profile_analyze.model.iterations import indices_in_process
 from profile_analyze.model.numbers import numbered
-from profile_analyze.model.profile import ABSENT
-from profile_analyze.model.terms import RUN_KEYS
+from profile_analyze.model.terms import ABSENT, RUN_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -39,6 +39,11 @@ CATEGORIES: Final = (
 any other; `control` is bookkeeping, constants included; `other` is what its reader cannot place."""
 
 
+EACH: Final = "of each execution"
+MEAN: Final = "mean"
+ABSENT: Final = "absent"
+"""What the times of a profile are."""
+
 Side: TypeAlias = Literal["device", "host"]
 
 DEVICE: Final = "device"

@@ -11,8 +11,7 @@ import numpy as np
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
-from profile_analyze.model.profile import ABSENT
-from profile_analyze.model.terms import DEVICE, HOST, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
 from profile_analyze.query.roof_notes import roof_notes

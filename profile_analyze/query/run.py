@@ -9,9 +9,9 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.levels import at_level
-from profile_analyze.model.profile import ABSENT, Profile
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import OPERATOR
+from profile_analyze.model.terms import ABSENT, OPERATOR
 from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import holding, select

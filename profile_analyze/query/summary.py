@@ -10,9 +10,9 @@ from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.numbers import over_runs, totals
-from profile_analyze.model.profile import ABSENT, MEAN, Profile
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
-from profile_analyze.model.terms import COPY, DEVICE, RUN_KEYS
+from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
 from profile_analyze.query.filters import of_kind
 from profile_analyze.units import counted, seconds
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import AGGREGATED
-from profile_analyze.model.profile import ABSENT
+from profile_analyze.model.terms import ABSENT
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading, value_text
 from profile_analyze.query.aggregates import DEFAULT_AGGREGATE

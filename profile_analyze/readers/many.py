@@ -109,8 +109,6 @@ class RunsAhead:
             read += files
             if progress is not None:
                 progress(read)
-        if not self._paths:
-            raise InputError("", "no file was named")
         return joiner.joined(tuple(_on_bad_files(bad)))
 
     def _by_processes(self, joiner: RunJoiner, _: Paths) -> Iterator[_Step]:

@@ -10,8 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.profile import ABSENT, EACH, MEAN
-from profile_analyze.model.terms import DEVICE, HOST, LEVELS
+from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, LEVELS, MEAN
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUPS, NUMBER, TEXT, object_schema
 from profile_analyze.report.json_forms import VERSION

@@ -110,6 +110,18 @@ ROW = np.zeros(1, np.int32)
         ({"runs": ()}, "runs: there is none"),
         ({"runs": (Run(3),)}, "runs: run 0 is of process 3 of 1"),
         (
+            {"origin": Origin("x", times="average")},  # type: ignore[arg-type]  # the point
+            "origin: times 'average' is not one of of each execution, mean, absent",
+        ),
+        (
+            {"tracks": (THREAD, THREAD._replace(side="gpu"))},  # type: ignore[arg-type]
+            "tracks: side 'gpu' is not one of device, host",
+        ),
+        (
+            {"tracks": (THREAD._replace(together="mean"), THREAD)},  # type: ignore[arg-type]
+            "tracks: together 'mean' is not one of sum, max",
+        ),
+        (
             {"origin": Origin("x", times="absent")},
             "executions: there are some, though the profile has no times",
         ),
