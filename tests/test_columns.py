@@ -56,7 +56,7 @@ def test_running_sums_are_of_one_kind() -> None:
     for column in running:
         assert column.of_groups == SAME
         assert (column.has_runs, column.orderable, column.is_key) == (True, False, False)
-        message = f"{column.name} is of the rows shown, and cannot choose them"
+        message = f"{column.name} depends on the rows shown, and cannot filter them"
         with pytest.raises(pa.QueryError, match=message):
             pa.Query(where=f"{column.name} > 0")
         with pytest.raises(pa.QueryError, match=f"cannot be ordered by '{column.name}'"):
@@ -180,7 +180,7 @@ def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
     compared = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
     assert compared == [*renamed, "base"]
     assert all(names[name].name == f"{name}.max" for name in renamed)
-    assert f"They are {listed(compared)}." in PAGE
+    assert f"These columns are {listed(compared)}." in PAGE
     assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")
     plain = pa.run(query.changed(aggregates="sum"), pa.load(RESNET))
     assert [plain.shown_column(name).name for name in plain.columns] == list(plain.columns)
@@ -188,7 +188,7 @@ def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
 
 def test_what_programs_are_shown_is_on_the_page() -> None:
     operators = columns(pa.Query(), several_runs=False)
-    assert f"of operators: {listed(operators)};" in PAGE
+    assert f"of operators: {listed(operators)}." in PAGE
     groups = columns(pa.Query(by="type"), several_runs=False)
     assert groups == ("type", "count", *operators[3:9])
     assert operators[4] == "share"
@@ -197,10 +197,10 @@ def test_what_programs_are_shown_is_on_the_page() -> None:
     assert several == (*operators[:4], "spread", *operators[4:])
     judged = columns(pa.Query(peaks=pa.parse_peaks("100G:20G")), several_runs=False)
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
-    assert f"there are {listed(judged[9:13])} after bandwidth" in PAGE
+    assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
     compared = columns(pa.Query(compared=True), several_runs=False)
     assert (compared[:4], compared[13:]) == (operators[:4], operators[4:])
-    assert f"with `--compare` {listed(compared[4:13])} after time" in PAGE
+    assert f"`--compare` adds {listed(compared[4:13])} after time" in PAGE
 
 
 def test_names_in_forms_for_programs(tmp_path: Path) -> None:

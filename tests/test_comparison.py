@@ -467,8 +467,8 @@ def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None
         change = pa.summarise(comparison, judged_by=query).change
         assert change is not None
         note = (
-            f"so few runs, 4 and 4 of the base, cannot call one of 5 {what} slower or faster if "
-            "it alone has changed, however much; 5 on each side could"
+            f"so few runs, 4 and 4 of the base, cannot show a change of just one of 5 {what}, "
+            "however large; 5 on each side can"
         )
         assert change.notes == ((note,) if told else ())
 

@@ -50,7 +50,7 @@ RESNET = str(PROFILES / "resnet18.json")
         ("time => 3", "at character 6: there is no operator '=>'; there are == != < <= > >= ~ !~"),
         (
             "cumulative_time > 3",
-            "at character 1: cumulative_time is of the rows shown, and cannot choose them",
+            "at character 1: cumulative_time depends on the rows shown, and cannot filter them",
         ),
         ("count > 3", "at character 1: operators have no count; groups have: --having"),
         ("time.p90 > 3", "at character 1: operators have no time.p90; groups have: --having"),
@@ -233,7 +233,7 @@ def test_conditions_that_leave_nothing(one: str, other: str, *, may_hold: bool) 
         if may_hold:
             assert len(pa.Query(where=where).conditions) == 2
         else:
-            with pytest.raises(pa.QueryError, match="hold for nothing together"):
+            with pytest.raises(pa.QueryError, match="contradict each other"):
                 pa.Query(where=where)
 
 

@@ -286,7 +286,7 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
 def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     path = edited(tmp_path, "tiny", kern=None)
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
-    note = "note: time is N/A everywhere and puts nothing in order\n"
+    note = "note: time is N/A everywhere, and so orders nothing\n"
     assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
         "│ #0                 │ N/A          │ data            │ N/A           │ N/A     │ 0.00     "

@@ -208,7 +208,7 @@ def test_copy_times_are_not_dropped_in_silence() -> None:
         outcome = run_command(RESNET, "--copy-time", "--format", form)
         assert outcome.code == 2
         assert outcome.err.startswith(
-            "profile_analyze: error: --copy-time is of the summary, which "
+            "profile_analyze: error: --copy-time adds to the summary, which "
         )
         assert (
             run_command(RESNET, "--copy-time", "--format", form, "--print-only", "summary").code

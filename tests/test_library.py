@@ -253,15 +253,15 @@ def test_questions_are_plain_frozen_values() -> None:
         ({"threshold": "3%"}, "threshold: '3%' is not a fraction such as 0.03"),
         (
             {"by": "file", "compared": True},
-            "file: a comparison is of all runs of both sides, which cannot be kept apart",
+            "file: a comparison takes the runs of a side together, not one by one",
         ),
         (
             {"split_by": "run", "compared": True},
-            "run: a comparison is of all runs of both sides, which cannot be kept apart",
+            "run: a comparison takes the runs of a side together, not one by one",
         ),
         (
             {"split_by": ["device", "step"], "compared": True},
-            "step: a comparison is of all runs of both sides, which cannot be kept apart",
+            "step: a comparison takes the runs of a side together, not one by one",
         ),
         (
             {"order": "difference"},
@@ -362,8 +362,8 @@ def test_values_are_short_in_a_notebook() -> None:
     result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Table(1 group of 1, columns={result.columns})"
     assert repr(pa.COLUMNS[0]) == (
-        "Column('id', unit='', meaning='what tells the operator from all others in the file: a "
-        "number, or a text, of which conv2 comes before conv10')"
+        "Column('id', unit='', meaning='identifies the operator within its file: a number or a "
+        "text; texts are ordered naturally, conv2 before conv10')"
     )
 
 
@@ -420,7 +420,7 @@ def test_parts_of_shapes_can_be_ordered_by() -> None:
 
 
 def test_an_order_that_puts_nothing_in_order_is_told_of_two_rows_and_more() -> None:
-    note = "computation is N/A everywhere and puts nothing in order"
+    note = "computation is N/A everywhere, and so orders nothing"
     for count, notes in ((1, []), (2, [note])):
         profile = profile_of([Operator(f"a{place}", "T", 1) for place in range(count)])
         found = pa.run(pa.Query(order="computation"), profile).notes

@@ -79,27 +79,27 @@ def test_what_is_wrong_with_an_option_is_told_before_any_file_is_looked_at(
         (["--max-time=-1ms"], "argument --max-time: -0.001 s: nothing takes less than no time"),
         (
             ["--where", "time > 5ms", "--where", "time < 1ms"],
-            "argument --where: 'time > 5ms' and 'time < 1ms' hold for nothing together, and all "
+            "argument --where: 'time > 5ms' and 'time < 1ms' contradict each other, and all "
             "must hold",
         ),
         (
             ["--where", "id == 3", "--where", "name ~ conv", "--where", "id > 3"],
-            "argument --where: 'id == 3' and 'id > 3' hold for nothing together, and all must hold",
+            "argument --where: 'id == 3' and 'id > 3' contradict each other, and all must hold",
         ),
         (
             ["--where", "type == Copy", "--where", "type == Reduce"],
-            "argument --where: 'type == Copy' and 'type == Reduce' hold for nothing together, and "
+            "argument --where: 'type == Copy' and 'type == Reduce' contradict each other, and "
             "all must hold",
         ),
         (
             ["--aggregate", "sum", "--having", "count >= 3", "--having", "count < 3"],
-            "argument --having: 'count >= 3' and 'count < 3' hold for nothing together, and all "
+            "argument --having: 'count >= 3' and 'count < 3' contradict each other, and all "
             "must hold",
         ),
         (
             ["--where", "name == 'x"],
-            "argument --where: 'name == 'x', at character 9: the quote ' has no end; one that is "
-            "meant stands in others",
+            "argument --where: 'name == 'x', at character 9: the quote ' has no end; write a "
+            "literal quote in quotes of the other kind",
         ),
         (
             ["--where", "share > 1e400%"],

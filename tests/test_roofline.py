@@ -165,7 +165,7 @@ def test_the_judgement_by_hand() -> None:
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
         "not judged, because their computation is unknown: 1 operator (5.0% of the time): Reshape 5.0%",
-        "of a dtype that the profile does not say, taken for fp32: 1 operator",
+        "of an unknown dtype, taken for fp32: 1 operator",
         "not judged, because made has no known rate for int32: 1 operator",
     )
     assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
@@ -224,7 +224,7 @@ def test_times_below_the_clock_are_not_judged() -> None:
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
     assert notes[0] == (
-        "not judged, because the clock resolves no time so short: 7 operators (100.0% of the time)"
+        "not judged, because their times are below the clock's resolution: 7 operators (100.0% of the time)"
     )
 
 
@@ -544,8 +544,8 @@ peaks: as given
     )
     assert outcome.err.splitlines() == [
         "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
-        "counted work are not theirs, or the data stayed in caches; it counts against what is lost",
-        "note: not judged, because the clock resolves no time so short: 20 operators (0.0% of the time)",
+        "counted work are wrong for them, or the data stayed in caches; this lowers what is lost",
+        "note: not judged, because their times are below the clock's resolution: 20 operators (0.0% of the time)",
     ]
 
 

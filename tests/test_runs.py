@@ -168,7 +168,7 @@ def test_runs_that_tell_different_work_are_noted() -> None:
     assert joined.notes_on_runs == (
         "1 file with exactly the times of another: copies of one file under several names? The same "
         "run counts twice",
-        "the runs tell different computation or memory of 3 operators; what the first says is used",
+        "the runs disagree on computation or memory of 3 operators; the first known value is used",
     )
 
 
@@ -672,7 +672,7 @@ def test_of_several_files_the_first_that_says_something_is_believed() -> None:
         [50],
     )
     assert profile.notes_on_runs == (
-        "the runs tell different computation or memory of 1 operator; what the first says is used",
+        "the runs disagree on computation or memory of 1 operator; the first known value is used",
     )
     unknown = with_work((0, 50), (7, 50), (7, 50))  # 0 is no formula
     profile = joined_at_once(unknown)

@@ -10,52 +10,52 @@ from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column
 _column = partial(Column, needs_base=True)
 
 _same = partial(_column, of_groups=SAME)
-"""A column that comes about in the same way for operators and for groups."""
+"""A column that is computed in the same way for operators and for groups."""
 
 _factor = partial(_same, shown_as="digits")
 
 COLUMNS: Final = (
-    _column("base", "s", "the time in the base", AGGREGATED, timed=True, measured=True),
+    _column("base", "s", "the time in the baseline", AGGREGATED, timed=True, measured=True),
     _same(
         "difference",
         "s",
-        "time - base; what only one side has counts whole",
+        "time - base; operators that only one side has count with their whole time",
         signed=True,
     ),
-    _same("absolute_difference", "s", "the size of the difference"),
+    _same("absolute_difference", "s", "the difference without its sign"),
     _same("change", "1", "(time - base) / base", signed=True),
     _factor("ratio", "1", "time / base: above 1 is slower"),
     _factor(
         "ratio_low",
         "1",
-        "the lower end of the 95 % interval of the ratio of medians",
+        "the lower end of the 95 % confidence interval of the ratio of medians",
     ),
     _factor(
         "ratio_high",
         "1",
-        "the upper end of the 95 % interval of the ratio of medians",
+        "the upper end of the 95 % confidence interval of the ratio of medians",
     ),
     _factor(
         "p_value",
         "1",
-        "how often chance alone would set the runs of the two sides apart as far, corrected for "
-        "the number of rows",
+        "how often chance alone makes a difference at least this large between the runs of the two "
+        "sides, corrected for the number of rows",
     ),
     _same(
         "verdict",
         "",
-        "slower, faster, same, uncertain, added or removed; N/A with fewer than four runs a side, "
-        "or a base of 0",
+        "slower, faster, same, uncertain, added or removed; N/A with fewer than four runs on a "
+        "side, or if the baseline takes 0 s",
         kind="text",
     ),
     _column(
         "match",
         "",
-        "how the operator was matched with one of the base: by name or structure, or added, "
-        "removed; of groups, which side has them: both, or added, removed",
+        "how the operator was matched with one of the baseline: name or structure; added if only "
+        "the profile has it, removed if only the baseline; for a group: both, added or removed",
         FORMULA,
         kind="text",
         is_key=True,
     ),
 )
-"""The columns that need a base."""
+"""The columns that need a baseline."""

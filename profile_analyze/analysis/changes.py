@@ -1,4 +1,4 @@
-"""What has changed between a base and a profile: the formulas of a comparison's columns."""
+"""The formulas of a comparison's columns: what changed between a baseline and a profile."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _base(rows: OperatorRows) -> Floats:
 
 
 def _difference(rows: Rows) -> Floats:
-    """What only one side has counts whole."""
+    """Time minus baseline. Operators that only one side has count with their whole time."""
     is_new, in_base = rows.on_sides
     both = difference(rows["time"], rows["base"])
     return np.where(in_base, np.where(is_new, both, -rows["base"]), rows["time"])
@@ -59,7 +59,7 @@ def _change(rows: Rows) -> Floats:
 
 
 def _ratio(rows: Rows) -> Floats:
-    """Of the medians of what statistics count, so that it is what the interval is of."""
+    """The ratio of the medians of processes or iterations, as is that of the interval."""
     times, base = rows.per_unit("time"), rows.per_unit("base")
     return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 

@@ -1,4 +1,4 @@
-"""Taking out what makes all operators of one run faster or slower: a busy machine, its clock."""
+"""Corrects drift: what makes all operators of one run faster or slower, such as a busy machine."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 _OF_SIDES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
-"""The measure that tells how slow a run was on each side."""
+"""The measure that shows how slow a run was on each side."""
 
 
 def drift_factors(times_s: Floats) -> Floats | None:
     """Shape (runs,): how slow each run was as a whole; 1 is the median run.
 
-    None where no operator has a time in each run, so that they cannot be told.
+    None if no operator has a time in each run.
 
-    The median, over the operators that have a time in each run, of the ratio of that time to the
-    operator's median: the size factors of Anders and Huber (2010), with the median in place of the
-    geometric mean, and each operator weighed by its median time. Many take a tick of the clock or
-    two, whose ratios say nothing. A run in which most took no time is left as it is.
-    `times_s` has shape (operators, runs).
+    `times_s` has shape (operators, runs). Only operators with a time in each run count. Each has
+    the ratio of its time in the run to its median time; the factor is the median of these ratios,
+    weighted by median time. These are the size factors of Anders and Huber (2010), with medians in
+    place of geometric means. The weights matter because many operators take only a tick of the
+    clock or two, and their ratios say nothing. A run in which most operators took no time is left
+    as it is.
     """
     medians = quantile_of_runs(times_s, 0.5)
     usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)
@@ -58,10 +59,10 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
 
 
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
-    """The same with the times of each run divided by its factor, those of each side by its own.
+    """Divide the times of each run by its drift factor. Host and device have factors of their own.
 
-    Durations change, positions in time stay. In a comparison the runs of both are held against the
-    same medians, so that a change of all operators at once is taken out too; a note says so.
+    Durations change, positions in time stay. In a comparison, the runs of both sides are compared
+    with the same medians. This also removes a change of all operators at once, and a note says so.
     """
     if isinstance(source, Comparison):
         return _compared_without_drift(source)

@@ -40,7 +40,7 @@ _RATE_OF: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
 def rate_dtypes(profile: Profile) -> Categorical[str]:
     """Shape (operators,): the dtype that each computes in, N/A where the profile does not say.
 
-    By its canonical name, or that of the dtype with the same rate.
+    It has its canonical name, or that of the dtype with the same rate.
     """
     return profile.operators.categorical("compute_dtype").mapped(
         lambda dtype: _RATE_OF.get(dtype, dtype)
@@ -48,9 +48,9 @@ def rate_dtypes(profile: Profile) -> Categorical[str]:
 
 
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the time of each is one that can be held against a roof.
+    """Shape (operators,): whether the time of each can be compared with a roof.
 
-    Not that of the host, nor a wait time; not one shorter than the clock resolves, nor zero.
+    Host times, wait times, times of 0 and times shorter than the clock resolves cannot be.
     """
     times: Floats = rows["time"]
     if rows.measure != TIME:
@@ -122,7 +122,7 @@ def _least_time(rows: OperatorRows) -> Floats:
 
 
 def _attainable(rows: OperatorRows) -> Floats:
-    """Of what is judged; that of groups is of the same operators."""
+    """Operators that are not judged have none. Groups count the same operators."""
     rates = _rates(rows)
     with np.errstate(all="ignore"):
         by_memory: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)

@@ -13,8 +13,8 @@ COLUMNS: Final = (
     _column(
         "bound",
         "",
-        "compute or memory: which of the two least times is larger; memory for what only moves "
-        "data, N/A for what is not judged",
+        "compute or memory: the larger of compute_time and memory_time; memory for operators that "
+        "only move data, N/A for operators that are not judged",
         FORMULA,
         kind="text",
         is_key=True,
@@ -22,8 +22,8 @@ COLUMNS: Final = (
     _column(
         "attainable",
         "FLO/s",
-        "the lesser of the peak rate and intensity * peak bandwidth; N/A for what is not judged, "
-        "and for what only moves data but no bytes",
+        "the lesser of the peak rate and intensity * peak bandwidth; N/A for operators that are "
+        "not judged, and for those that only move data, but 0 bytes",
         RatioOfSums("computation", "least_time"),
     ),
     _column(
@@ -45,11 +45,13 @@ COLUMNS: Final = (
         "least_time / time: how much of the time was needed",
         RatioOfSums("least_time", "time"),
     ),
-    _column("lost", "s", "time - least_time: what could be won at most", AGGREGATED, timed=True),
+    _column(
+        "lost", "s", "time - least_time: the most that could be gained", AGGREGATED, timed=True
+    ),
     _column(
         "gain",
         "1",
-        "total time / (total time - lost): how many times as fast the whole would be",
+        "total time / (total time - lost): the speed-up of the whole if the row ran at its roof",
         FORMULA,
         shown_as="digits",
     ),

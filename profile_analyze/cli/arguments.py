@@ -1,4 +1,4 @@
-"""The command line: what may be written, and what is meant by it."""
+"""The command line: its options, and the questions that they ask."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ class _Parser(argparse.ArgumentParser):
         raise QueryError(f"{message}; see {COMMAND} --help")
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
-        """Write the help or the version; argparse itself passes over what cannot be written."""
+        """Write the help or the version; argparse itself ignores errors of writing."""
         _write(message)
 
     def _get_option_tuples(self, option_string: str) -> list[Any]:
         """What an abbreviation may mean: an option of the original before one that came later.
 
-        So whatever was short enough for the original stays so.
+        So abbreviations of the original's options still work.
         """
         found: list[Any] = super()._get_option_tuples(option_string)
         return [one for one in found if one[0].dest not in _LATER_OPTIONS] or found
@@ -128,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="FILE",
         help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
-        "are runs of one model; a folder stands for the profiles in it, @FILE for the names in it",
+        "are runs of one model; a folder stands for its profiles, @FILE for the files it lists",
     )
     result.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     result.add_argument(
@@ -200,7 +200,8 @@ def _add_groups(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--aggregate",
         metavar="HOW[,HOW...]",
-        help=f"how values become a group's: {', '.join(AGGREGATES)}, or a percentile such as p90; "
+        help="how the values of a group become one: "
+        f"{', '.join(AGGREGATES)}, or a percentile such as p90; "
         "each further one adds a column of the time. Without --aggregate-by: all "
         "operators in one row. FLOPS and bandwidth are the sum of work over the sum of time for "
         "sum and mean; otherwise of the operators' own",
@@ -220,7 +221,7 @@ def _add_order(group: argparse._ArgumentGroup) -> None:
         "--order-by",
         metavar="[+]COLUMN[,...]",
         help="largest first, with + smallest first; N/A comes last (default: time, or the size of "
-        "the difference to the base). Operators "
+        "the difference to the baseline). Operators "
         f"have {', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
         f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
     )
@@ -253,7 +254,7 @@ def _add_runs(group: argparse._ArgumentGroup) -> None:
         type=_count_of_runs,
         default=0,
         metavar="N",
-        help="leave out the first N runs of each process, which warm up (default: 0)",
+        help="leave out the first N runs of each process, to skip warm-up (default: 0)",
     )
     group.add_argument(
         "--skip-bad",
@@ -275,8 +276,8 @@ def _add_comparison(group: argparse._ArgumentGroup) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="a profile to compare with, or several runs of it: the base; rows get base, "
-        "difference, ratio and verdict, the largest difference first",
+        help="the baseline: a profile to compare with, or several runs of it; adds base, "
+        "difference, ratio and verdict to the rows, the largest difference first",
     )
     group.add_argument(
         "--match",
@@ -304,15 +305,15 @@ def _add_comparison(group: argparse._ArgumentGroup) -> None:
         default=[],
         metavar="'[CONDITION:] METRIC > LIMIT'",
         help="end with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
-        "'type=ConvolutionForward: time > +3%%' (than the base), 'time > 0.120s'; METRIC is total "
-        "(of all operators), time (of those that are asked for), device_time, host_time or wait; "
-        "may be repeated",
+        "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC is "
+        "total (of all operators), time (of those that are asked for), device_time, host_time or "
+        "wait; may be repeated",
     )
     group.add_argument(
         "--fail-uncertain",
         choices=("yes", "no"),
-        help="whether to end with 4 if a condition cannot be judged, for want of runs or of "
-        "operators (default: yes)",
+        help="whether to end with 4 if a condition cannot be judged, because there are too few "
+        "runs or no operators (default: yes)",
     )
 
 
@@ -321,7 +322,8 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
         "--level",
         choices=LEVELS,
         help="what a row is, where the profile has several levels: an innermost operator, an "
-        "outermost one (top), a kernel or a module (default: operator, or what there is)",
+        "outermost one (top), a kernel or a module (default: operator, or else the first of these "
+        "that there is)",
     )
     group.add_argument(
         "--show-host", action="store_true", help="a table of host times after that of the device"
@@ -329,8 +331,8 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--copy-time",
         action="store_true",
-        help="in the summary, the time of copies between devices and the time that they waited "
-        "for their first kernel, in seconds, of the operators that --type, --opr-name and "
+        help="add to the summary how long copies between devices took, and how long they waited "
+        "for their first kernel, in seconds; only operators that --type, --opr-name and "
         "--input-dtype keep",
     )
     group.add_argument(
@@ -341,8 +343,8 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--dump-only-opr",
         action="store_true",
-        help="only name, type and id of each operator, a line each; with --order-by +id, to "
-        "compare with diff",
+        help="only name, type and id, one operator per line; with --order-by +id, to compare with "
+        "diff",
     )
 
     group.add_argument(
@@ -366,9 +368,9 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--format",
         choices=[form for form in FORMS if form != OPERATORS],
-        help="table: boxes (the default for MegEngine profiles); plain: a line a row (the default "
-        "otherwise); markdown; wiki; for programs, with "
-        "raw numbers in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
+        help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
+        "default otherwise); markdown; wiki; for programs, with raw numbers in base units: csv, "
+        "json, jsonl; for pipelines: github (annotations), junit",
     )
     group.add_argument(
         "--confluence",
@@ -389,8 +391,8 @@ def _add_form(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--plot",
         metavar="FILE",
-        help="draw a picture too, .svg, .png or .pdf: all rows on the roofline, with --peaks, or "
-        "else the longest in ranked bars; needs the extra plot",
+        help="also draw a picture, .svg, .png or .pdf: with --peaks all rows on the roofline, "
+        "otherwise the longest as ranked bars; needs the extra plot",
     )
     group.add_argument(
         "--color",
@@ -530,7 +532,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _meant(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
-    """What the first of the options that are not known may have been meant to be."""
+    """A suggestion for the first unknown option that is near a known one."""
     from difflib import get_close_matches
 
     options = [option for option in known._option_string_actions if option.startswith("--")]  # noqa: SLF001  # nothing else lists them
@@ -542,7 +544,7 @@ def _meant(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
 
 
 def _rename_columns(arguments: argparse.Namespace) -> None:
-    """What the original calls `opr_id` is `id` here."""
+    """Rename `opr_id`, as the original calls it, to `id`."""
     for option in ("order_by", "columns"):
         named = getattr(arguments, option)
         if named is not None:
@@ -568,7 +570,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     if arguments.unit != UNITS[0] and not (arguments.compare or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
-        raise QueryError("--fail-uncertain is of conditions: --fail-if states them")
+        raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
 
 
 def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
@@ -588,7 +590,7 @@ def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
     shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
     if arguments.copy_time and not shows_summary:
         raise QueryError(
-            f"--copy-time is of the summary, which {form} has only with --print-only summary; "
+            f"--copy-time adds to the summary, which {form} has only with --print-only summary; "
             "add that, or use json"
         )
 
@@ -639,13 +641,13 @@ _OPTION_OF: Final = {
 
 
 def in_options(error: QueryError) -> QueryError:
-    """The error with the option that is wrong, where it names the field of a question."""
+    """The error with the name of the option in place of the field of a question."""
     field, _, message = str(error).partition(": ")
     return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
 
 
 def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
-    """What is asked about each side. Raises `QueryError`."""
+    """The question about each side. Raises `QueryError`."""
     from profile_analyze.query.question import Query
 
     fields: dict[str, Any] = {
@@ -679,7 +681,7 @@ def queries_of(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side,
 
 
 def _split_by(columns: str | None) -> tuple[str, ...]:
-    """What operators are split by for columns that are to be shown; these are checked later."""
+    """The keys that `--columns` splits operators by. The names are checked later."""
     from profile_analyze.query.catalog import find_column, split_names
 
     if columns is not None:
@@ -714,9 +716,9 @@ def _none_as_nothing(text: str | None) -> str | tuple[str, ...]:
 
 
 def columns_of(arguments: argparse.Namespace, query: Query) -> tuple[str, ...]:
-    """The columns that the tables are to show; nothing for what the form shows by itself.
+    """The columns that the tables show; empty for the format's default.
 
-    One that is named twice, or also by an alias, is shown once, where it is named first.
+    A column that is named twice, or also by an alias, is shown once, where it is named first.
 
     Raises `QueryError` for one that the answer to `query` does not have.
     """

@@ -1,4 +1,4 @@
-"""What is inconsistent between the tables of a profile. A reader that makes such a profile errs."""
+"""Finds inconsistencies between the tables of a profile, which are mistakes of its reader."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def problems(profile: Profile) -> Iterator[str]:
     """What is inconsistent, a sentence each, the most basic first."""
     lengths = list(_lengths(profile))
     yield from lengths
-    if lengths:  # nothing else can be looked at
+    if lengths:  # the other checks need columns of equal length
         return
     yield from _on_operators(profile)
     yield from _on_words(profile)

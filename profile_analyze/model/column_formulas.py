@@ -1,4 +1,4 @@
-"""How the columns come about that need nothing but a profile; `columns.py` declares them."""
+"""The formulas of the columns that need only a profile; `columns.py` declares them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
 
 
 def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Values]:
-    """That of one call times the calls in a run; of one call where there are no times."""
+    """The work of one call times the calls in a run; that of one call if there are no times."""
 
     def formula(rows: OperatorRows) -> Floats:
         per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
@@ -106,9 +106,9 @@ def _split(key: str) -> Callable[[OperatorRows], Values]:
 
 
 def _tracks(key: str) -> Callable[[OperatorRows], Values]:
-    """The values where each operator ran, or that by which rows are split.
+    """Where each operator ran, or the value by which its row is split.
 
-    The base tells it of what only the base has.
+    For operators that only the baseline has, the baseline says where they ran.
     """
 
     def formula(rows: OperatorRows) -> Categorical[Any]:

@@ -1,9 +1,8 @@
 """The register of columns: whatever can be shown, filtered, ordered by or exported is an entry.
 
-An entry says what the column is called, its unit, its meaning, by which rule an operator's value
-comes about, and by which the value of a group of operators does. The formulas that it promises are
-in `column_formulas.py`, so that `--help` can list the columns without NumPy. What can be asked for
-besides, such as `param.NAME`, is made from these in `query/catalog.py`.
+An entry has the column's name, unit and meaning, and the rules for the values of operators and of
+groups. The formulas are in `column_formulas.py`, so that `--help` can list the columns without
+NumPy. `query/catalog.py` makes further columns, such as `param.NAME`, from these.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ if TYPE_CHECKING:
 DEFAULT_ORDER: Final = "time"
 
 RUN_STATISTICS: Final = ("median", "mean", "min", "max")
-"""How the values of several runs become one; the first unless asked otherwise."""
+"""How the values of several runs become one; the first is the default."""
 
 FORMULA: Final = "formula"
 """There is a formula of the column's name for these rows: see `model.rows.Formulas`."""
 
 SAME: Final = "same"
-"""A group's value comes about as an operator's does."""
+"""A group's value is computed like an operator's."""
 
 AGGREGATED: Final = "aggregated"
 """A group's value is the aggregate that was asked for, over its operators' values."""
@@ -39,10 +38,10 @@ class AggregateOf(NamedTuple):
 
 
 class RatioOfSums(NamedTuple):
-    """A group's value is the sum of one column over the sum of another, over those with both.
+    """A group's value is the ratio of two sums, over the operators that have both values.
 
-    For an aggregate that does not add up (max, min), it is that aggregate over the operators' own
-    ratios: never one operator's numerator over another's denominator.
+    For an aggregate that does not add up (max, min), it is that aggregate of the operators' own
+    ratios. One operator's numerator is never divided by another's denominator.
     """
 
     numerator: str
@@ -52,8 +51,8 @@ class RatioOfSums(NamedTuple):
 class RunningSum(NamedTuple):
     """The value of a row is the sum of a column from the first row shown down to it, in each run.
 
-    So it depends on which rows are shown, and in which order: it can neither choose nor order them.
-    It is N/A down to the first row whose value is known; after that, N/A adds nothing.
+    It depends on which rows are shown, and in which order, so it can neither filter nor order them.
+    It is N/A before the first row with a known value. After that row, N/A adds nothing.
     """
 
     column: str
@@ -89,23 +88,23 @@ class Column(NamedTuple):
     """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `1` for a bare number, empty for none."""
     meaning: str
     of_groups: GroupRule | None = None
-    """How a group's value comes about; None where groups have it only as a key, or not at all."""
+    """How a group's value is computed; None where groups have it only as a key, or not at all."""
     of_operators: OperatorRule | None = FORMULA
-    """How the operators' values come about; None where only groups have the column."""
+    """How the operators' values are computed; None where only groups have the column."""
     kind: Kind = "number"
     """`number`: an array of numbers. Otherwise values are categorical: `text`, or `mixed`, which
     has texts and numbers."""
     as_text: Callable[[Any], str] = str
-    """A value that is no number, as text."""
+    """Gives the text of a value that is not a number."""
     is_key: bool = False
-    """Whether operators can be grouped by it: then what they share is the group's value."""
+    """Whether operators can be grouped by it. The group's value is then the one that they share."""
     timed: bool = False
     """Whether each run has values of its own: see `has_runs`."""
     measured: bool = False
     """Whether its values are differences of two clock readings, which carry rounding noise.
 
-    Conditions then take what is nearer than half a nanosecond as equal. What is worked out from
-    such differences and from other numbers is compared exactly."""
+    Conditions then take values as equal that differ by at most half a nanosecond. Values computed
+    from such differences and from other numbers are compared exactly."""
     optional: str = ""
     """The optional column of the profile that it is made from."""
     needs_peaks: bool = False
@@ -117,13 +116,13 @@ class Column(NamedTuple):
     shown_as: Literal["percent", "digits", "count"] = "percent"
     """How people see a bare number: as `8.5%`, as `1.07` in three digits, or as `12`."""
     signed: bool = False
-    """Whether people are shown the sign of what is above 0 too."""
+    """Whether people see numbers above 0 with a plus sign."""
     has_order: bool = True
-    """Whether one value is before another; shapes are not."""
+    """Whether its values have an order; shapes have none."""
     has_natural_order: bool = False
     """Whether digits within texts count as numbers when rows are ordered by it."""
     for_programs: str = ""
-    """What programs call it, without the unit, where its name would be that of an aggregate."""
+    """The name for programs, without the unit, if the plain name would be that of an aggregate."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -137,7 +136,7 @@ class Column(NamedTuple):
 
     @property
     def base_name(self) -> str:
-        """The name of the column that it is made from, its own unless it is a part of another."""
+        """The name of the column that it is a part of; its own name if it is no such part."""
         return self.of_operators.column if isinstance(self.of_operators, PartOf) else self.name
 
     @property
@@ -149,7 +148,7 @@ class Column(NamedTuple):
     def has_runs(self) -> bool:
         """Whether its formulas give shape (rows, runs).
 
-        The statistic that is asked for then makes one value a row.
+        The run statistic then makes one value of those in each row.
         """
         return self.timed or self.running is not None
 
@@ -161,13 +160,13 @@ class RowKind(NamedTuple):
     """What the rows of an answer are, and so which columns they have."""
 
     keys: tuple[str, ...] | None
-    """None for operators; otherwise what groups are by, nothing perhaps."""
+    """The group keys, possibly none; None if rows are operators."""
     has_peaks: bool = False
     """Whether there are peak rates to compare with."""
     has_base: bool = False
     """Whether there is another profile to compare with."""
     split_by: tuple[str, ...] = ()
-    """By which keys of executions rows are split."""
+    """The keys of executions that rows are split by."""
 
     @property
     def noun(self) -> str:
@@ -191,8 +190,8 @@ COLUMNS: Final = (
     Column(
         "id",
         "",
-        "what tells the operator from all others in the file: a number, or a text, of which conv2 "
-        "comes before conv10",
+        "identifies the operator within its file: a number or a text; texts are ordered naturally, "
+        "conv2 before conv10",
         kind="mixed",
         has_natural_order=True,
     ),
@@ -236,9 +235,9 @@ COLUMNS: Final = (
     Column(
         "time",
         "s",
-        "from start to end on the device, or the time that is asked for instead; calls in a run "
-        "are added up; of several runs the median, or what --run-stat says; a group's times are "
-        "added up in each run first",
+        "from start to end on the device, or another time if one is asked for; all calls in a run "
+        "are added up; with several runs it is the median, or what --run-stat says, of the values "
+        "in each run",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -246,7 +245,7 @@ COLUMNS: Final = (
     Column(
         "runs",
         "1",
-        "in how many runs the time is known; 0 if in none",
+        "the number of runs in which the time is known",
         SAME,
         shown_as="count",
     ),
@@ -282,15 +281,15 @@ COLUMNS: Final = (
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown, in each run; N/A down to the first row whose "
-        "time is known",
+        "running sum of time over the rows shown, in each run; N/A before the first row with a "
+        "known time",
         SAME,
         of_operators=RunningSum("time"),
     ),
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown, in each run; N/A as cumulative_time is",
+        "running sum of share over the rows shown, in each run; N/A where cumulative_time is",
         SAME,
         of_operators=RunningSum("time", is_share=True),
     ),
@@ -313,8 +312,8 @@ COLUMNS: Final = (
     Column(
         "wait",
         "s",
-        "on the device, from the start to the first kernel: how long the operator waited for it; "
-        "one that started after the end does not count",
+        "time to first kernel on the device: from the operator's start to its first kernel; a "
+        "kernel that started after the operator's end does not count",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -322,7 +321,7 @@ COLUMNS: Final = (
     Column(
         "queue",
         "s",
-        "on the device, from the end of the call that launched it to the start",
+        "queue delay: from the end of the host call that launched it to its start on the device",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -330,8 +329,8 @@ COLUMNS: Final = (
     Column(
         "self",
         "s",
-        "the time without what ran nested inside, on the host or, where there is no device, on the "
-        "CPU threads",
+        "the time without the executions nested inside, on the host; on the CPU threads if there "
+        "is no device",
         AGGREGATED,
         timed=True,
         measured=True,
@@ -339,7 +338,7 @@ COLUMNS: Final = (
     Column(
         "calls",
         "1",
-        "how often it was called in a run",
+        "how often the operator was called in a run",
         AGGREGATED,
         timed=True,
         shown_as="count",
@@ -354,7 +353,7 @@ COLUMNS: Final = (
     Column(
         "computation_source",
         "",
-        "where the computation is from: measured (the runtime says it), derived or unknown",
+        "the source of the computation: measured (the runtime says it), derived or unknown",
         kind="text",
         is_key=True,
     ),
@@ -374,7 +373,7 @@ COLUMNS: Final = (
     Column(
         "memory_source",
         "",
-        "where the memory is from, likewise",
+        "the source of the memory: measured (the runtime says it), derived or unknown",
         kind="text",
         is_key=True,
     ),
@@ -403,7 +402,7 @@ COLUMNS: Final = (
     Column(
         "in_strides",
         "",
-        "the strides, in elements, of each input; or contiguous, where they are those of its shape",
+        "the strides of each input in elements, or contiguous if they follow from its shape",
         kind="text",
         is_key=True,
         as_text=strides_text,
@@ -423,8 +422,8 @@ COLUMNS: Final = (
     Column(
         "input_dtype",
         "",
-        "the dtypes of the inputs, each once; then N/A if the profile does not tell that of some, "
-        "as in `Float32, N/A`; N/A alone if it tells none",
+        "the dtypes of the inputs, each once; `Float32, N/A` if some are unknown; N/A if all are "
+        "unknown",
         kind="text",
         is_key=True,
         optional="input_dtypes",
@@ -439,21 +438,21 @@ COLUMNS: Final = (
     Column(
         "track",
         "",
-        "the streams, threads and the like that the operator ran on",
+        "the tracks (streams, threads and the like) that the operator ran on",
         kind="text",
         is_key=True,
     ),
     Column(
         "stream",
         "",
-        "the streams among them",
+        "the streams that the operator ran on",
         kind="text",
         is_key=True,
     ),
     Column(
         "rank",
         "",
-        "the ranks of the processes of a distributed job that the operator ran in",
+        "the ranks of the operator's processes in a distributed job",
         kind="mixed",
         is_key=True,
     ),
@@ -478,7 +477,7 @@ COLUMNS: Final = (
     Column(
         "run",
         "",
-        "the number of the run, from 1 on in the order in which the files are named",
+        "the number of the run, counted from 1 in the order of the files",
         kind="mixed",
         is_key=True,
         needs_split=True,
@@ -486,7 +485,7 @@ COLUMNS: Final = (
     Column(
         "step",
         "",
-        "the number that the file gives the run, where several are in a file",
+        "the number that the file gives the run, if a file has several runs",
         kind="mixed",
         is_key=True,
         needs_split=True,

@@ -1,4 +1,4 @@
-"""A profile beside another one: which operators are the same, and the times of both."""
+"""A profile and its baseline: which operators are the same, and the times of both."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
 }
-"""Each way to match, as steps: what operators matched by the step are called, and the columns in
-which they agree. Each step looks at what the steps before it have left over."""
+"""The steps of each way to match. A step has the name of its matches, and the columns in which
+matched operators agree. It looks only at operators that earlier steps did not match."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that are needed to match."""
@@ -40,33 +40,34 @@ COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """A profile and a base, by operator: those of the profile, then those that only the base has.
+    """A profile and its baseline, operator by operator.
 
-    Both have the same rows. What `profile` says of operators that only the base has (name, type,
-    shapes) is what the base says of them; it has no times of them, nor computation or memory.
+    Both have the same rows: first the operators of the profile, then those that only the baseline
+    has. Of the latter, `profile` has the baseline's name, type and shapes, but no times,
+    computation or memory.
     """
 
     profile: Profile
     base: Profile
     match: Categorical[str]
-    """Shape (operators,): `name` or `structure`, by which the two were matched; `added` for what
-    only the profile has, `removed` for what only the base has."""
+    """Shape (operators,): how the two were matched, `name` or `structure`; `added` if only the
+    profile has the operator, `removed` if only the baseline has it."""
     base_operators: int
     notes: tuple[str, ...]
-    """On the base and on the matching, a sentence each."""
+    """Notes on the baseline and on the matching, a sentence each."""
     drift_corrected: bool = False
-    """Whether what changed in all operators at once was taken out: see `analysis.drift`."""
+    """Whether changes of all operators at once were removed: see `analysis.drift`."""
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base.file!r})"
 
     @property
     def operators(self) -> int:
-        """How many the profile has."""
+        """How many operators the profile has."""
         return int(self.on_sides()[0].sum())
 
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Shape (operators,) each: whether the profile has it, whether the base has."""
+        """Shape (operators,) each: whether the profile has it, whether the baseline has it."""
         categories = self.match.categories
         return (
             self.match.where(how != REMOVED for how in categories),
@@ -77,10 +78,11 @@ class Comparison:
 def compare(
     profile: Profile, base: Profile, match: str = "auto", level: str | None = None
 ) -> Comparison:
-    """`profile` beside `base`, matched by one of `MATCHES`, both of the same level (`at_level`).
+    """Compare `profile` with the baseline `base`, matched by one of `MATCHES`.
 
-    `auto` matches what has the same name and type; of the rest, what has the same type, shapes and
-    parameters, in the order of execution. `name` and `structure` do one of the two alone.
+    Both are taken at the same level: see `at_level`. `auto` matches operators with the same name
+    and type. It then matches the rest by type, shapes and parameters, in the order of execution.
+    `name` and `structure` do only one of the two.
 
     Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
     and if they have no level in common, or not this one.
@@ -115,7 +117,7 @@ def compare(
 def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
     """The comparison with a row for each operator and each value of `keys`: `splitting.split`.
 
-    What only one side has an execution of in a row is added or removed there.
+    A row with executions on one side only is added or removed.
     """
     (profile, base), former_row = split_alike([comparison.profile, comparison.base], keys)
     if profile is comparison.profile:
@@ -156,14 +158,14 @@ def _matched(
 
 
 def _have_shapes(*profiles: Profile) -> bool:
-    """Whether no format lacks shapes; a profile that was loaded without them is an error later."""
+    """Whether all formats have shapes. A profile that was loaded without them is an error later."""
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
 
 
 def _places(
     profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
 ) -> dict[tuple[Any, ...], int]:
-    """The row of each operator among `rows`, by what it is matched by."""
+    """The row of each operator among `rows`, by its identity in `columns`."""
     keys = identities(profile, columns, rows)
     return dict(zip(keys, rows.tolist(), strict=True))
 

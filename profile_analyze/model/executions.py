@@ -36,9 +36,9 @@ class Track(NamedTuple):
     rank: int | None = None
     """The rank of that process in a distributed job."""
     clock: str = ""
-    """Positions in time can be compared on tracks with the same clock alone."""
+    """Start times can only be compared between tracks with the same clock."""
     resolution_s: float = 0.0
-    """Shorter times than this say nothing; 0 where that is not known."""
+    """The resolution of the clock: shorter times are meaningless. 0 if it is not known."""
     together: Literal["sum", "max"] = "sum"
     """How the times of an operator on several such tracks become one: added, or the largest,
     because the tracks worked on it at the same time."""
@@ -63,7 +63,7 @@ _INTEGERS: Final[Mapping[str, int]] = {
     "parent": -1,
     "launched_by": -1,
 }
-"""The columns of integers that may be left out, and what they are then."""
+"""The columns of integers that may be left out, with their defaults."""
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
@@ -72,15 +72,15 @@ def _type_of(name: str) -> type[np.int64 | np.int32]:
 
 
 _TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s")
-"""The columns of times that may be left out, and are N/A then."""
+"""The columns of times that may be left out. They are then N/A."""
 
 PARENTS: Final = ("parent", "launched_by")
-"""The columns that hold rows of the table itself."""
+"""The columns that refer to other rows of this table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Executions:
-    """One row each time that an operator ran on a track; or a reported average of many times.
+    """One row for each time that an operator ran on a track, or for a reported average of many.
 
     All columns have shape (executions,); times are in seconds, NaN is N/A. A column that is the
     same in all rows is stored once.
@@ -89,7 +89,7 @@ class Executions:
     operator: Rows
     """The operator's row in `Profile.operators`."""
     duration_s: Floats
-    """What all its calls took, with what ran nested inside."""
+    """The time of all its calls, including the executions nested inside."""
     run: Rows
     """Index in `Profile.runs`."""
     track: Rows
@@ -97,16 +97,16 @@ class Executions:
     start_s: Floats
     """When it began, on the track's clock; N/A in a format without positions in time."""
     self_s: Floats
-    """The duration without what ran nested inside on the same track, where the file says so;
-    `model.levels` works it out from `parent` otherwise."""
+    """The duration without the executions nested inside on the same track, if the file has it.
+    Otherwise `model.levels` computes it from `parent`."""
     first_kernel_s: Floats
     """The time from the start to the first kernel."""
     submitted_s: Floats
     """When the host call that launched it ended, on the clock of `start_s`."""
     calls: NDArray[np.int64]
-    """How many calls it stands for; `duration_s` covers all of them."""
+    """How many calls the row stands for; `duration_s` covers all of them."""
     parent: Rows
-    """The row of the execution that this one ran inside of, or -1."""
+    """The row of the execution that this one ran inside, or -1."""
     launched_by: Rows
     """The row of the execution that launched this one, or -1."""
     phase: Categorical[str]
@@ -124,10 +124,10 @@ class Executions:
         phase: Categorical[str] | None = None,
         **columns: ArrayLike,
     ) -> Executions:
-        """Executions of which only some columns are known.
+        """Make executions from some columns.
 
-        By default all are in the first run, on the first track, of one call, without positions in
-        time, and nothing is nested.
+        By default all executions are one call each, in the first run, on the first track, without
+        start times, and not nested.
         """
         operators = np.asarray(operator, np.int32)
         rows = len(operators)
@@ -164,14 +164,14 @@ class Executions:
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
     def changed(self, **columns: Any) -> Executions:
-        """The same executions, where some columns are other ones."""
+        """A copy with some columns replaced."""
         return replace(self, **columns)
 
     def take(self, rows: NDArray[np.int64]) -> Executions:
-        """The executions `rows`, in that order. What they point to outside of it becomes -1."""
+        """The executions `rows`, in that order. References to any others become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
         if self.nest:
-            new_row = np.full(len(self) + 1, -1, np.int32)  # the last is what -1 finds
+            new_row = np.full(len(self) + 1, -1, np.int32)  # -1 finds the last entry, -1
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
                 columns[name] = new_row[columns[name]]

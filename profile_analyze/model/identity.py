@@ -1,4 +1,4 @@
-"""Which operators of several profiles are the same one."""
+"""The identity of operators, by which several profiles are matched."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ def identities(
     among: NDArray[np.int64] | None = None,
     part_of: NDArray[np.int64] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """For each operator what tells it from the others: its values in `columns`, and a number.
+    """The identity of each operator, or of the rows `among`: its values in `columns`, and a number.
 
-    Of all operators, or of the rows `among`. The number tells apart those with the same values: 0
-    for the one that is executed first, and so on. Keys are not looked at, but for operators that
-    start at the same time: they may differ between two builds of one graph. Where `part_of` (shape:
-    operators) says that operators are of several parts, such as files, those of another part are
-    not among the others.
+    The number distinguishes operators with the same values, in the order of execution: 0 is the
+    first. Keys may differ between two builds of one graph, so they only order operators that start
+    at the same time. `part_of` (shape: operators) divides operators into parts, such as files. Each
+    part is numbered by itself.
 
     Raises `QueryError` if the profile was loaded without some of the columns.
     """
@@ -65,8 +64,8 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
 def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     """Shape (operators,): the rows, in the order in which they started on the device.
 
-    In the first run that each is in; those that start together in the order of their keys, and
-    those without a start last.
+    The start in the first run of each operator counts. Operators that start together are in the
+    order of their keys. Those without a start come last.
     """
     executions = profile.executions
     started = np.full(len(profile), np.inf)

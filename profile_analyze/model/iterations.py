@@ -20,7 +20,7 @@ Unit: TypeAlias = Literal["process", "iteration"]
 
 
 def without_first_runs(profile: Profile, count: int) -> Profile:
-    """The profile without the first `count` runs of each process, such as those that warm up.
+    """The profile without the first `count` runs of each process, such as warm-up runs.
 
     Raises `QueryError` if a process has no run left.
     """
@@ -60,9 +60,9 @@ def indices_in_process(runs: tuple[Run, ...]) -> NDArray[np.int64]:
 
 
 def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> NDArray[np.float64]:
-    """Shape (rows, units): what statistics count, of `values` of shape (rows, runs).
+    """Shape (rows, units): one value for each unit, from `values` of shape (rows, runs).
 
-    For each process the median of its runs, NaN left out; or the values of all runs as they are.
+    The value of a process is the median of its runs, ignoring NaN. Iterations keep their values.
     """
     processes = [run.process for run in runs]
     distinct = tuple(dict.fromkeys(processes))
@@ -74,15 +74,15 @@ def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> N
 
 
 def units_in(runs: tuple[Run, ...], unit: Unit) -> int:
-    """How many units `runs` are."""
+    """How many processes or iterations `runs` have."""
     return len(runs) if unit == "iteration" else len({run.process for run in runs})
 
 
 def unit_noun(unit: Unit, *sides: tuple[Run, ...]) -> str:
-    """What statistics count, in the plural: `runs` where each process has one.
+    """The plural noun for what statistics count: `runs` if each process has one run.
 
-    Otherwise `processes`, each by the median of its runs, or `iterations`, as if those of one
-    process were independent.
+    Otherwise `processes`, each by the median of its runs, or `iterations`, as if the iterations of
+    one process were independent.
     """
     if all(units_in(runs, "process") == len(runs) for runs in sides):
         return "runs"

@@ -1,4 +1,4 @@
-"""Which operators are the rows: those of one level, so that times add up and none counts twice.
+"""Chooses the rows: operators of one level, so that times add up and nothing counts twice.
 
 | level | a row is | its time |
 |---|---|---|
@@ -8,8 +8,8 @@
 | kernel | a kernel, as a device ran it | as recorded |
 
 Calls into the driver belong to the operator that made them. A kernel's device time belongs to the
-operator (or module) that launched it, and so do computation and memory that are known of a kernel
-or of something else below a row.
+operator (or module) that launched it. So do the computation and memory of kernels and other
+executions below a row.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _NONE: Final = -1
 
 _KINDS: Final = {KERNEL: "kernel", RUNTIME: "call into the driver", OPERATOR: "operator"}
-"""What may be outside of all rows of a level, and what it is called."""
+"""What may be outside of all rows of a level, and its name in notes."""
 
 _ADVICE: Final = {
     KERNEL: "--level kernel has them",
@@ -72,7 +72,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def at_level(profile: Profile, level: str | None = None) -> Profile:
-    """The profile with the rows of one level, by default operators or else what there is.
+    """The profile with the rows of one level; by default operators, or else the first level it has.
 
     Raises `QueryError` if the profile has no such level, or has the rows of another one already.
     """
@@ -93,7 +93,7 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
 
 
 def common_level(one: Profile, other: Profile) -> str | None:
-    """The first level that both have; None where they need none.
+    """The first level that both profiles have; None if their rows need no level.
 
     Raises `QueryError` if there is no such level.
     """
@@ -108,7 +108,7 @@ def common_level(one: Profile, other: Profile) -> str | None:
 
 
 def _is_flat(profile: Profile) -> bool:
-    """Whether all rows are operators already, with nothing nested, and no time to leave out."""
+    """Whether all rows are operators, without nested executions or times to leave out."""
     if not len(profile):
         return True
     executions = profile.executions
@@ -117,7 +117,7 @@ def _is_flat(profile: Profile) -> bool:
 
 
 def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
-    """The rows of the level with their own times, and what was launched from inside of them."""
+    """The rows of the level with their own times, and the kernels launched inside them."""
     executions = profile.executions
     rows = np.arange(len(executions))
     is_target = _is_target(profile, MODULE if level == MODULE else OPERATOR)
@@ -139,7 +139,7 @@ def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
     shown = executions.changed(
         **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
-        calls=np.where(is_own, executions.calls, 0),  # a kernel is no call of it
+        calls=np.where(is_own, executions.calls, 0),  # a kernel is not a call
         phase=_own_or_of_owner(executions.phase, owner),
         parent=np.broadcast_to(np.int32(_NONE), len(executions)),
         launched_by=np.broadcast_to(np.int32(_NONE), len(executions)),
@@ -157,7 +157,7 @@ def _is_target(profile: Profile, level: str) -> NDArray[np.bool_]:
 
 
 def _up(executions: Executions) -> Indices:
-    """Shape (executions,): what each ran inside of, or else what launched it, or -1."""
+    """Shape (executions,): the execution that each ran inside, or that launched it, or -1."""
     up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
     return up.astype(np.int64)
 
@@ -165,8 +165,8 @@ def _up(executions: Executions) -> Indices:
 def _targets_above(up: Indices, is_target: NDArray[np.bool_]) -> Indices:
     """Shape (executions,): the innermost target that each ran inside of, or -1.
 
-    What was launched belongs where the launching call does. Each pass goes as far up as all passes
-    before together.
+    A launched execution belongs to the target of the call that launched it. Each pass goes as far
+    up as all passes before together.
     """
     above = up.copy()
     while True:
@@ -191,7 +191,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above: Indices) -> Floats:
     """Shape (executions,): the duration without the targets that ran inside, on the same track.
 
-    What the file itself says (`self_s`) counts where nothing is known to have run inside.
+    The file's own `self_s` is used for executions without targets inside, where it is known.
     """
     nested = np.flatnonzero(is_target & (above >= 0))
     nested = nested[executions.track[nested] == executions.track[above[nested]]]
@@ -200,7 +200,7 @@ def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above:
         return given
     inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
     has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
-    # rounding may leave a little less than nothing
+    # rounding may give slightly less than 0
     return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), given)
 
 
@@ -215,7 +215,7 @@ def _with_other_tracks(
 
 
 def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
-    """The values, or those of the owner where an execution has none."""
+    """The values; an execution without one has that of its owner."""
     if not values.categories:
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
@@ -225,9 +225,9 @@ def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[st
 def _with_work_inside(
     profile: Profile, up: Indices, owner: Indices, is_own: NDArray[np.bool_]
 ) -> Operators:
-    """The operators, with the computation and memory of what ran inside of their executions.
+    """The operators, including the computation and memory of what ran inside their executions.
 
-    Work counts once: that of the innermost execution that has some.
+    Work counts once: only that of the innermost executions that have some.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
@@ -276,7 +276,7 @@ def _source_with(
     owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
-    """The source of each operator's work; derived where a part of it is."""
+    """The source of each operator's work; `derived` if any part of it is derived."""
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)
     derived = inside[is_derived[executions.operator[inside]]]
@@ -287,7 +287,7 @@ def _source_with(
 
 
 def _rows_of(profile: Profile, executions: Executions, level: str, operators: Operators) -> Profile:
-    """The profile with the operators of the level, and such of `executions` as are of them."""
+    """The profile with the operators of the level and those of `executions` that belong to them."""
     column = operators.level
     is_shown = column.where(one == level for one in column.categories)
     kept = np.flatnonzero(is_shown)

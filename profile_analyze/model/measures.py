@@ -1,8 +1,8 @@
 """Measures turn executions into times: one value for each operator in each run.
 
-A measure says on which side of the profile it looks, and which time of an execution it takes. The
-calls of an operator in a run and on a track are added up. Tracks are put together as the reader
-states for each of them: `Track.together`. `measuring.py` works measures out.
+A measure says which side of the profile it uses, and which time of an execution. The calls of an
+operator in a run and on a track are added up. The reader states how the times of several tracks
+become one: `Track.together`. `measuring.py` computes measures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Measure(NamedTuple):
 
     @property
     def is_run_time(self) -> bool:
-        """Whether work is done during all of it, so that rates of work mean something."""
+        """Whether the operator works during all of it, so that rates of work are meaningful."""
         return self.field in ("duration", "self")
 
 

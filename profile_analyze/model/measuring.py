@@ -1,4 +1,4 @@
-"""How measures are worked out: see `measures.py`."""
+"""Computes measures: see `measures.py`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def measured(profile: Profile, measure: Measure) -> Floats:
 def calls(profile: Profile) -> Floats:
     """Shape (operators, runs): how often each operator was called; NaN where it did not run.
 
-    By its executions on the device if these are calls of it, and otherwise on the host.
+    Executions on the device count if they are calls of it, otherwise those on the host.
     """
     counts = profile.executions.calls.astype(np.float64)
     on_device, on_host = (
@@ -60,9 +60,9 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 
 
 def side_of(profile: Profile, measure: Measure) -> Side:
-    """Where a measure looks: `self` at the device's tracks if there are no others.
+    """The side that a measure uses: for `self` the device, if there are no host tracks.
 
-    Without any device, CPU threads stand for one.
+    Without any device, CPU threads are device tracks.
     """
     if measure == SELF and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
@@ -70,7 +70,7 @@ def side_of(profile: Profile, measure: Measure) -> Side:
 
 
 def _values(executions: Executions, field: Field) -> Floats:
-    """Shape (executions,): the seconds that a measure takes of each."""
+    """Shape (executions,): the field of each execution that a measure uses, in seconds."""
     if field == "first_kernel":
         return executions.first_kernel_s
     if field == "queue":
@@ -84,9 +84,9 @@ def _values(executions: Executions, field: Field) -> Floats:
 def _reduced(
     profile: Profile, values: Floats, chosen: NDArray[np.bool_], *, unknown_spreads: bool
 ) -> Floats:
-    """Shape (operators, runs): the chosen values added up on each track, then put together.
+    """Shape (operators, runs): the chosen values added up on each track, then over tracks.
 
-    What is on tracks of both kinds, as in files of two formats, is in different cells.
+    Files of two formats may have tracks of both kinds. Their values are in different cells.
     """
     if not unknown_spreads:
         chosen = chosen & ~np.isnan(values)

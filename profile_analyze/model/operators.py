@@ -58,8 +58,8 @@ class Operators:
     """
 
     key: Keys
-    """What tells an operator from all others of the profile, in the file's own terms: numbers if
-    all keys are whole numbers, texts otherwise."""
+    """Identifies an operator within the profile, in the file's own terms: numbers if all keys are
+    whole numbers, texts otherwise."""
     name: Categorical[str]
     type: Categorical[str]
     category: Categorical[str]
@@ -71,14 +71,14 @@ class Operators:
     computation: NDArray[np.float64]
     """Floating-point operations of one call, two for a multiply-add."""
     memory: NDArray[np.float64]
-    """Bytes that one call reads and writes: inputs, weights and outputs, each once."""
+    """Bytes that one call reads and writes: inputs, weights and outputs, each counted once."""
     computation_source: Categorical[str]
-    """Where a known computation is from: `measured` (the runtime says it) or `derived`."""
+    """The source of a known computation: `measured` (the runtime says it) or `derived`."""
     memory_source: Categorical[str]
     optional: Mapping[str, OptionalValues] = field(default_factory=dict)
-    """The columns that only some formats have, as far as they are loaded."""
+    """The loaded columns among those that only some formats have."""
     not_loaded: frozenset[str] = frozenset()
-    """The optional columns that the file may have, but that nobody asked for."""
+    """The optional columns that the file may have, but that were not asked for."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -102,9 +102,9 @@ class Operators:
         optional: Mapping[str, OptionalValues] | None = None,
         not_loaded: frozenset[str] = frozenset(),
     ) -> Operators:
-        """Operators of which only some columns are known; the rest is N/A.
+        """Make operators from some columns; all others are N/A.
 
-        `source` is where all known computation and memory is from.
+        `source` is the source of all known computation and memory.
         """
         rows = len(name)
         unknown = np.broadcast_to(np.float64(np.nan), rows)
@@ -160,14 +160,14 @@ class Operators:
         return self.optional.get(name, if_absent)
 
     def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
-        """Where each operator's computation or memory is from; `unknown` where that is N/A."""
+        """The source of each operator's computation or memory; `unknown` where that is N/A."""
         column: Categorical[str] = getattr(self, f"{work}_source")
         categories = (*column.categories, UNKNOWN)
         is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
         return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)
 
     def key_ranks(self) -> NDArray[np.float64] | NDArray[np.int64]:
-        """What keys are sorted by: numbers as numbers, texts naturally (conv2 before conv10)."""
+        """Values that sort the keys: numbers as numbers, texts naturally (conv2 before conv10)."""
         return self.key.ranks(natural=True) if isinstance(self.key, Categorical) else self.key
 
     def take(self, rows: Indices) -> Operators:
@@ -180,8 +180,8 @@ class Operators:
     def concatenated(cls, parts: Sequence[Operators]) -> Operators:
         """The operators of all `parts`, one after the other.
 
-        An optional column that one part was loaded without counts as not loaded; where one part's
-        format does not have it, its operators have N/A there.
+        An optional column counts as not loaded if one part was loaded without it. If the format of
+        one part does not have the column, it is N/A for the operators of that part.
         """
         if len(parts) == 1:
             return parts[0]
@@ -198,7 +198,7 @@ class Operators:
         return cls(**columns, optional=optional, not_loaded=not_loaded)
 
     def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
-        """An optional column; of the kind that it has in `parts` where this format lacks it."""
+        """An optional column; if this format lacks it, N/A values of the kind that `parts` have."""
         known = next(part.optional[name] for part in parts if name in part.optional)
         is_text = isinstance(known, Categorical)
         return self.categorical(name) if is_text else self.numbers(name)
@@ -227,7 +227,7 @@ def _joined(columns: Sequence[Any]) -> Any:
     are_categorical = [isinstance(column, Categorical) for column in columns]
     if all(are_categorical):
         return Categorical.concatenated(columns)
-    if any(are_categorical):  # keys, of which some profiles have numbers
+    if any(are_categorical):  # keys: numbers in some profiles, texts in others
         texts = (one if isinstance(one, Categorical) else _as_texts(one) for one in columns)
         return Categorical.concatenated(list(texts))
     return np.concatenate(columns)

@@ -1,4 +1,4 @@
-"""What a profile says, whatever runtime wrote it: facts only, in tables."""
+"""The facts in a profile, as tables, whatever runtime wrote it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """Where a profile is from, and what its times are."""
+    """Where a profile is from, and what kind of times it has."""
 
     format: str
-    """What wrote it, as the reader calls the format."""
+    """The name of the format, as its reader calls it."""
     version: str | None = None
     """The version of the format or of the runtime, where the file has one."""
     times: Literal["of each execution", "mean", "absent"] = EACH
     averaged_over: int | None = None
-    """How many inferences a mean is of. Times are not multiplied by it."""
+    """How many inferences the times are averaged over. Times are not multiplied by it."""
     hardware: str | None = None
     """What the file says of the hardware."""
 
@@ -58,18 +58,18 @@ class Profile:
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
-    """The name of each process, which is the file that it wrote."""
+    """The name of each process: the file that it wrote."""
     tensors: Tensors | None = None
     uses: Uses | None = None
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
-    """The tables that the file may have, but that nobody asked for, or that are lost: they are of
-    the operators of one file, before these were joined, split, or seen at a level."""
+    """The optional tables that the file may have, but that were not asked for or are lost. Joining
+    runs, splitting rows and choosing a level lose them."""
     notes: tuple[str, ...] = ()
     """What a person should know before trusting the numbers, a sentence each."""
     notes_on_runs: tuple[str, ...] = ()
-    """The same, where runs are taken together."""
+    """Notes that hold only while runs are taken together."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The keys that rows were split by (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
@@ -84,17 +84,17 @@ class Profile:
         return f"Profile({self.file!r}, {of}, {self.origin.format!r})"
 
     def check(self) -> tuple[str, ...]:
-        """What is inconsistent between its tables, a sentence each; nothing if all is well."""
+        """What is inconsistent between its tables, a sentence each; empty if nothing is."""
         return tuple(problems(self))
 
     def changed(self, **changes: Any) -> Profile:
-        """The same profile, but for some fields."""
+        """A copy with some fields replaced."""
         return replace(self, **changes)
 
     def measured(self, name: str) -> NDArray[np.float64]:
         """Shape (operators, runs): one of `MEASURES` in seconds, NaN where it is N/A.
 
-        It is worked out when it is first asked for. Raises `QueryError` for another name.
+        It is computed on first use. Raises `QueryError` for another name.
         """
         if name not in MEASURES:
             raise QueryError(f"measure: {name!r} is not one of {', '.join(MEASURES)}")
@@ -103,13 +103,13 @@ class Profile:
         return self._measured[name]
 
     def calls(self) -> NDArray[np.float64]:
-        """Shape (operators, runs): how often each was called; NaN where it did not run."""
+        """Shape (operators, runs): how often each operator was called; NaN where it did not run."""
         if "calls" not in self._measured:
             self._measured["calls"] = frozen(calls(self))
         return self._measured["calls"]
 
     def recorded(self, side: Side) -> NDArray[np.bool_]:
-        """Shape (operators,): whether there are executions of it on that side.
+        """Shape (operators,): whether each operator has executions on that side.
 
         In a profile without times, all operators count as recorded.
         """
@@ -126,7 +126,7 @@ class Profile:
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Seconds of all operators together; NaN if none has a time.
 
-        Of several runs it is one of `columns.RUN_STATISTICS` of their totals.
+        With several runs, it is one of `columns.RUN_STATISTICS` of their totals.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 
@@ -137,7 +137,7 @@ class Profile:
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
         """Seconds of all executions on each track of that side that has some.
 
-        Of several runs it is the median; NaN if no time is known.
+        With several runs, it is the median; NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
         used = set(self.executions.track[on_side(self, side)].tolist())

@@ -1,8 +1,8 @@
 """What the formulas of columns see: the rows of one question, by column.
 
-There are two kinds. A formula for operators can reach the profile, whose arrays have a row for
-each operator. A formula for groups cannot, so that it never mixes the two. One that is true of
-both takes `Rows`.
+There are two kinds. A formula for operators can reach the profile, whose arrays have a row for each
+operator. A formula for groups cannot, so it never mixes the two. A formula that holds for both
+takes `Rows`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Rows(Protocol):
 
     @property
     def threshold(self) -> float:
-        """Which change of a time counts as one, as a fraction of the base."""
+        """The smallest change of a time that counts, as a fraction of the baseline."""
 
     @property
     def total_s(self) -> float:
-        """Seconds of all operators of the profile: what a share of 1 is. NaN if unknown."""
+        """Seconds of all operators of the profile: the denominator of shares. NaN if unknown."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
@@ -42,19 +42,19 @@ class Rows(Protocol):
 
     @property
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Shape (rows,) each, of a comparison: whether the profile has it, whether the base has."""
+        """Shape (rows,) each: whether the profile has the row, whether the baseline has it."""
 
     def __getitem__(self, column: str) -> Any:
         """The values of another column, shape (rows,)."""
 
     def per_run(self, column: str) -> NDArray[np.float64]:
-        """The values in each run of a column that has such, shape (rows, runs)."""
+        """The values of a column in each run, shape (rows, runs)."""
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
-        """What statistics count, shape (rows, units): see `iterations.by_unit`."""
+        """The values that statistics count, shape (rows, units): see `iterations.by_unit`."""
 
     def once(self, work: Callable[[Any], T]) -> T:
-        """What `work` makes of these rows, worked out when it is first asked for."""
+        """The result of `work` for these rows, computed on first use."""
 
 
 class OperatorRows(Rows, Protocol):
@@ -66,7 +66,7 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def comparison(self) -> Comparison | None:
-        """What the profile is compared with, None if with nothing; aligned likewise."""
+        """The comparison, also aligned with these rows; None if nothing is compared."""
 
     @property
     def measure(self) -> Measure:
@@ -89,7 +89,7 @@ class GroupRows(Rows, Protocol):
 
 
 class Formulas(NamedTuple):
-    """Formulas by the name of the column, as its declaration promises them: see `Column`.
+    """Formulas by the name of the column. The declaration (`Column`) says which of them exist.
 
     Each gives shape (rows,), or (rows, runs) for a column with a value in each run.
     """

@@ -26,43 +26,43 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Run, Track
 
 IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
-"""What operators of two runs have in common if they are the same one: see `identities`."""
+"""Operators of two runs that agree in these are the same operator: see `identities`."""
 
 IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes"})
-"""The optional columns that are needed for it."""
+"""The optional columns among these."""
 
 
 class Partial(NamedTuple):
-    """What was read of some runs: of one file, or of several."""
+    """The partial result of reading some runs, from one file or several."""
 
     keys: Sequence[tuple[Any, ...]]
-    """What tells each operator from the others of a run; see `identities`."""
+    """The identity of each operator within a run; see `identities`."""
     operators: Operators
-    """The same operators; so are those of the next two."""
+    """The operators in the order of `keys`, as in the next two fields."""
     runs_with: NDArray[np.int64]
-    """How many runs have each."""
+    """How many runs have each operator."""
     conflicting: NDArray[np.bool_]
-    """Whether runs tell different work of it."""
+    """Whether runs disagree about the computation or memory of each operator."""
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
     digests: tuple[bytes | None, ...]
-    """Of the times of each process."""
+    """A digest of the times of each process."""
     files: int
     origins: tuple[Origin, ...]
     lost_tables: frozenset[str]
     """The optional tables that some files have, or may have."""
     notes: Mapping[str, list[str]]
-    """Each note with the files that it is of."""
+    """The files that each note is about."""
 
 
 class RunJoiner:
-    """Takes profiles one after another and makes one of them, with the runs of all.
+    """Joins profiles, added one after another, into one profile with the runs of all.
 
-    Of each only its executions are kept, and what it says of operators that were not known before.
-    Partial results merge: what two joiners took, one after the other, is what one would have taken
-    of all.
+    Only the executions of a profile are kept, and the operators that no earlier profile had.
+    Partial results merge: the result is the same as if one joiner had read all profiles in that
+    order.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,8 @@ class RunJoiner:
         self._computation = np.empty(0)
         self._memory = np.empty(0)
         self._is_derived = np.empty((2, 0), np.bool_)
-        """Of the computation and of the memory that is kept of each operator."""
+        """Shape (2, operators): whether the computation, and the memory, that is kept is
+        derived."""
         self._runs_with = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
         self._executions: list[Executions] = []
@@ -90,10 +91,10 @@ class RunJoiner:
         file_of: NDArray[np.int64] | None = None,
         notes: Sequence[Sequence[str]] | None = None,
     ) -> None:
-        """Take another profile; operators are the same that agree in `IDENTITY`.
+        """Add a profile. Operators that agree in `IDENTITY` are the same.
 
-        Several files that were read together count as so many profiles: `file_of` (shape:
-        operators) tells the process of each operator, and each process has its own `notes`.
+        Several files that were read together count as several profiles: `file_of` (shape:
+        operators) has the process of each operator, and each process has its own `notes`.
 
         Raises `QueryError` if it was loaded without `IDENTITY_COLUMNS`.
         """
@@ -120,7 +121,7 @@ class RunJoiner:
         )
 
     def partial(self) -> Partial | None:
-        """All that was taken, for another joiner to take; None if nothing was."""
+        """The partial result, for another joiner to merge; None if nothing was added."""
         if not self._files:
             return None
         return Partial(
@@ -150,7 +151,7 @@ class RunJoiner:
         )
 
     def take(self, partial: Partial) -> None:
-        """Take what another joiner took, after all that was taken before."""
+        """Merge the partial result of another joiner, after everything that was added before."""
         known = len(self._row_of)
         rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
         unseen = _first_of_each(rows, known)
@@ -173,7 +174,7 @@ class RunJoiner:
             self._notes.setdefault(note, []).extend(files)
 
     def _take_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
-        """Keep when operators ran, which have other rows here, and so have tracks and runs."""
+        """Keep the executions, with the operators, tracks and runs numbered as here."""
         executions = partial.executions
         tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
         self._executions.append(
@@ -193,7 +194,7 @@ class RunJoiner:
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _take_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
-        """Keep what the first run says that says something, and mark where a later one differs."""
+        """Keep the first known value of each operator, and mark where a later one differs."""
         for kept, is_derived, found, source in (
             (self._computation, self._is_derived[0], operators.computation, "computation"),
             (self._memory, self._is_derived[1], operators.memory, "memory"),
@@ -207,9 +208,9 @@ class RunJoiner:
             self._conflicting[rows[says[differs]]] = True
 
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
-        """All that was taken, with further `notes`.
+        """The joined profile, with further `notes`.
 
-        Raises `InputError` if nothing was.
+        Raises `InputError` if no profile was added.
         """
         if not self._files:
             raise InputError("", "no profile was named")
@@ -230,7 +231,7 @@ class RunJoiner:
         )
 
     def _notes_of_files(self) -> Iterator[str]:
-        """The notes of the profiles, each once, with the files that it is about."""
+        """The notes on the profiles, each once, with the files that it is about."""
         for note, files in self._notes.items():
             if len(files) == self._files:
                 yield note if len(files) == 1 else f"in each of {len(files)} files: {note}"
@@ -261,8 +262,8 @@ class RunJoiner:
         conflicts = int(self._conflicting.sum())
         if conflicts:
             yield (
-                f"the runs tell different computation or memory of {counted(conflicts, 'operator')}"
-                "; what the first says is used"
+                f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}"
+                "; the first known value is used"
             )
 
 
@@ -278,16 +279,16 @@ def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
 
 
 def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
-    """Where each new row stands for the first time, rows being counted on from `known`."""
+    """The first index of each new row. Rows from `known` on are new."""
     highest = np.maximum.accumulate(np.append(known - 1, rows))
     return np.flatnonzero(rows > highest[:-1])
 
 
 def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Shape (operators,): in how many runs each is.
+    """Shape (operators,): how many runs have each.
 
-    A file with one run tells of operators that did not run too; of one with several it is unknown
-    in which they are.
+    A file with one run has its operators that did not run, too. In a file with several runs, an
+    operator is in the runs that have an execution of it.
     """
     runs = len(profile.runs)
     if runs == 1 or file_of is not None:
@@ -298,10 +299,7 @@ def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[n
 
 
 def _digests(profile: Profile) -> Iterator[bytes | None]:
-    """For each process a digest that another has if all its times are the same.
-
-    None without times.
-    """
+    """A digest of the times of each process, equal for equal times; None without times."""
     from hashlib import blake2b  # only several runs need it
 
     executions = profile.executions
@@ -318,7 +316,7 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
-    """The device tracks before the others, so that it does not matter which files came together."""
+    """Put device tracks first, so that it does not matter which files came together."""
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
     if order == list(range(len(tracks))):
         return executions, tracks
@@ -329,7 +327,7 @@ def _devices_first(
 
 
 def _together(origins: Sequence[Origin]) -> Origin:
-    """Where a profile is from that was joined of several; what differs between them is left out."""
+    """The origin of a joined profile. What differs between the joined ones is left out."""
     first = origins[0]
     if len(origins) == 1:
         return first
@@ -345,10 +343,10 @@ def _together(origins: Sequence[Origin]) -> Origin:
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
-    """One profile with the runs of all `profiles`.
+    """Join `profiles` into one profile with the runs of all.
 
-    Operators are the same that have the same name, type and shapes; where several do in one
-    profile, they are told apart by the order of execution. What only some runs have is kept.
+    Operators with the same name, type and shapes are the same. If one profile has several of these,
+    they are matched in the order of execution. Operators that only some runs have are kept.
 
     Raises `InputError` if there is no profile.
     """

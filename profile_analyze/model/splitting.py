@@ -1,7 +1,6 @@
-"""Operators split by what only their executions have: the run, the step, the track, ...
+"""Splits operators by keys that only executions have: the run, the step, the track, ...
 
-A question that is grouped by such a key is asked of a profile in which each operator has a row for
-each value of the key.
+Before a question is grouped by such a key, each operator gets a row for each value of the key.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     """A row for each operator and each value of `keys` (of `SPLIT_KEYS`) with an execution.
 
     Rows are in the order of the operators and then of the keys' values, N/A last.
-    `Profile.split_by` has the values. With `run` all runs are parts of one; with `file` those of a
-    process stay runs, and with `step` those of each process.
+    `Profile.split_by` has the values. With `run`, all rows belong to a single run. With `file`, the
+    runs of a process stay separate runs. With `step`, each process becomes one run.
     """
     (found,), _ = split_alike([profile], keys)
     return found
@@ -47,9 +46,9 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
 def split_alike(
     profiles: Sequence[Profile], keys: Iterable[str]
 ) -> tuple[list[Profile], NDArray[np.int64]]:
-    """The same of several profiles with the same operators, which have the same rows afterwards.
+    """Split several profiles with the same operators, so that they have the same rows again.
 
-    Also the former row of each, shape (rows,).
+    Also return the former row of each new row, shape (rows,).
     """
     wanted = tuple(dict.fromkeys(keys))
     if not wanted:
@@ -84,7 +83,7 @@ def split_alike(
 
 
 def _with_nothing_to_split(profile: Profile, keys: tuple[str, ...]) -> Profile:
-    """The profile without times as it is: an operator that never ran has no run, track, ..."""
+    """Keep the rows of a profile without times: operators that never ran have no keys."""
     missing: Categorical[Any] = Categorical.missing(len(profile))
     return profile.changed(split_by=dict.fromkeys(keys, missing))
 
@@ -95,7 +94,7 @@ def _with_rows(
     rows: NDArray[np.int32],
     split_by: Mapping[str, Categorical[Any]],
 ) -> Profile:
-    """The profile with other operators, `rows` (shape: executions) being those of executions."""
+    """The profile with new operators; `rows` (shape: executions) has the new operator of each."""
     executions = profile.executions
     new_run, runs = _runs_left(profile, tuple(split_by))
     return profile.changed(
@@ -125,9 +124,9 @@ def _of_executions(profile: Profile, key: str) -> Categorical[Any]:
 
 
 def _inherited(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
-    """The values, where an execution without one has that of its operator's others, if one.
+    """The values; a missing one is inherited if all other executions of the operator share one.
 
-    So what the host did for an operator belongs to the device that the operator ran on.
+    For example, the host's work for an operator belongs to the device that the operator ran on.
     """
     unknown = values.codes < 0
     if not unknown.any() or unknown.all():
@@ -153,7 +152,7 @@ def run_key(profile: Profile, key: str) -> Categorical[Any]:
 def of_tracks(profile: Profile, key: str, side: str) -> Categorical[Any]:
     """Shape (operators,): the values of a key of tracks where each ran, joined by commas.
 
-    Only of tracks of that side, in their order in the file.
+    Only tracks of that side count, in the order of the executions.
     """
     executions = profile.executions
     tracks = len(profile.tracks)
@@ -169,7 +168,7 @@ def of_tracks(profile: Profile, key: str, side: str) -> Categorical[Any]:
 
 
 def _runs_left(profile: Profile, keys: Sequence[str]) -> tuple[NDArray[np.int64], tuple[Run, ...]]:
-    """Shape (runs,): which run each becomes, where `keys` tell some of them apart; and those."""
+    """Shape (runs,): the new run of each run, if rows are split by `keys`; and the new runs."""
     runs = profile.runs
     told_apart = [key for key in RUN_KEYS if key in keys]
     if not told_apart:

@@ -1,4 +1,4 @@
-"""The optional tables of a profile: what few questions need, and not all formats have."""
+"""The optional tables of a profile. Few questions need them, and not every format has them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Tensors:
     """The values that flow between operators; all columns have shape (tensors,)."""
 
     key: Categorical[str]
-    """What tells a tensor from the others, in the file's own terms."""
+    """Identifies a tensor, in the file's own terms."""
     shape: Categorical[Shape]
     dtype: Categorical[str]
     """A canonical name (`terms.DTYPES`), or the file's own for any other."""
@@ -67,14 +67,14 @@ class Dependencies:
 
 @dataclass(frozen=True, eq=False)
 class Allocations:
-    """Memory that was taken and given back. All columns have shape (allocations,)."""
+    """Memory that was allocated and freed. All columns have shape (allocations,)."""
 
     device: Categorical[str]
     time_s: NDArray[np.float64]
     size: NDArray[np.float64]
-    """Bytes; below 0 where memory was given back."""
+    """Bytes; below 0 where memory was freed."""
     execution: NDArray[np.int32]
-    """The row of the execution that did it, or -1."""
+    """The row of the execution that allocated or freed it, or -1."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)

@@ -35,8 +35,8 @@ CATEGORIES: Final = (
     CONTROL,
     OTHER,
 )
-"""What kind of work an operator is. `copy` goes between devices of the network, `data movement` is
-any other; `control` is bookkeeping, constants included; `other` is what its reader cannot place."""
+"""What kind of work an operator is. `copy` is between devices, `data movement` is any other;
+`control` is bookkeeping, constants included; `other` is what the reader cannot classify."""
 
 
 EACH: Final = "of each execution"
@@ -54,11 +54,11 @@ TOP: Final = "top"
 KERNEL: Final = "kernel"
 MODULE: Final = "module"
 RUNTIME: Final = "runtime"
-"""A call into the driver, such as a launch. It is no level to ask for: its time is that of the
-operator that made the call."""
+"""A call into the driver, such as a launch. Questions cannot ask for this level: the time of a call
+belongs to the operator that made it."""
 
 LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
-"""What a row of an answer may be, the default first: see `model.levels`."""
+"""The levels that a question can ask for, the default first: see `model.levels`."""
 
 Source: TypeAlias = Literal["measured", "derived", "unknown"]
 
@@ -68,13 +68,13 @@ UNKNOWN: Final = "unknown"
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
-"""How an operator of a comparison is called that only the profile has, or only the base."""
+"""The match of an operator that only the profile (added) or only the baseline (removed) has."""
 
 RUN_KEYS: Final = ("run", "file", "step")
-"""What tells runs apart."""
+"""The keys that distinguish runs."""
 
 SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
-"""What only executions have, so that operators are split by it: see `model.splitting`."""
+"""The keys that only executions have. Grouping by one splits operators: see `model.splitting`."""
 
 UNITS: Final = ("process", "iteration")
 """What statistics count; iterations of one process are not independent of each other."""
@@ -87,4 +87,4 @@ DTYPES: Final = (
     *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8"),
     *("bool", "complex64", "complex128"),
 )
-"""The canonical names of dtypes. A reader keeps the file's own name of any other."""
+"""The canonical names of dtypes. For any other dtype a reader keeps the file's own name."""

@@ -1,4 +1,4 @@
-"""What a person should be told beside the numbers of an answer."""
+"""The notes on an answer: what a person should know beside its numbers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
 _NOT_WORTH_SAYING = (TIME.name, HOST_TIME.name)
-"""Measures of which everybody knows what a share is of."""
+"""Measures whose shares need no explanation."""
 
 _ADVICE_LIMIT_S = 1.0
-"""How long each pattern may take that is tried only for the sake of a note."""
+"""How many seconds a pattern may take that is tried only to write a note."""
 
 
 def notes_on(
@@ -103,7 +103,7 @@ def _on_dtypes(query: Query, profile: Profile, selection: Selection) -> Iterator
 
 
 def on_unjudged(unjudged: Iterable[tuple[Condition, int]], what: str) -> Iterator[str]:
-    """Which conditions could not be judged for how many rows, which are called `what`."""
+    """A note on each condition that could not be judged for some rows, which are called `what`."""
     for condition, count in unjudged:
         if count:
             yield (
@@ -113,13 +113,13 @@ def on_unjudged(unjudged: Iterable[tuple[Condition, int]], what: str) -> Iterato
 
 
 def on_groups(formed: int, left: int) -> Iterator[str]:
-    """That conditions leave no group."""
+    """A note if conditions leave no group."""
     if formed and not left:
         yield f"no group matches, of {formed}"
 
 
 def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
-    """Which texts are compared with that the profile does not have, and what is near them."""
+    """A note on each text in a condition that no operator has, with the nearest texts."""
     for condition in query.conditions:
         column = condition.column
         if condition.operator != "==" or column.kind == "number":
@@ -133,7 +133,7 @@ def _on_words(query: Query, operators: OperatorRows) -> Iterator[str]:
 
 
 def _on_parameters(query: Query, profile: Profile) -> Iterator[str]:
-    """Which parameters are asked for that no operator has."""
+    """A note on each parameter in the question that no operator has."""
     names = (column.name for column in query.used)
     asked = dict.fromkeys(name for name in names if name.startswith(PARAMETER))
     if not asked:
@@ -163,7 +163,7 @@ def _on_an_empty_answer(query: Query, profile: Profile, selection: Selection) ->
 
 
 def _on_the_pattern(pattern: str, profile: Profile) -> Iterator[str]:
-    """What matching anywhere in the name, and whatever its case, would have found."""
+    """A note on what the pattern finds anywhere in a name, or if case is ignored."""
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
     names = profile.operators.name.categories
@@ -198,4 +198,4 @@ def _on_the_order(
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
-            yield f"{order.column.name} is N/A everywhere and puts nothing in order"
+            yield f"{order.column.name} is N/A everywhere, and so orders nothing"

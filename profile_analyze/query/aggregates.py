@@ -1,6 +1,7 @@
-"""Which aggregates there are: how the values of a group's operators become one value.
+"""The aggregates: how the values of a group's operators become one value.
 
-Only their names, so that `--help` can list them without NumPy; `group_values.py` works them out.
+This module only names them, so that `--help` can list them without NumPy. `group_values.py`
+computes them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Aggregate(NamedTuple):
-    """One way to make one value of a group's values. Values that are N/A are left out."""
+    """One way to turn a group's values into one value. Values that are N/A are left out."""
 
     how: How
     share: float = nan
@@ -24,9 +25,9 @@ class Aggregate(NamedTuple):
 
     @property
     def adds_up(self) -> bool:
-        """Whether a ratio of groups is formed from what it gives for numerator and denominator.
+        """Whether a group's ratio divides aggregates: numerators by denominators.
 
-        So it is for a sum. A maximum is that of the operators' own ratios.
+        A sum does so. A maximum is taken of the operators' own ratios.
         """
         return self.how in ("sum", "mean")
 
@@ -47,7 +48,7 @@ AGGREGATES: Final[Mapping[str, Aggregate]] = {
 
 
 def find_aggregate(name: str) -> Aggregate | None:
-    """The aggregate of that name; `p90`, `p99.9` and the like are percentiles. None if none is."""
+    """The aggregate of that name, or None. `p90`, `p99.9` and the like are percentiles."""
     if name in AGGREGATES:
         return AGGREGATES[name]
     number = name.removeprefix("p")

@@ -45,7 +45,7 @@ def find_column(text: str) -> Column:
     wrong pattern.
     """
     if not isinstance(text, str):
-        raise UnknownColumnError(f"{text!r} is no name of a column, which is a text")
+        raise UnknownColumnError(f"{text!r} is not the name of a column: a name is a text")
     if text in _BY_NAME:
         return _BY_NAME[text]
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
@@ -57,7 +57,7 @@ def find_column(text: str) -> Column:
     how = find_aggregate(aggregate)
     if base in _BY_NAME and how is not None:
         rule = _BY_NAME[base].of_groups
-        # a sum or mean of ratios means nothing; what sums are formed into is the column itself
+        # a sum or mean of ratios means nothing; the ratio of sums is the column itself
         if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not how.adds_up):
             return _aggregate(_BY_NAME[base], aggregate)
     raise UnknownColumnError(f"there is no column {text!r}; {_near(text)}")
@@ -143,7 +143,7 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
-    """What of `model.profile.OPTIONAL_COLUMNS` these columns are made from."""
+    """The optional columns that these columns are made from."""
     return frozenset({find_column(name).optional for name in names} - {""})
 
 
@@ -170,8 +170,8 @@ def check_needs(column: Column, kind: RowKind) -> None:
         )
 
 
-# An escaped character, a set such as [^(,], or any other character. A set without an end goes on
-# to that of the text: to look for it from each bracket anew would take minutes.
+# An escaped character, a set such as [^(,], or any other character. A set that is not closed goes
+# on to the end of the text: searching for its end again from each bracket would take minutes.
 _PIECE: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
 
 

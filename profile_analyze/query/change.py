@@ -1,4 +1,4 @@
-"""What changed as a whole between a base and a profile, and what explains it."""
+"""What changed as a whole between a baseline and a profile, and what explains it."""
 
 from __future__ import annotations
 
@@ -33,56 +33,56 @@ _WORDS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
 
 
 class Contribution(NamedTuple):
-    """The part of a difference that one group or operator has."""
+    """The part of a difference that one group or operator accounts for."""
 
     label: str
     """The keys of a group, or the operator's name."""
     difference_s: float
     share: float
-    """Of the difference of the whole; NaN where that is 0."""
+    """The share of the whole difference; NaN if that is 0."""
     ratio: float
     verdict: str | None
 
 
 class Change(NamedTuple):
-    """The device time of all operators, in a profile and in its base. NaN is N/A."""
+    """The device time of all operators, in a profile and in its baseline. NaN is N/A."""
 
     base_file: str
     base_runs: int
     base_processes: int
     base_time_s: float
     base_spread: float
-    """Half the interquartile range of the base's runs over their median."""
+    """Half the interquartile range of the baseline's runs over their median."""
     difference_s: float
     change: float
-    """As a fraction of the base's time."""
+    """The difference as a fraction of the baseline's time."""
     ratio: float
     low: float
-    """Between this and the next the ratio lies, at 95 %."""
+    """The lower end of the 95 % confidence interval of the ratio; `high` is the upper end."""
     high: float
     p_value: float
     verdict: str | None
-    """`slower`, `faster`, `same` or `uncertain`; None with too few runs, a base of 0, or where a
-    change of everything was taken out."""
+    """`slower`, `faster`, `same` or `uncertain`; None with too few runs, if the baseline's time is
+    0, or if drift is corrected."""
     contributions: tuple[Contribution, ...]
-    """The groups with the largest differences, by the keys of the question or by type."""
+    """The groups with the largest differences, grouped by the keys of the question or by type."""
     called: tuple[Contribution, ...]
     """The rows of the question that are called slower or faster, the largest differences first."""
     verdicts: tuple[tuple[str, int], ...]
     """How many rows of the question (operators, or its groups) have each verdict; N/A too."""
     of_groups: bool
-    """Whether those are groups."""
+    """Whether the rows of the question are groups."""
     by: tuple[str, ...]
-    """What `contributions` are by."""
+    """The keys that `contributions` are grouped by."""
     drift_corrected: bool
-    """Whether a change of everything was taken out, so that there is no verdict on the whole."""
+    """Whether drift is corrected, so that there is no verdict on the whole."""
     unit: str
     """What statistics count: see `iterations.unit_noun`."""
     notes: tuple[str, ...]
 
 
 def change_of(query: Query, comparison: Comparison) -> Change:
-    """What changed as a whole; groups are formed as `query` does, or by type."""
+    """What changed as a whole. Groups are formed by the keys of `query`, or by type."""
     whole = run(_like(query, aggregates="sum"), comparison)
     rows = run(_like(query, by=query.by), comparison)
     groups = rows if query.by else run(_like(query, by="type"), comparison)
@@ -137,7 +137,7 @@ def _number(result: Table, name: str) -> float:
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
-    """The largest, in the order of `rows`; of those with one of `verdicts`, if some are given."""
+    """The first rows that differ, if `verdicts` are given only those with one of them."""
     differences, found = rows["difference"], rows["verdict"]
     chosen = [
         place
@@ -175,7 +175,7 @@ def _notes(comparison: Comparison, unit: Unit) -> Iterator[str]:
 
 
 def _on_few_runs(comparison: Comparison, rows: Table) -> Iterator[str]:
-    """A note where the correction for the number of rows leaves none that could be called."""
+    """A note if the correction for the number of rows rules out a verdict on any single row."""
     unit = rows.query.unit
     counts = _units(comparison, unit)
     asked = int((~np.isnan(rows["p_value"])).sum())
@@ -187,8 +187,7 @@ def _on_few_runs(comparison: Comparison, rows: Table) -> Iterator[str]:
     what = "groups" if rows.query.grouped else "operators"
     yield (
         f"so few {_noun(comparison, unit)}, {counts[0]} and {counts[1]} of the base, cannot "
-        f"call one of {asked} {what} slower or faster if it alone has changed, however much; "
-        f"{enough} on each side could"
+        f"show a change of just one of {asked} {what}, however large; {enough} on each side can"
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     _Limit: TypeAlias = tuple[float, bool]  # and whether it is within itself
 
 TIME_TOLERANCE_S: Final = 0.5e-9
-"""Clocks tick in nanoseconds at the finest, so what is nearer than half of one is equal: the
+"""Measured times that differ by no more than this are equal: no clock resolves less than 1 ns. The
 difference of two clock readings carries rounding noise (3e-06 comes out as 2.99999999997e-06)."""
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
@@ -43,7 +43,7 @@ _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 
 
 class Condition(NamedTuple):
-    """One comparison of a column with a value. What is N/A passes none."""
+    """One comparison of a column with a value. N/A never passes."""
 
     text: str
     column: Column
@@ -108,12 +108,12 @@ class Condition(NamedTuple):
 
     @property
     def not_comparable(self) -> str:
-        """What a value is that cannot be judged."""
+        """How notes call a value that cannot be judged."""
         mixed = self.column.kind == "mixed" and self._wants_numbers
         return "N/A or a text" if mixed else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether nothing is as both say, which are about one column."""
+        """Whether no value passes both. They are about the same column."""
         if isnan(self.bound) or isnan(other.bound):  # one of them is compared as a text
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
@@ -186,7 +186,7 @@ def check_together(conditions: Sequence[Condition]) -> None:
     for one, other in combinations(conditions, 2):
         if one.column.name == other.column.name and one.excludes(other):
             raise QueryError(
-                f"'{one.text}' and '{other.text}' hold for nothing together, and all must hold"
+                f"'{one.text}' and '{other.text}' contradict each other, and all must hold"
             )
 
 
@@ -196,7 +196,7 @@ def _check_column(column: Column, kind: RowKind) -> None:
         advice = "; groups have: --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")
     if column.running:
-        raise QueryError(f"{column.name} is of the rows shown, and cannot choose them")
+        raise QueryError(f"{column.name} depends on the rows shown, and cannot filter them")
 
 
 def _check_operator(column: Column, operator: str) -> None:
@@ -219,5 +219,7 @@ def _unquoted(value: str) -> str:
     if value[:1] not in ("'", '"'):
         return value
     if len(value) < 2 or value[-1] != value[0]:
-        raise QueryError(f"the quote {value[0]} has no end; one that is meant stands in others")
+        raise QueryError(
+            f"the quote {value[0]} has no end; write a literal quote in quotes of the other kind"
+        )
     return value[1:-1]

@@ -1,6 +1,6 @@
-"""Which operators a question is about.
+"""Selects the operators that a question is about.
 
-A filter says yes, no, or that the profile does not tell; only yes keeps an operator.
+A filter says yes, no, or that the profile does not say. Only yes keeps an operator.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Selection(NamedTuple):
     looked_at: int
     """How many operators have an entry on the side that was asked about."""
     not_recorded: int
-    """How many have no entry there, but pass all filters by other things than this time."""
+    """How many have no entry there, but pass all filters."""
     undecided: int
-    """How many passed everything else, but have an input whose dtype the profile does not say."""
+    """How many passed all other filters, but have an input whose dtype the profile does not say."""
     unjudged: tuple[tuple[Condition, int], ...]
-    """For each condition how many passed all before it, but cannot be compared."""
+    """For each condition, how many passed all conditions before it, but cannot be compared."""
 
 
 def select(query: Query, rows: OperatorRows) -> Selection:
@@ -80,7 +80,7 @@ def holding(
 def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Shape (operators,) each: what passes by type, name and dtype, and what cannot be judged.
 
-    The latter has type and name as `query` wants them, but the profile does not say all dtypes.
+    Operators that cannot be judged pass by type and name, but some of their dtypes are unknown.
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:

@@ -1,4 +1,4 @@
-"""Where the formulas of each column are; they are imported when the first is needed."""
+"""Finds the formulas of a column, which are imported when they are first needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def formulas_of(column: Column) -> Formulas:
-    """The formulas among which are those of `column`."""
+    """The formulas that include those of `column`."""
     if column.needs_peaks:
         from profile_analyze.analysis import roofline
 

@@ -2,10 +2,10 @@
 
 | written | met when |
 |---|---|
-| `total > +5%` | the time of all operators is more than 5 % above that of the base |
-| `time > +2ms` | that of the operators that pass the filters is more than 2 ms above the base |
-| `type=ConvolutionForward: time > +3%` | the same, of the operators for which the condition holds |
-| `time > 0.120s` | it is more than 0.12 s |
+| `total > +5%` | the time of all operators is over 5 % more than in the baseline |
+| `time > +2ms` | the time of the operators that pass the filters is over 2 ms more |
+| `type=ConvolutionForward: time > +3%` | the time of the convolutions among them is over 3 % more |
+| `time > 0.120s` | the time of the operators that pass the filters is over 0.12 s |
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TIMES: Final[Mapping[str, Mapping[str, str]]] = {
     "host_time": {"measure": "host_time"},
     "wait": {"measure": "wait"},
 }
-"""Whose time each metric is; `time` is whichever the question is about."""
+"""The measure of each metric; `time` is the measure of the question."""
 
 _METRICS: Final = (*_TIMES, "time")
 _ALL: Final[Mapping[str, Any]] = {
@@ -85,11 +85,11 @@ class FailCondition(NamedTuple):
     above: bool
     limit: float
     unit: Literal["s", "s more", "of base"]
-    """Of the limit: seconds, seconds more than the base has, or a fraction of the base more."""
+    """The unit of the limit: seconds, seconds more than the baseline, or a fraction of it more."""
 
     @property
     def relative(self) -> bool:
-        """Whether it needs a base."""
+        """Whether it needs a baseline."""
         return self.unit != "s"
 
     @classmethod
@@ -155,7 +155,7 @@ def _share(text: str, sign: str, limit: str) -> float:
 
 
 def _seconds(text: str, sign: str, limit: str) -> float:
-    """A bare number is refused: it may be percents, milliseconds or seconds that are meant."""
+    """The limit. A bare number is refused: it could mean percent, milliseconds or seconds."""
     seconds = parse_time(sign + limit)
     if isinf(seconds):
         raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
@@ -166,7 +166,7 @@ def _seconds(text: str, sign: str, limit: str) -> float:
 
 
 class FailVerdict(NamedTuple):
-    """What became of one condition. Numbers are of medians over the runs; NaN is N/A."""
+    """The verdict on one condition. Numbers are of medians over the runs; NaN is N/A."""
 
     condition: FailCondition
     outcome: Outcome
@@ -175,12 +175,13 @@ class FailVerdict(NamedTuple):
     time_s: float = np.nan
     base_s: float = np.nan
     low: float = np.nan
-    """Between this and the next the ratio to the base lies at 95 %, or else the time itself."""
+    """The lower end of the 95 % confidence interval of the ratio to the baseline, or of the time if
+    the limit is not relative. `high` is the upper end."""
     high: float = np.nan
     p_value: float = np.nan
     """Corrected for the number of conditions."""
     unit: str = "runs"
-    """What was counted: see `iterations.unit_noun`."""
+    """What statistics counted: see `iterations.unit_noun`."""
 
 
 class _Measured(NamedTuple):
@@ -198,11 +199,11 @@ def judge_conditions(
 ) -> tuple[FailVerdict, ...]:
     """Whether each of `conditions` is met beyond noise.
 
-    The estimate is the median over the runs, or the ratio of two. A limit on what was before must
-    be passed by the estimate, and noise must not explain a change in that direction: p is at most
-    0.05, corrected for the number of conditions, and the interval of the ratio leaves 1 out. An
-    absolute limit must be passed by the whole interval of the median, and so must one that asks
-    for an improvement (`> -3%`).
+    The estimate is the median over the runs, or the ratio of two. The estimate must be beyond a
+    limit that is relative to the baseline, and noise must not explain a change in that direction: p
+    (corrected for the number of conditions) is at most 0.05, and the interval of the ratio excludes
+    1. If a limit is absolute, or asks for an improvement as `-3%` does, the whole interval must be
+    beyond it.
     """
     measured = [_measured(condition, query, source) for condition in conditions]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
@@ -244,7 +245,7 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     interval = ratio_interval(measured.times, measured.base)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     limit = 1 + condition.limit / (base_s if condition.unit == "s more" else 1.0)
-    # one that asks for an improvement must be missed clearly, any other be clearly a change
+    # noise must not explain why an improvement was missed, or else why there is a change
     reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
     is_chance = reference == 1.0 and not p_value <= SIGNIFICANT
     clear_of = np.nan if is_chance else reference  # nothing is beyond NaN
@@ -274,7 +275,7 @@ def _outcome(
 
 
 def _what_is_missing(measured: _Measured) -> str:
-    """Why it cannot be judged, empty if it can."""
+    """Why the condition cannot be judged; empty if it can."""
     if not measured.operators:
         return "no operator matches"
     sides = [("", measured.times)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Members(NamedTuple):
-    """The values that are known of each group's operators."""
+    """The known values of each group's operators."""
 
     values: Floats
     """Shape (values,): group after group, in the file's order in each; none is NaN."""
@@ -100,8 +100,8 @@ def _percentile(members: Members, share: float) -> Floats:
 def _sums(members: Members) -> Floats:
     """Shape (groups,): the sum of each group's values, in NumPy's pairwise order.
 
-    It gives the last digits of the original, which sums each group by itself. Up to seven values
-    that is one after the other, and so are they added here, all groups at once.
+    This gives the same last digits as the original, which sums each group by itself. NumPy adds up
+    to seven values in turn, so groups of that size are added here in turn, all at once.
     """
     with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A in the end
         sums: Floats = np.bincount(

@@ -1,4 +1,4 @@
-"""Which operators belong together."""
+"""Groups of operators with the same keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Grouping(NamedTuple):
 
     @classmethod
     def of(cls, operators: NDArray[np.int64], keys: Iterable[Categorical[Any]]) -> Grouping:
-        """`operators` (rows of the profile, ascending), together where all `keys` are equal.
+        """Group `operators` (rows of the profile, ascending) whose `keys` are all equal.
 
         Without keys all are one group; without operators there is no group.
         """
@@ -43,7 +43,7 @@ class Grouping(NamedTuple):
         return Members.of(values[self.operators], self.sizes)
 
     def members_in_each_run(self, values: NDArray[np.float64]) -> Members:
-        """The same of `values` of shape (operators, runs): first all groups in the first run."""
+        """The same for `values` of shape (operators, runs); the first run comes first."""
         by_run = values[self.operators].T.ravel()
         return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
 

@@ -1,4 +1,4 @@
-"""How a whole profile stands against the peaks of a device, and what would win most."""
+"""How a whole profile compares with the peaks of a device, and what would gain most."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 3
 _LEAST_GAIN: Final = 1.005
-"""What wins less than half a percent is not worth a sentence."""
+"""A group that would gain less than half a percent gets no sentence."""
 
 
 class Winner(NamedTuple):
-    """One group that would win much at its roof."""
+    """One group that would gain much at its roof."""
 
     label: str
     """Its keys."""
@@ -40,12 +40,12 @@ class Winner(NamedTuple):
     share: float
     efficiency: float
     total_s: float
-    """What the whole would take if this row ran at its roof."""
+    """What the whole would take if this group ran at its roof."""
     gain: float
 
 
 class Judgement(NamedTuple):
-    """The time of all operators on the device, held against the peaks. NaN is N/A."""
+    """The time of all operators on the device, compared with the peaks. NaN is N/A."""
 
     peaks: Peaks
     rates: tuple[tuple[str, float, float], ...]
@@ -64,7 +64,7 @@ class Judgement(NamedTuple):
 
 
 def judge(query: Query, profile: Profile) -> Judgement:
-    """How `profile` stands against `query.peaks`; groups are formed as `query` does, or by type."""
+    """How `profile` compares with `query.peaks`. Groups are by the keys of `query`, or by type."""
     assert query.peaks is not None, "there is nothing to judge by"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     times = rows["time"]

@@ -51,7 +51,7 @@ def finds(text: str, names: Iterable[str]) -> Iterator[bool]:
 def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
     """The first group, or else all, of what the pattern `text` finds in each of `names`.
 
-    None where it finds nothing, or its group is empty-handed. Raises as `matches`.
+    None where it finds nothing, or the group did not participate in the match. Raises as `matches`.
     """
     pattern = compile_pattern(text)
     group = 1 if pattern.groups else 0

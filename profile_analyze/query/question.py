@@ -80,8 +80,8 @@ class Order(NamedTuple):
 class _Parsed:
     """What a question says, parsed once when it is made.
 
-    It follows from the fields of `Query` and is none of them: equality, hash and `changed` are of
-    what was asked.
+    These attributes follow from the fields of `Query` and are no fields themselves: equality, hash
+    and `changed` ignore them.
     """
 
     by_columns: tuple[Column, ...]
@@ -97,7 +97,7 @@ class _Parsed:
     has_default_order: bool
     """Whether no order was asked for."""
     wanted: frozenset[str]
-    """What of `model.profile.OPTIONAL_COLUMNS` is needed to answer, beside what is to be shown."""
+    """The optional columns that the answer needs, beside those that are to be shown."""
 
 
 @dataclass(frozen=True, init=False)
@@ -111,16 +111,16 @@ class Query(_Parsed):
         the first kernel), `queue`, `self`; see `model.measures`.
     level
         What a row is, where the profile has several levels: `operator`, `top`, `kernel` or
-        `module`; without it operators, or what there is. See `model.levels`.
+        `module`. By default operators, or else the first level that it has. See `model.levels`.
     types
-        Keep operators of this type, or of one of these; all where empty.
+        Keep operators of this type, or of one of these; empty keeps all.
     name
         Keep operators whose name matches this regular expression, a text, from its start on.
     input_dtype
         Keep operators with an input of this dtype, such as `Float32`.
     min_time_s, max_time_s
-        Keep operators that took at least, at most so many seconds (to half a nanosecond). In a
-        comparison, in the profile or in the base.
+        Keep operators that took at least, or at most, so many seconds (to half a nanosecond). In a
+        comparison, the time in either the profile or the baseline counts.
     where
         Keep operators for which this holds, or all of these: `COLUMN OPERATOR VALUE`, such as
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A passes no comparison.
@@ -128,34 +128,35 @@ class Query(_Parsed):
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
         `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (of a
         comparison), `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the
-        pattern finds; or by what only executions have, by which operators are split then: `device`,
-        `track`, `stream`, `rank`, `phase`, `file`, `run` and `step`. A row is then a group, in
-        order of first appearance; what has no value is a group of its own.
+        pattern finds. The keys `device`, `track`, `stream`, `rank`, `phase`, `file`, `run` and
+        `step` are those of executions, and split operators. Rows are then groups, in order of first
+        appearance. Operators without a value are a group of their own.
     aggregates
-        How values become a group's: `sum` (the default with `by`), `mean`, `max`, `min`, `median`,
-        `std`, `count`, or a percentile such as `p90`. The first but `count` is that of every
-        column, the others are of the time: columns `time.p90`. Without `by` all operators are one
-        group.
+        How the values of a group become one: `sum` (the default with `by`), `mean`, `max`, `min`,
+        `median`, `std`, `count`, or a percentile such as `p90`. The first one other than `count`
+        applies to all columns. Each further one adds a column of the time, such as `time.p90`.
+        Without `by` all operators are one group.
     having
         Keep groups for which this holds, or all of these, in the grammar of `where`.
     order
         The column to sort by, or several, the most important first: largest first, with a `+`
         before the name smallest first. N/A comes last, and ties keep the file's order.
     top
-        Give only the first so many rows; 0: all.
+        Give only so many rows, the first ones; 0 gives all.
     peaks
-        The peak rates to compare with, from `parse_peaks`; there are more columns then.
+        The peak rates to compare with, from `parse_peaks`. They add columns.
     run_statistic
-        What makes one time of those of several runs: `median`, `mean`, `min` or `max`. That of a
-        group is of its times in each run. A comparison is of medians.
+        How the values of several runs become one: `median`, `mean`, `min` or `max`. A group's
+        values are computed in each run first. Comparisons are of medians.
     split_by
-        Split operators by these keys of executions, besides those that the question names itself:
-        with `run`, say, each run has rows of its own, as if it were another part of one.
+        Split operators by these keys of executions, besides those that the question names anyway.
+        With `run`, for example, each run has rows of its own.
     compared
-        Whether what is asked is a `Comparison`; there are more columns then, and the default order
-        is by the size of the difference.
+        Whether the question is about a `Comparison`. It adds columns, and the default order is by
+        the size of the difference.
     threshold
-        The least change that the column `verdict` calls one, as a fraction of the base.
+        The smallest change that the column `verdict` calls slower or faster, as a fraction of the
+        baseline.
     unit
         What statistics count: `process`, each by the median of its runs, or `iteration`: each run,
         as if those of one process were independent.
@@ -274,11 +275,11 @@ class Query(_Parsed):
             object.__setattr__(self, name, value)
 
     def _split(self) -> None:
-        """Split by what the question names that only split rows have."""
+        """Split by the keys of executions that the question names."""
         named = [column.base_name for column in self.by_columns if column.splits]
         named += [column.base_name for column in self.used if column.needs_split]
         split_by = dict.fromkeys((*self.split_by, *named))
-        if "run" in split_by:  # which tells the others too
+        if "run" in split_by:  # a run has one file and one step
             split_by |= dict.fromkeys(RUN_KEYS)
         object.__setattr__(self, "split_by", tuple(split_by))
 
@@ -288,11 +289,12 @@ class Query(_Parsed):
         apart = [key for key in self.split_by if key in RUN_KEYS]
         if apart:
             raise QueryError(
-                f"{apart[0]}: a comparison is of all runs of both sides, which cannot be kept apart"
+                f"{apart[0]}: a comparison takes the runs of a side together, not one by one"
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(
-                f"run_statistic: {self.run_statistic}: a comparison is of medians, as its verdicts"
+                f"run_statistic: {self.run_statistic}: a comparison is of medians, as its verdicts "
+                "are"
             )
 
     def _check_kinds(self) -> None:
@@ -362,12 +364,12 @@ class Query(_Parsed):
 
     @property
     def grouped(self) -> bool:
-        """Whether the answer has groups for rows, not operators."""
+        """Whether the rows of the answer are groups, not operators."""
         return bool(self.aggregates)
 
     @property
     def keys(self) -> tuple[str, ...] | None:
-        """What groups are by, nothing perhaps; None where rows are operators."""
+        """The group keys, possibly none; None if rows are operators."""
         return self.by if self.grouped else None
 
     @property
@@ -392,7 +394,7 @@ class Query(_Parsed):
         return columns_of(self.kind, self.times[1:])
 
     def changed(self, **changes: Any) -> Query:
-        """The same question but for the fields in `changes`."""
+        """A copy of the question with the fields in `changes` replaced."""
         asked = {one.name: getattr(self, one.name) for one in fields(self)}
         if self.has_default_order:
             asked["order"] = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TYPES: Final = 3
 _WORTH_TELLING: Final = 0.005
-"""What share of the time that is not judged is explained."""
+"""The smallest share of the time that gets a note if it is not judged."""
 
 
 def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
@@ -53,11 +53,14 @@ def roof_notes(rows: OperatorRows) -> Iterator[str]:
     if over.any():
         yield (
             f"faster than their roof: {_counted(rows, over)}; the peaks, the dtype or the counted "
-            "work are not theirs, or the data stayed in caches; it counts against what is lost"
+            "work are wrong for them, or the data stayed in caches; this lowers what is lost"
         )
     short = below_the_clock(rows) & ~np.isnan(rows["time"])
     if short.any():
-        yield (f"not judged, because the clock resolves no time so short: {_counted(rows, short)}")
+        yield (
+            "not judged, because their times are below the clock's resolution: "
+            f"{_counted(rows, short)}"
+        )
     yield from _on_formulae(rows)
     yield from _on_dtypes(rows)
 
@@ -78,7 +81,7 @@ def _on_dtypes(rows: OperatorRows) -> Iterator[str]:
     works = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows["computation"])
     unknown = works & (dtypes.codes < 0)
     if unknown.any() and peaks.dtype != "any":
-        yield f"of a dtype that the profile does not say, taken for {peaks.dtype}: " + counted(
+        yield f"of an unknown dtype, taken for {peaks.dtype}: " + counted(
             int(unknown.sum()), "operator"
         )
     for code, dtype in enumerate(dtypes.categories):

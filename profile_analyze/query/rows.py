@@ -1,6 +1,6 @@
 """The rows of a question while it is answered: all operators, then groups, then what is shown.
 
-Each is a view that works a column out when it is first asked for, by the register's formula.
+Each is a view that computes a column on first use, by the register's formula.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Asked(NamedTuple):
 
 
 class _View(ABC):
-    """Rows whose columns are worked out when they are first asked for."""
+    """Rows whose columns are computed on first use."""
 
     def __init__(self, asked: Asked, sizes: NDArray[np.int64]) -> None:
         self.asked = asked
@@ -91,7 +91,7 @@ class _View(ABC):
         return self._columns[column]
 
     def _to_show(self, column: str) -> NDArray[np.float64]:
-        """What the statistic is of: a comparison shows that of what its verdicts count."""
+        """The values that the statistic is of: in a comparison, those that its verdicts count."""
         return self.per_run(column) if self.comparison is None else self.per_unit(column)
 
     def per_run(self, column: str) -> NDArray[np.float64]:
@@ -119,7 +119,7 @@ class _View(ABC):
 
     @abstractmethod
     def _worked_out(self, column: Column) -> Any:
-        """The values of a column that these rows have; of one that `has_runs`, in each run."""
+        """The values of a column that these rows have; in each run if it `has_runs`."""
 
 
 class OperatorRows(_View):
@@ -190,7 +190,7 @@ class GroupRows(_View):
 
     @property
     def on_sides(self) -> Sides:
-        """See `Rows.on_sides`: whether one of the operators is."""
+        """See `Rows.on_sides`. A side has a group if it has one of its operators."""
         ours, theirs = (
             self._over_operators("max", on_side.astype(np.float64)) > 0
             for on_side in self._operators.on_sides
@@ -236,7 +236,7 @@ class GroupRows(_View):
         if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own)
         above, below = (self._values_in_each_run(name) for name in rule)
-        both = ~np.isnan(above + below)  # what is known in a run, and worked there
+        both = ~np.isnan(above + below)  # of operators with both values in a run
         sums = (
             self._in_each_run("sum", np.where(both, values, np.nan)) for values in (above, below)
         )
@@ -260,7 +260,7 @@ def _known_aggregate(name: str) -> Aggregate:
 
 
 class ShownRows(_View):
-    """The rows that are left at the end, in their order."""
+    """The rows that are shown, in their order."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(rows.asked, rows.sizes[chosen])

@@ -72,7 +72,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """The order that is asked for; by computation where none is and there are no times."""
+    """The order that is asked for; without one, by computation if there are no times."""
     if query.has_default_order and profile.origin.times == ABSENT:
         return (Order(find_column("computation")),)
     return query.parsed_order
@@ -98,7 +98,7 @@ def rows_of(source: Profile | Comparison, query: Query) -> Profile | Comparison:
 def _sorted_places(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """The places in `candidates`, sorted by their values: ties stay, and N/A comes last."""
+    """The indices of `candidates`, stably sorted by their values; N/A comes last."""
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
         if isinstance(values, Categorical)

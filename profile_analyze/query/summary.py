@@ -43,17 +43,17 @@ class CopyTime(NamedTuple):
 class Summary(NamedTuple):
     """Totals over all operators of a profile, whatever a query filters. NaN is N/A.
 
-    Of several runs it is the statistic of their totals that the query asks for.
+    With several runs, they are the statistic of the runs' totals that the query asks for.
     """
 
     device_time_s: float
     host_time_s: float
     copy: CopyTime | None
-    """Of the copy operators that pass a query's filters by type, name and dtype; None if not
+    """The time of copy operators that pass a query's filters by type, name and dtype; None if not
     asked for."""
     notes: tuple[str, ...]
     judgement: Judgement | None = None
-    """How all that stands against the peaks of a device; None if none were given."""
+    """How all operators compare with the peaks of a device; None without peaks."""
     computation: float = np.nan
     """Floating-point operations of all operators in a run."""
     memory: float = np.nan
@@ -65,28 +65,28 @@ class Summary(NamedTuple):
     processes: int = 1
     """How many processes the runs are of."""
     runs: int = 1
-    """How many; where they are kept apart, the totals are of all together."""
+    """How many runs there are. If they are kept apart, the totals are of all together."""
     spread: float = np.nan
     """How much the device time varies from run to run: half the interquartile range over the
     median; NaN with one run."""
     change: Change | None = None
-    """How the device time differs from that of a base; None without one."""
+    """How the device time differs from that of a baseline; None without one."""
 
 
 def summarise(
     source: Profile | Comparison, copies_of: Query | None = None, judged_by: Query | None = None
 ) -> Summary:
-    """The totals of a profile, or of that of a comparison, and how they differ from its base.
+    """The totals of a profile, or of a comparison with the differences to its baseline.
 
-    With the copy times of what passes `copies_of`, if given, and how all stands against the peaks
-    of `judged_by`, if that has some; its statistic makes one value of those of several runs.
+    `copies_of` adds the copy times of operators that pass its filters. `judged_by` has the
+    statistic over several runs; if it has peaks, it adds how all operators compare with them.
     """
     profile = source if isinstance(source, Profile) else source.profile
     if isinstance(source, Profile):
         profile = at_level(profile, None if judged_by is None else judged_by.level)
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), {run.process for run in profile.runs}
-    if judged_by is not None:  # so that totals are what shares are of
+    if judged_by is not None:  # totals are the denominators of shares
         profile = split(profile, [key for key in judged_by.split_by if key in RUN_KEYS])
     statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
     # a comparison shows what its verdicts count
@@ -205,6 +205,6 @@ def _on_several_tracks(profile: Profile) -> Iterator[str]:
 
 
 def _called(track: Track, *, same_names: bool) -> str:
-    """What a track is called beside others, which may have its name."""
+    """The name of a track; if others have the same name, with its device or rank."""
     where = track.device if track.rank is None else f"rank {track.rank}"
     return f"{track.name} of {where}" if same_names and where else track.name

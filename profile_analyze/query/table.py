@@ -40,8 +40,8 @@ class Table:
 
     query: Query
     total_s: float
-    """Seconds that a share of 1 stands for: all operators of the profile, not only those shown.
-    NaN if the profile has no times."""
+    """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
+    if the profile has no times."""
     looked_at: int
     """How many operators have an entry on the side that was asked about."""
     matched: int
@@ -69,7 +69,7 @@ class Table:
 
     @property
     def level(self) -> str | None:
-        """What level the rows are of; None where the profile has one alone."""
+        """The level of the rows; None if the profile has only one."""
         return self.shown.profile.level
 
     @property
@@ -84,7 +84,7 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that the rows have, but for those that were not loaded."""
+        """The names of the columns that the rows have, except those that were not loaded."""
         not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
             name for name in self.query.columns if find_column(name).optional not in not_loaded
@@ -99,7 +99,7 @@ class Table:
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:
-        """The column as it is to be called: a group's percentile, say, does not go by `time`."""
+        """The column under the name that is shown: a group's `time` may be `time.p90`."""
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
@@ -108,10 +108,10 @@ class Table:
         return column
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The values of a column, shape (rows,), not to be written to.
+        """The values of a column, shape (rows,), read-only.
 
-        Numbers are float64 with NaN for N/A, or int64; text and tuples of shapes are objects
-        with None for N/A.
+        Numbers are float64 with NaN for N/A, or int64. Texts and tuples of shapes are objects with
+        None for N/A.
 
         Raises `UnknownColumnError` for a column that these rows do not have.
         """
@@ -140,14 +140,14 @@ class Table:
         return [known[value] for value in values]
 
     def key_texts(self, key: str) -> list[str]:
-        """The values of a key; those of a parameter and the like, which say little alone, named."""
+        """The values of a key as text, with `NAME=` where a value alone says little."""
         texts = self.texts(key)
         name = key.removeprefix(PARAMETER)
         return texts if name == key and key != "match" else [f"{name}={text}" for text in texts]
 
     @property
     def labels(self) -> list[str]:
-        """What tells each group from the others: its keys."""
+        """The keys of each group, which identify it."""
         return list(map(", ".join, zip(*map(self.key_texts, self.query.by), strict=True)))
 
     def to_dict(self) -> dict[str, list[Any]]:

@@ -25,7 +25,8 @@ _OTHERWISE: Final = "plain"
 """The default output format of files of several formats."""
 
 _LONG_HEAD: Final = 16 << 20
-"""How many bytes are searched if nobody recognises the first 64 KiB: they may be metadata only."""
+"""How many bytes are searched if no reader recognises the first 64 KiB, which may be only
+metadata."""
 
 
 def load(
@@ -37,14 +38,13 @@ def load(
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
-    `wanted` are optional columns and tables: with fewer (no shapes, dtypes, parameters) it takes
-    less time, and a query that needs others is refused; `wanted=query.wanted` reads what `query`
-    needs. With several
-    `processes`, readers may fork others for a part of a large file. `max_size` is the most bytes
-    that the file may hold, decompressed: 8 GiB by default.
+    `wanted` names optional columns and tables to read: shapes, dtypes, parameters and the like.
+    Reading fewer takes less time. A query that needs others is an error; `wanted=query.wanted`
+    reads what `query` needs. With several `processes`, readers may fork others for a part of a
+    large file. `max_size` is the largest size in bytes of the decompressed file: 8 GiB by default.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
-    damaged profile, and otherwise `InputError` for what cannot be read at all.
+    damaged profile, and `InputError` for any other file that cannot be read.
     """
     return profile_in(Source(path, max_size=max_size), wanted, processes=processes)
 
@@ -74,7 +74,7 @@ def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadToget
         return None
     try:
         _check(together.profile, together.profile.file)
-    except MalformedProfileError:  # reading them one by one tells which of them it is
+    except MalformedProfileError:  # reading them one by one finds the bad one
         return None
     return together
 
@@ -111,7 +111,7 @@ def _recognised_by(head: bytes, name: str) -> Reader | None:
 
 
 def _check(profile: Profile, file: str) -> None:
-    """Raise `MalformedProfileError` about `file` if what a reader made of it is inconsistent."""
+    """Raise `MalformedProfileError` about `file` if its profile is inconsistent."""
     findings = profile.check()
     if findings:
         more = f"; and {len(findings) - 1} more" if len(findings) > 1 else ""

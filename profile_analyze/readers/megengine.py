@@ -68,13 +68,13 @@ if TYPE_CHECKING:
     )
     from profile_analyze.readers.source import Source
 
-_Note: TypeAlias = tuple[int, str]  # the place of the file it is about, and the text
+_Note: TypeAlias = tuple[int, str]  # the index of the file it is about, and the text
 
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
 _LARGE: Final = 32 << 20
-"""Bytes of a file from which on another process pays: forking and sending take 0.02 s."""
+"""The size in bytes from which a second process pays off: forking and sending take 0.02 s."""
 
-# All but the blanks of JSON, so legal nowhere in it. The writer escapes tabs and line breaks.
+# Control characters that JSON allows nowhere, not even as blanks. (The writer escapes the others.)
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')
 _OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other format has these
@@ -101,7 +101,7 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`.
 
-        Raw control characters in strings, which JSON forbids and the x86 writer emits, are read.
+        Accepts raw control characters in strings, which JSON forbids and the x86 writer emits.
         """
         return self.read_in_parallel(source, wanted, processes=1)
 
@@ -156,9 +156,10 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
 
 
 def _check_memory(size: int) -> None:
-    """Raise `MemoryError` if there is less than it takes at least to decode so many bytes.
+    """Raise `MemoryError` if there is too little memory to decode `size` bytes.
 
-    The decoder may crash where memory ends in its middle. Nothing is written to what is taken here.
+    The decoder may crash if memory runs out while it works. What is allocated here is never written
+    to.
     """
     np.empty(size // 2, np.uint8)
 
@@ -189,9 +190,9 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
 def _profile(
     file: str, data: bytes, wanted: Collection[str], *notes: str, by_two: bool = False
 ) -> Profile:
-    """The profile in the text `data`, whose `notes` are the first. Raises `BrokenPartError`.
+    """The profile in the text `data`; `notes` come before its own. Raises `BrokenPartError`.
 
-    What another process could not do, if there are to be two, this one does.
+    With `by_two`, another process does a part. If it fails, this process does everything.
     """
     if by_two:
         with suppress(ProcessDiedError, MemoryError, OSError):
@@ -202,9 +203,9 @@ def _profile(
 
 
 def _profile_by_two(file: str, data: bytes, wanted: Collection[str]) -> Profile:
-    """The same by two processes, each of which goes over what the other decodes.
+    """Decode with two processes, each of which skips what the other decodes.
 
-    Raises also what `Forked` does.
+    Also raises what `Forked` raises.
     """
     with Forked(lambda: [times_in(data)]) as other:
         told = _told([document_in(data)], wanted)
@@ -231,20 +232,20 @@ def _profile_of_one(
 
 
 class _Told(NamedTuple):
-    """What files say of their operators besides the times: those of all, file after file."""
+    """What files say about their operators, except times; the operators of all files in turn."""
 
     operators: Operators
     tensors: Tensors | None
     uses: Uses | None
     notes: list[_Note]
     file_of: NDArray[np.int64]
-    """Shape (operators,): the place of each one's file."""
+    """Shape (operators,): the index of each one's file."""
     row_of: list[dict[str, int]]
     """For each file the rows of its operators in the columns, by their ids."""
 
 
 def _told(documents: Sequence[Document], wanted: Collection[str]) -> _Told:
-    """What is in `documents`, but for the times. Raises `BrokenPartError`."""
+    """What is in `documents`, except times. Raises `BrokenPartError`."""
     graphs = [document.graph_exec for document in documents]
     row_of = _rows([graph.operator for graph in graphs])
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
@@ -282,7 +283,7 @@ def _told(documents: Sequence[Document], wanted: Collection[str]) -> _Told:
 
 
 def _rows(files: Iterable[Mapping[str, Operator]]) -> list[dict[str, int]]:
-    """For each file the rows of its operators, those of all being one after the other."""
+    """For each file, the rows of its operators. Rows are numbered over all files."""
     rows = count()
     return [dict(zip(operators, rows)) for operators in files]  # noqa: B905  # rows have no end
 
@@ -290,7 +291,7 @@ def _rows(files: Iterable[Mapping[str, Operator]]) -> list[dict[str, int]]:
 def _footprints(
     documents: Iterable[Document], wanted: Collection[str]
 ) -> tuple[list[list[Footprint]], list[_Note]]:
-    """Those of all operators of each file, and notes."""
+    """The footprints of all operators of each file, and notes."""
     section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else FOOTPRINTS
     of_files: list[list[Footprint]] = []
     notes: list[_Note] = []
@@ -348,7 +349,7 @@ def _executions(
 
 
 class _Columns(NamedTuple):
-    """Those of `Executions` that the format has."""
+    """The columns of `Executions` that the format has."""
 
     operator: NDArray[np.int64]
     run: NDArray[np.int64]
@@ -359,7 +360,7 @@ class _Columns(NamedTuple):
 
 
 class _OfSide(NamedTuple):
-    """What one side of the files says of times."""
+    """The times on one side, device or host."""
 
     columns: _Columns
     tracks: tuple[Track, ...]
@@ -379,7 +380,7 @@ def _of_side(side: Side, columns: IntervalColumns, told: _Told) -> _OfSide:
         operator, start_s, kern_s, end_s = (
             values[known] for values in (operator, start_s, kern_s, end_s)
         )
-        lane = Categorical.of(lane.values()[known].tolist())  # as if theirs were not there
+        lane = Categorical.of(lane.values()[known].tolist())  # without the tracks of strangers
     # no kernel on this thread: the writer says -1 then
     kern_s = np.where(kern_s < start_s, np.nan, kern_s)
     end_s = np.where(end_s < start_s, np.nan, end_s)
@@ -404,7 +405,7 @@ def _of_side(side: Side, columns: IntervalColumns, told: _Told) -> _OfSide:
 
 
 def _on_zero_times(executions: Executions, tracks: Sequence[Track], runs: int) -> Iterator[_Note]:
-    """What to do about each file of which OpenCL measured nothing."""
+    """A note for each file in which OpenCL measured nothing."""
     is_opencl = [track.side == DEVICE and "opencl" in track.name for track in tracks]
     if not any(is_opencl):
         return
@@ -417,7 +418,7 @@ def _on_zero_times(executions: Executions, tracks: Sequence[Track], runs: int) -
 
 
 def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) -> Iterator[_Note]:
-    """Notes on what was left out, `rows` being those of the operators with an entry."""
+    """Notes on entries that were left out; `rows` are the operators' rows of all entries."""
     is_stranger, is_empty = rows == _STRANGER, columns.sizes == 0
     if not (is_stranger.any() or is_empty.any()):
         return
@@ -434,7 +435,7 @@ def _on_entries(side: str, columns: IntervalColumns, rows: NDArray[np.int64]) ->
 def _on_times(
     side: str, columns: _Columns, is_late: NDArray[np.bool_], file_of: NDArray[np.int64]
 ) -> Iterator[_Note]:
-    """Notes on times that are N/A, the intervals that are late being known."""
+    """Notes on times that are N/A, and on wait times without the executions that are late."""
     is_unknown = np.isnan(columns.duration_s)
     if is_unknown.any():
         unknown = np.zeros(len(file_of), np.bool_)
@@ -459,7 +460,7 @@ def _on_times(
 
 
 def _said(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Iterator[_Note]:
-    """A note on each file that is in `file_of`, with how often it is."""
+    """A note on each file in `file_of`; `text` makes it from how often the file occurs."""
     for file, times in enumerate(np.bincount(file_of).tolist()):
         if times:
             yield file, text(times)
@@ -473,11 +474,11 @@ def _on_strangers(section: str, count: int) -> str:
 def _work(
     footprints: Iterable[Footprint], field: str, file_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Iterable[_Note]]:
-    """What operators compute or move, and a note on what cannot be."""
+    """The computation or memory of operators, and notes on negative values."""
     amounts = numbers(footprints, field)
     is_negative = amounts < 0
     if not is_negative.any():
-        return np.abs(amounts), ()  # of -0
+        return np.abs(amounts), ()  # -0 becomes 0
     amounts[is_negative] = np.nan
     notes = _said(
         file_of[is_negative],
@@ -493,7 +494,7 @@ def _optional_columns(
     footprints: Sequence[Footprint],
     graphs: Sequence[Graph],
 ) -> dict[str, Any]:
-    """What is asked for of `OPTIONAL_COLUMNS`, by name. Raises `BrokenPartError`."""
+    """The optional columns that are asked for, by name. Raises `BrokenPartError`."""
     makers: dict[str, Callable[[], Categorical[Any]]] = {
         "in_shapes": lambda: _texts(footprints, "in_shapes").mapped(IN_SHAPES.of_optional),
         "in_strides": lambda: _layouts(footprints).mapped(IN_LAYOUTS.of_optional),
@@ -506,7 +507,7 @@ def _optional_columns(
 
 
 def _compute_dtype(dtypes: Dtypes) -> str | None:
-    """That of the first input whose dtype is known."""
+    """The canonical dtype of the first input whose dtype is known."""
     known = next(filter(None, dtypes), None)
     return None if known is None else dtype_of(known)
 
@@ -522,7 +523,7 @@ def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
 
 
 def _parameters(text: bytes) -> Parameters | None:
-    """The parameters in `text` by name, those of an array by place; null is none."""
+    """The parameters in `text` by name, those of an array by index; null is left out."""
     found = PARAMETERS.of_optional(text)
     if found is None:
         return None
@@ -533,7 +534,7 @@ def _parameters(text: bytes) -> Parameters | None:
 
 
 def _scalar(value: Any) -> int | float | str:
-    """A number or a text; anything else as JSON, and so is a whole number of over 64 bits."""
+    """A number or a text; JSON for anything else, and for whole numbers of over 64 bits."""
     if isinstance(value, (str, float)):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
@@ -544,9 +545,9 @@ def _scalar(value: Any) -> int | float | str:
 def _on_stale_footprints(footprints: Sequence[Footprint], graph: Graph) -> Iterator[str]:
     """A note if shapes changed between runs: footprints are the first run's, times the last's.
 
-    What the last run computed is in the variables. The first output is compared, because behind it
-    there may be workspaces, which footprints leave out; where one has changed somewhere, all
-    inputs are too, for what is of one shape whatever its input (a sum) changes no output.
+    The variables have the shapes of the last run. Only the first output of each operator is
+    compared, because workspaces may follow it, which footprints leave out. If any has changed, all
+    inputs are compared too: some operators (a sum) have the same output shape for any input.
     """
     operators, variables = graph.operator.values(), graph.var
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
@@ -558,7 +559,7 @@ def _on_stale_footprints(footprints: Sequence[Footprint], graph: Graph) -> Itera
             return
         stale = np.array([_has_changed(*pair) for pair in zip(recorded, computed, strict=True)])
         stale |= _stale_inputs(_texts(footprints, "in_shapes"), _inputs(operators), variables)
-    except AttributeError:  # null in place of an object
+    except AttributeError:  # null instead of an object
         yield "the shapes of the runs cannot be compared: static_infer_tags are null"
         return
     yield (
@@ -599,16 +600,16 @@ def _stale_inputs(
 
 
 def _inferred_shapes(ids: Sequence[str], variables: Mapping[str, Variable]) -> list[bytes]:
-    """The JSON of the shape of each variable in the last run, empty where it is not told.
+    """The JSON of the shape of each variable in the last run, empty where it is not known.
 
-    Raises `AttributeError` where null stands in place of an object.
+    Raises `AttributeError` if there is null instead of an object.
     """
     found = map(variables.get, ids, repeat(NO_VARIABLE))
     return texts(found, "static_infer_tags.SHAPE.inferred_result")
 
 
 def _shape(text: bytes) -> Shape | None:
-    """The shape in `text`; None for what is none, as where the writer left it out for its size."""
+    """The shape in `text`; None if it is no shape, such as one too large for the writer."""
     try:
         return INFERRED_SHAPE.of_optional(text)
     except BrokenPartError:
@@ -634,7 +635,7 @@ def _dtype(memory_plan: bytes) -> str | None:
 
 
 def _tensors(graph: Graph) -> tuple[Tensors, Uses]:
-    """The variables of the graph, with the shapes of the last run, and what uses them."""
+    """The variables of the graph, with the shapes of the last run, and which operators use them."""
     from profile_analyze.model.tables import Tensors, Uses  # few questions need them
 
     ids = list(graph.var)

@@ -1,4 +1,4 @@
-"""MegEngine's words, in the words of every runtime (`model.terms`)."""
+"""Translates MegEngine's terms to those of every runtime (`model.terms`)."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
     ),
 }
-"""The types of each category, by how their names begin; names as in MegEngine 1.13."""
+"""The types of each category, by how their names begin, as of MegEngine 1.13."""
 
 _COPY: Final = "Copy"
-"""The one type that copies from comp node to comp node."""
+"""The only type that copies from comp node to comp node."""
 
 _DTYPES: Final[Mapping[str, str]] = {
     "Float32": "fp32",
@@ -86,12 +86,12 @@ _BYTES_OF: Final[Mapping[str, float]] = {
 
 _CPU: Final = ('CompNode("cpu', 'CompNode("multithread')
 _CPU_CLOCK_S: Final = 1e-6
-"""What the clock of a CPU's comp node resolves."""
+"""The resolution of the clock of a CPU's comp node."""
 
 
 @lru_cache(maxsize=1024)
 def category_of(type_: str) -> str:
-    """One of `terms.CATEGORIES` for a type of operator."""
+    """The category of a type of operator: one of `terms.CATEGORIES`."""
     if type_ == _COPY:
         return COPY
     return next(
@@ -100,7 +100,7 @@ def category_of(type_: str) -> str:
 
 
 def dtype_of(name: str) -> str:
-    """The canonical name of a dtype; the name itself where there is none."""
+    """The canonical name of a dtype; `name` itself if there is none."""
     return _DTYPES.get(name, name)
 
 
@@ -110,7 +110,7 @@ def bytes_of(dtype: str | None) -> float:
 
 
 def track_of(name: str, side: Side) -> Track:
-    """The comp node or host thread of that name. Each may have a zero of its own.
+    """The comp node or host thread of that name. Each has its own clock, as zeros may differ.
 
     Several of them work on one operator at the same time.
     """

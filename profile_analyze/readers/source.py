@@ -1,4 +1,4 @@
-"""What readers read from: the first bytes of an input, all of them, or chunks of them."""
+"""The input of readers: its first bytes, all bytes at once, or chunks."""
 
 from __future__ import annotations
 

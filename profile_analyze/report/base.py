@@ -1,4 +1,4 @@
-"""What is handed to a renderer, and what a renderer is."""
+"""The interface of renderers, and what they get: a report and a display."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 ALL_COLUMNS: Final = "all"
 
 _AT_ONCE: Final = 1 << 20
-"""Characters: a long piece is not held twice, as text and as bytes."""
+"""How many characters are encoded at once, so that a long piece is not held as text and as
+bytes."""
 
 S = TypeVar("S")
 
@@ -31,7 +32,7 @@ class Report(NamedTuple):
 
     sections: tuple[Section, ...] = ()
     source: Profile | Comparison | None = None
-    """What was asked, for formats that describe it."""
+    """The profile or comparison, for formats that describe it."""
     notes: tuple[str, ...] = ()
     """What a person should know, for formats that carry it."""
 
@@ -46,10 +47,10 @@ class Report(NamedTuple):
         source: Profile | Comparison | None = None,
         notes: tuple[str, ...] = (),
     ) -> Report:
-        """The report on these: the summary first, then the tables, then the verdicts of a gate.
+        """Make a report: the summary first, then the tables, then the verdicts of a gate.
 
-        `columns` are what the tables show, in this order, `all` for all that they have; empty for
-        what the format shows by itself.
+        `columns` are the columns that tables show, in this order: `all` for all columns, empty for
+        the format's default.
         """
         from profile_analyze.report.facts import sections_of
 
@@ -69,14 +70,14 @@ def chosen_columns(columns: tuple[str, ...], table: Table) -> tuple[str, ...]:
 
 
 class Display(NamedTuple):
-    """What the text is for: renderers are told, and never ask."""
+    """Where the output is shown. Renderers use this alone, and never ask the terminal."""
 
     encoding: str = "utf-8"
-    """What text for people is encoded in; what it cannot express is written as escapes."""
+    """The encoding of text for people. Characters that it lacks are written as escapes."""
     width: int | None = None
     """How many columns the terminal has; None where lines may have any length."""
     color: bool = False
-    """Whether the terminal is to be told of colours."""
+    """Whether to write colours."""
 
     def can_show(self, text: str) -> bool:
         """Whether the encoding has all characters of `text`."""
@@ -94,29 +95,30 @@ class Renderer(Protocol):
     """One output format: a report in, bytes out."""
 
     name: str
-    """What it is called on the command line."""
+    """Its name on the command line."""
     for_programs: bool
-    """Whether programs read it: then it is UTF-8 whatever the terminal's encoding."""
+    """Whether it is for programs. It is then UTF-8, whatever the terminal's encoding."""
     libraries: tuple[str, ...]
-    """What it imports when it writes, so that it can be imported while a file is read."""
+    """The libraries that it imports when it writes, so that they can be imported while a file is
+    read."""
     suffixes: tuple[str, ...]
     """Which files are written in it unless another format is asked for, such as `.csv`."""
     has_tables: bool
-    """Whether it shows tables and totals; otherwise only verdicts, and sentences."""
+    """Whether it shows tables and totals; otherwise only verdicts and sentences."""
     has_summary_beside_tables: bool
-    """Whether it has the summary, verdicts and notes where it has tables, or else rows alone."""
+    """Whether it shows the summary, verdicts and notes beside tables, or only their rows."""
     needs: Need
-    """What must be asked for, or it would say nothing: `conditions` of a gate, `findings` of a gate
-    or of a comparison; empty for nothing."""
+    """What the call must ask for, or the output would be empty: `conditions` of a gate, `findings`
+    of a gate or a comparison. Empty if nothing is needed."""
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
-        """The columns that it shows of an answer to `query` unless others are asked for.
+        """The columns that it shows of an answer to `query` by default.
 
         `several_runs` says whether the answer is of more than one run.
         """
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
-        """The report as a file has it, in pieces: it may be long."""
+        """The report as bytes, in pieces, because it may be long."""
 
 
 def encoded(texts: Iterable[str], encoding: str) -> Iterator[bytes]:

@@ -22,18 +22,18 @@ _POINT: Final = TextWrapper(
 _INTRODUCTION: Final = """\
 # Columns
 
-What can be shown (`--columns`), filtered (`--where`, `--having`) and ordered by (`--order-by`);
-this is what `profile-analyze --columns help` prints. Running sums can only be shown, shapes and
-parameters as a whole have no order. In brackets: the unit, and the name in the forms for programs
-(csv, json, jsonl), where numbers are in that unit.
+The columns that can be shown (`--columns`), filtered (`--where`, `--having`) and ordered by
+(`--order-by`). `profile-analyze --columns help` prints this page. Running sums can only be shown.
+Shapes and parameters as a whole have no order. In brackets: the unit, and the name in output
+formats for programs (csv, json, jsonl), where numbers are in that unit.
 
 N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
 """
 
 _TOLERANCE: Final = """\
 In conditions, measured times are equal if they differ by at most half a nanosecond, because
-differences of clock readings carry rounding noise. They are {}, and aggregates of these. All other
-numbers are compared exactly, also times that are worked out, such as memory_time and lost.
+differences of clock readings carry rounding noise. These are {}, and their aggregates. All other
+numbers are compared exactly, including computed times such as memory_time and lost.
 """
 
 _CONVENTIONS: Final = """\
@@ -43,17 +43,17 @@ _CONVENTIONS: Final = """\
   a lower bound of the traffic, as caches may be too small to read everything only once.
 - Operators of the category copy, and of data movement if their computation is known, only move
   data: what the profile calls their computation counts elements, so only the bandwidth bounds them.
-- Not held against a roof: times of the host, wait times, times of 0, those below the clock's
-  resolution, operators whose computation or memory is not known, and dtypes for
-  which the device has no known rate. An efficiency over 100% is shown: see the note beside it.
+- Not judged against a roof: times of the host, wait times, times of 0, times below the clock's
+  resolution, operators whose computation or memory is not known, and dtypes for which the device
+  has no known rate. An efficiency over 100% is shown, and a note says what it means.
 """
 
 _MADE: Final = """\
 ## Made from these
 
 - `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`. Numbers
-  are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are texts, as JSON
-  writes them without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
+  are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
+  text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
 - `name~REGEX`: the part of the name that the pattern finds, or its first group if it has one; N/A
   where it finds nothing. For other texts likewise: `type~^(Conv)`. Commas separate columns, but for
   those within brackets or behind a backslash. `--where` has `name ~ REGEX` instead.
@@ -69,29 +69,30 @@ _SHOWN: Final = """\
 ## How columns are shown
 
 - A column that is named twice in `--columns` is shown once.
-- With another `--aggregate` than sum or count, columns that it makes are shown by its name: `time`
-  is `time max` with `--aggregate max`, and `time_max_s` for programs. They are {aggregated}. In
-  conditions and orders they keep their plain names, and all other columns do everywhere.
-- csv, json and jsonl show by themselves, of operators: id, name, type, time, share, computation,
-  flops, memory, bandwidth, in_shapes, in_strides and out_shapes; of groups: their keys, count, the
-  times, and share to bandwidth. Of several runs there is spread before share; with `--peaks` there
-  are bound, efficiency, lost and gain after bandwidth; with `--compare` base, difference, change,
-  ratio, ratio_low, ratio_high, p_value, match and verdict after time. `--columns all` shows all.
+- An `--aggregate` other than sum or count renames the columns that it computes: `max` shows `time`
+  as `time max`, and as `time_max_s` for programs. These columns are {aggregated}. Conditions and
+  orders use the plain names. All other columns are never renamed.
+- By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
+  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. Of groups they show
+  the keys, count, the times, and share to bandwidth. Several runs add spread before share.
+  `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
+  difference, change, ratio, ratio_low, ratio_high, p_value, match and verdict after time.
+  `--columns all` shows all columns.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
-  also in csv. json and jsonl have the characters themselves, in JSON's own escapes (`\\u001b`).
+  in csv too. json and jsonl have the characters themselves, in JSON's own escapes (`\\u001b`).
 """
 
 
 def column_list() -> str:
-    """Every column with its unit, its meaning, and what it is of groups, in Markdown."""
+    """Every column with its unit, its meaning, and its value for groups, in Markdown."""
     of_operators = [column for column in CATALOG if column.of_operators]
     plain = [one for one in of_operators if not (one.needs_peaks or one.needs_base)]
     sections = {
-        "Texts, which groups can be formed by": [one for one in plain if one.is_key],
+        "Group keys": [one for one in plain if one.is_key],
         "Numbers": [one for one in plain if not one.is_key],
         "With --peaks": [one for one in of_operators if one.needs_peaks],
         "With --compare": [one for one in of_operators if one.needs_base],
-        "Of groups alone": [column for column in CATALOG if not column.of_operators],
+        "Groups only": [column for column in CATALOG if not column.of_operators],
     }
     return "\n".join(
         [
@@ -141,14 +142,14 @@ def _brackets(column: Column) -> str:
 
 
 def _of_groups(column: Column) -> str:
-    """What a group's value is, where that is worth a word."""
+    """What a group's value is, unless that is obvious."""
     if column.of_groups == AGGREGATED:
-        return "; of a group: as `--aggregate` says, its sum otherwise"
+        return "; for a group: the sum, or what `--aggregate` says"
     if isinstance(column.of_groups, RatioOfSums):
         above, below = column.of_groups
         return (
-            f"; of a group: sum of {above} / sum of {below} over the operators that have both, for "
-            "aggregates other than sum and mean that of the operators' own"
+            f"; for a group: sum of {above} / sum of {below} over the operators that have both; an "
+            "aggregate other than sum and mean is of the operators' own values"
         )
     if column.of_groups is None and not column.is_key:
         return "; operators only"

@@ -1,4 +1,4 @@
-"""Which columns formats show by themselves, unless others are asked for."""
+"""The columns that output formats show by default."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def rates(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """What formats show of a row beside its time.
+    """The columns that formats show beside the time.
 
-    More where there are peaks or a base to compare with, and where the time varies from run to run.
+    There are more with peaks, with a baseline, and with several runs.
     """
     return (
         *compared_of(query),
@@ -23,32 +23,32 @@ def rates(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def compared_of(query: Query) -> tuple[str, ...]:
-    """What is shown of how far a row is from its base; nothing without one."""
+    """The columns on the difference to the baseline; none without one."""
     compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
     return tuple(name for name in compared if name not in query.by)
 
 
 def judged_of(query: Query) -> tuple[str, ...]:
-    """What is shown of how far a row is from its roof; nothing without peaks."""
+    """The columns on the distance to the roof; none without peaks."""
     judged = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
     return tuple(name for name in judged if name not in query.by)
 
 
 def varying(*, several_runs: bool) -> tuple[str, ...]:
-    """What is shown of how a row's time varies from run to run; nothing where there is one run."""
+    """The columns on how the time varies from run to run; none with one run."""
     return ("spread",) if several_runs else ()
 
 
 def columns_of_groups(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """What formats with a column for each show of groups."""
+    """The default columns of groups, in formats where each has a column of its own."""
     return (*query.by, "count", *query.times, *rates(query, several_runs=several_runs))
 
 
 def with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    """Those of `names` that have a value in some row, and what groups are by.
+    """Those of `names` that have a value in some row, and the group keys.
 
-    Also the calls, where operators have several in a run, and the work where there are no times.
-    All of `names` where nothing would be left, as in a table without rows.
+    Calls are added if operators have several in a run, and work if there are no times. If nothing
+    would be left, as in a table without rows, all of `names` are kept.
     """
     candidates = _with_others(names, table)
     left = tuple(name for name in candidates if table.has_values(name))

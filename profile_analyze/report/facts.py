@@ -59,11 +59,11 @@ class Fact(NamedTuple):
     text: Callable[[Summary], str] | None = None
     """How people read it; empty to leave its line out."""
     lines: Callable[[Summary], Iterator[Line]] | None = None
-    """Instead of `label` and `text`: for one that takes as many lines as it has records."""
+    """Instead of `label` and `text`, for a fact with a line for each of its records."""
     sentences: Callable[[Summary], Iterator[str]] | None = None
-    """What follows from it, in words."""
+    """Conclusions from it, in words."""
     told_with: str = ""
-    """The fact of the same group whose line or sentences say it, where it has none of its own."""
+    """The fact of the same group whose line or sentences say it, if it has none of its own."""
 
     def shown(self, summary: Summary) -> FactValue:
         """What programs get and people read of `summary`."""
@@ -89,7 +89,7 @@ class FactGroup(NamedTuple):
 
 
 def sections_of(summary: Summary) -> tuple[Section, ...]:
-    """The facts of `summary`, group by group, and then what follows from them in words."""
+    """The facts of `summary`, group by group, and then conclusions in words."""
     groups = [group for group in GROUPS if group.applies(summary)]
     facts = [
         Facts(group.name, tuple(fact.shown(summary) for fact in group.facts)) for group in groups
@@ -111,7 +111,7 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, float) else value
 
 
-# What JSON has of a fact.
+# The JSON schema of a fact.
 
 NUMBER: Final = {"$ref": "#/$defs/number"}
 COUNT: Final = {"type": "integer", "minimum": 1}
@@ -155,7 +155,7 @@ def _total_and_mean(total_s: float, mean_s: float) -> str:
 
 
 def _of_a_model(summary: Summary, amount: float, unit: str) -> str:
-    """What people read where there are no times, which matter more."""
+    """The amount as people read it; empty if there are times, which matter more."""
     return "" if summary.has_times else " ".join(scaled(amount, unit))
 
 
@@ -229,7 +229,7 @@ _TOTALS: Final = (
     Fact(
         "copy_time_mean_s",
         "s",
-        "The mean time of these copies.",
+        "The mean time of a copy between devices.",
         lambda summary: summary.copy and summary.copy.mean_s,
         NUMBER,
         told_with="copy_time_s",
@@ -246,7 +246,7 @@ _TOTALS: Final = (
     Fact(
         "copy_wait_time_mean_s",
         "s",
-        "The mean of these waits.",
+        "The mean time that a copy between devices waited for its first kernel.",
         lambda summary: summary.copy and summary.copy.wait_mean_s,
         NUMBER,
         told_with="copy_wait_time_s",
@@ -254,7 +254,7 @@ _TOTALS: Final = (
     Fact(
         "runs",
         "1",
-        "How many runs the totals are of.",
+        "The number of runs that the totals are of.",
         lambda summary: summary.runs,
         COUNT,
         label="runs",
@@ -271,7 +271,7 @@ _TOTALS: Final = (
 )
 
 
-# The comparison with a base.
+# The comparison with a baseline.
 
 _HIDDEN: Final = f"{NOT_AVAILABLE} (drift is corrected)"
 
@@ -328,7 +328,7 @@ def _largest_differences(summary: Summary) -> Iterator[str]:
     told = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not told or not _is_known(summary):
         return
-    # of a difference that is more than noise, and where no part is larger than the whole
+    # shares make sense if the difference is more than noise, and no part exceeds the whole
     with_shares = change.verdict in ("slower", "faster", None) and all(
         0 <= one.share <= 1 for one in told
     )
@@ -369,7 +369,7 @@ def _verdict_counts(summary: Summary) -> Iterator[str]:
 _CONTRIBUTION: Final = {
     "label": TEXT,
     "difference_s": {"type": "number"},
-    "share": {"description": "Of the difference of the whole.", **NUMBER},
+    "share": {"description": "The share of the whole difference.", **NUMBER},
     "ratio": NUMBER,
     "verdict": VERDICT,
 }
@@ -389,7 +389,7 @@ _COMPARISON: Final = (
     Fact(
         "base_device_time_s",
         "s",
-        "The device time of all operators of the base.",
+        "The device time of all operators of the baseline.",
         lambda summary: _change(summary).base_time_s,
         NUMBER,
         label="base device time",
@@ -398,7 +398,7 @@ _COMPARISON: Final = (
     Fact(
         "base_runs",
         "1",
-        "How many runs of the base there are.",
+        "The number of runs of the baseline.",
         lambda summary: _change(summary).base_runs,
         COUNT,
         label="base runs",
@@ -411,7 +411,7 @@ _COMPARISON: Final = (
     Fact(
         "base_spread",
         "1",
-        "Half the interquartile range of the base's device time over its median.",
+        "Half the interquartile range of the baseline's device time over its median.",
         lambda summary: _change(summary).base_spread,
         NUMBER,
         told_with="base_runs",
@@ -419,7 +419,7 @@ _COMPARISON: Final = (
     Fact(
         "difference_s",
         "s",
-        "The device time less that of the base.",
+        "The device time minus that of the baseline.",
         lambda summary: _change(summary).difference_s,
         NUMBER,
         label="difference",
@@ -428,7 +428,7 @@ _COMPARISON: Final = (
     Fact(
         "change",
         "1",
-        "The difference as a fraction of the base.",
+        "The difference as a fraction of the baseline's device time.",
         lambda summary: _change(summary).change,
         NUMBER,
         told_with="difference_s",
@@ -436,7 +436,7 @@ _COMPARISON: Final = (
     Fact(
         "ratio",
         "1",
-        "The device time over that of the base.",
+        "The device time over that of the baseline.",
         lambda summary: _change(summary).ratio,
         NUMBER,
         label="ratio",
@@ -453,7 +453,7 @@ _COMPARISON: Final = (
     Fact(
         "ratio_high",
         "1",
-        "The upper end of that interval.",
+        "The upper end of the 95 % confidence interval of the ratio of medians.",
         lambda summary: _change(summary).high,
         NUMBER,
         told_with="ratio",
@@ -461,7 +461,7 @@ _COMPARISON: Final = (
     Fact(
         "p_value",
         "1",
-        "How often chance alone sets the two so far apart.",
+        "How often chance alone makes a difference at least this large.",
         lambda summary: _change(summary).p_value,
         NUMBER,
         told_with="verdict",
@@ -469,7 +469,7 @@ _COMPARISON: Final = (
     Fact(
         "verdict",
         "",
-        "What the statistics say of the whole; null with fewer than four runs a side.",
+        "The verdict on the whole; null with fewer than four runs on a side.",
         lambda summary: _change(summary).verdict,
         VERDICT,
         label="verdict",
@@ -479,7 +479,7 @@ _COMPARISON: Final = (
     Fact(
         "unit",
         "",
-        "What the statistics count: runs, of which each process has one, processes or iterations.",
+        "What the statistics count: runs (if each process has one), processes or iterations.",
         lambda summary: _change(summary).unit,
         {"enum": ["runs", "processes", "iterations"]},
         told_with="verdict",
@@ -495,7 +495,7 @@ _COMPARISON: Final = (
     Fact(
         "largest_differences_by",
         "",
-        "What these are grouped by.",
+        "The keys that largest_differences are grouped by.",
         lambda summary: list(_change(summary).by),
         {"type": "array", "items": TEXT},
         told_with="largest_differences",
@@ -503,7 +503,7 @@ _COMPARISON: Final = (
     Fact(
         "called",
         "",
-        "The rows that are slower or faster, those with the largest differences.",
+        "Of the rows that are slower or faster, those with the largest differences.",
         lambda summary: list(map(_contribution_record, _change(summary).called)),
         list_schema(_CONTRIBUTION),
         sentences=_called,
@@ -511,7 +511,7 @@ _COMPARISON: Final = (
     Fact(
         "verdicts",
         "",
-        "How many rows (operators, or groups where some are asked for) have each verdict; N/A too.",
+        "The number of rows (operators, or groups if asked for) with each verdict, N/A included.",
         lambda summary: dict(_change(summary).verdicts),
         {"type": "object", "additionalProperties": COUNT},
         sentences=_verdict_counts,
@@ -519,7 +519,7 @@ _COMPARISON: Final = (
 )
 
 
-# How all stands against the peaks of a device.
+# How all operators compare with the peaks of a device.
 
 
 def _judgement(summary: Summary) -> Judgement:
@@ -591,7 +591,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "additionalProperties": {"type": "number"},
         },
         "bandwidth_bytes_per_s": {"type": "number"},
-        "dtype": {"description": "Of operators whose own is unknown.", **TEXT},
+        "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
         "source": TEXT,
     }
 )
@@ -602,7 +602,10 @@ _WINNER: Final = {
     "judged": {"description": "How many of them have a least possible time.", "type": "integer"},
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
-    "total_time_s": {"description": "Of the whole, with this group at its roof.", "type": "number"},
+    "total_time_s": {
+        "description": "The time of the whole, with this group at its roof.",
+        "type": "number",
+    },
     "gain": {"description": "How many times as fast the whole would be.", "type": "number"},
 }
 
@@ -625,7 +628,7 @@ _ROOFLINE: Final = (
     Fact(
         "rates",
         "",
-        "What judged operators compute in, with the share of the device time.",
+        "The dtypes that judged operators compute in, with their shares of the device time.",
         lambda summary: [
             {"dtype": dtype, "flops": rate, "share": share}
             for dtype, rate, share in _judgement(summary).rates
@@ -645,7 +648,7 @@ _ROOFLINE: Final = (
     Fact(
         "memory_unknown",
         "",
-        "The types with most time in the other operators.",
+        "The types that take most time among the operators whose memory is unknown.",
         lambda summary: [
             {"type": name, "share": share} for name, share in _judgement(summary).memory_unknown
         ],
@@ -664,7 +667,7 @@ _ROOFLINE: Final = (
     Fact(
         "efficiency",
         "1",
-        "Least possible time over time, of these operators.",
+        "Least possible time over time, of the judged operators.",
         lambda summary: _judgement(summary).efficiency,
         NUMBER,
         label="efficiency of that",
@@ -673,7 +676,7 @@ _ROOFLINE: Final = (
     Fact(
         "lost_s",
         "s",
-        "Time less least possible time, of these operators.",
+        "Time minus least possible time, of the judged operators.",
         lambda summary: _judgement(summary).lost_s,
         NUMBER,
         label="lost",
@@ -699,14 +702,14 @@ GROUPS: Final = (
     ),
     FactGroup(
         "comparison",
-        "How the device time of all operators differs from that of the base; null without "
+        "How the device time of all operators differs from that of the baseline; null without "
         "--compare.",
         _COMPARISON,
         lambda summary: summary.change is not None,
     ),
     FactGroup(
         "roofline",
-        "How all operators stand against the peaks of a device; null without --peaks.",
+        "How all operators compare with the peaks of a device; null without --peaks.",
         _ROOFLINE,
         lambda summary: summary.judgement is not None,
     ),
@@ -715,7 +718,7 @@ GROUPS: Final = (
 
 
 def roofline_caption(summary: Summary) -> str:
-    """What a picture of the roofline says of all operators; empty without peaks."""
+    """The caption of a picture of the roofline, on all operators; empty without peaks."""
     judgement = summary.judgement
     if judgement is None:
         return ""

@@ -1,4 +1,4 @@
-"""What the formats for people have in common: one part after another, as text."""
+"""The common part of the output formats for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class PeopleRenderer(ABC):
-    """See `Renderer`. A format writes each kind of section; empty lines stand between them."""
+    """See `Renderer`. A subclass writes each kind of section; empty lines separate them."""
 
     for_programs = False
     libraries: tuple[str, ...] = LIBRARIES
@@ -31,7 +31,7 @@ class PeopleRenderer(ABC):
     has_summary_beside_tables = True
     needs: Need = ""
     before_sentences: ClassVar[str] = "\n"
-    """What stands between facts and the sentences that follow from them."""
+    """The separator between facts and the sentences that follow from them."""
 
     @abstractmethod
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class PeopleRenderer(ABC):
         return "\n".join(texts)
 
     def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """What became of conditions, a line each."""
+        """The verdicts on conditions, a line each."""
         return "\n".join(map(gate_sentence, verdicts))
 
     def names_of(self, section: TableSection) -> tuple[str, ...]:
@@ -74,10 +74,10 @@ class PeopleRenderer(ABC):
         yield "\n"
 
     def _parts(self, sections: Sequence[Section], display: Display) -> Iterator[Iterable[str]]:
-        """The parts that some sections of one kind become: facts and sentences one together.
+        """The parts of the sections of one kind. All facts are one part, and so are all sentences.
 
-        What the display's encoding does not have is escaped here in sentences, whose width
-        nothing depends on.
+        Characters that the display's encoding lacks are escaped here. Tables escape their own,
+        because their layout depends on the width.
         """
         lines = [line for one in sections if isinstance(one, Facts) for line in one.lines]
         texts = [text for one in sections if isinstance(one, Sentences) for text in one.texts]

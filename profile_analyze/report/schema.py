@@ -1,6 +1,6 @@
-"""The JSON Schema of what the format json writes: docs/report.schema.json.
+"""The JSON Schema of the output format json: docs/report.schema.json.
 
-What it says of the summary comes from the register of facts.
+The schema of the summary is made from the register of facts.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def schema() -> dict[str, Any]:
     """The schema of a whole document."""
     totals, *others = GROUPS
     properties = {
-        "version": _said("Of this shape; it changes when the shape does.", {"const": VERSION}),
+        "version": _said("The version of this schema.", {"const": VERSION}),
         "profile": _or_null(_profile()),
         "base": _or_null(_base()),
         "summary": _or_null(_facts(totals, {group.name: _defined(group.name) for group in others})),
         "tables": _said(
-            "The tables that were asked for; of one name they differ by their measure.",
+            "The tables that were asked for. Tables of the same name differ in their measure.",
             {"type": "array", "items": _defined("table")},
         ),
         "gate": _said(
-            "What became of each --fail-if.", {"type": "array", "items": _defined("condition")}
+            "The verdict on each --fail-if.", {"type": "array", "items": _defined("condition")}
         ),
         "notes": _said(
             "What a person should know before trusting the numbers, a sentence each.", _TEXTS
@@ -81,19 +81,19 @@ def _profile() -> dict[str, Any]:
     return object_schema(
         {
             **_origin(),
-            "file": _said("The name it was read under; how many there are of several.", TEXT),
-            "files": _said("All of them, or all processes.", _TEXTS),
-            "level": _said("What rows are of.", {"enum": list(LEVELS)}),
-            "operators": _said("How many the graph has.", _AMOUNT),
-            "executions": _said("How many times they ran, as far as it is recorded.", _AMOUNT),
+            "file": _said("The name of the file; with several files, their number.", TEXT),
+            "files": _said("The names of all files, or of all processes.", _TEXTS),
+            "level": _said("The level of the rows.", {"enum": list(LEVELS)}),
+            "operators": _said("The number of operators.", _AMOUNT),
+            "executions": _said("The number of recorded executions.", _AMOUNT),
             "processes": COUNT,
-            "runs": _said("How many iterations, of all processes.", COUNT),
+            "runs": _said("The number of runs of all processes.", COUNT),
             "tracks": _said(
                 "Where operators ran: streams, threads and the like.",
                 {"type": "array", "items": object_schema(_track())},
             ),
         },
-        "What was asked; null where a library's report does not say.",
+        "The profile that was analysed; null if a report made by the library does not name it.",
     )
 
 
@@ -107,18 +107,18 @@ def _base() -> dict[str, Any]:
             "processes": COUNT,
             "runs": COUNT,
         },
-        "What it was compared with; null without --compare.",
+        "The baseline; null without --compare.",
     )
 
 
 def _origin() -> dict[str, Any]:
-    """Where a profile is from, and what its times are."""
+    """Where a profile is from, and what kind of times it has."""
     return {
         "format": _said("What wrote the profile.", TEXT),
         "format_version": _OPTIONAL_TEXT,
-        "times": _said("What its times are.", {"enum": [EACH, MEAN, ABSENT]}),
-        "averaged_over": _said("How many inferences a mean is of.", _OPTIONAL_COUNT),
-        "hardware": _said("What the file says of it.", _OPTIONAL_TEXT),
+        "times": _said("What kind of times it has.", {"enum": [EACH, MEAN, ABSENT]}),
+        "averaged_over": _said("How many inferences times are averaged over.", _OPTIONAL_COUNT),
+        "hardware": _said("What the file says about the hardware.", _OPTIONAL_TEXT),
     }
 
 
@@ -144,10 +144,16 @@ def _condition() -> dict[str, Any]:
             "ratio": NUMBER,
             "ratio_low": NUMBER,
             "ratio_high": NUMBER,
-            "time_low_s": _said("Of a limit that is not relative to a base.", NUMBER),
-            "time_high_s": NUMBER,
+            "time_low_s": _said(
+                "The lower end of the 95 % confidence interval of the time; null if the limit is "
+                "relative to the baseline.",
+                NUMBER,
+            ),
+            "time_high_s": _said("The upper end of that interval.", NUMBER),
             "p_value": _said("Corrected for the number of conditions.", NUMBER),
-            "unit": _said("What was counted.", {"enum": ["runs", "processes", "iterations"]}),
+            "unit": _said(
+                "What the statistics count.", {"enum": ["runs", "processes", "iterations"]}
+            ),
         }
     )
 
@@ -166,22 +172,22 @@ def _table() -> dict[str, Any]:
         {
             "name": _said("What the rows are.", {"enum": ["operators", "groups"]}),
             "measure": _said(
-                "What times are: on the device (time) or on the host, until the end or until the "
-                "first kernel (wait); from the launching call on (queue); without what ran inside "
-                "(self).",
+                "Which time: on the device (time) or host (host_time); until the first kernel "
+                "(wait, host_wait); from the end of the launching call to the start (queue); "
+                "without the executions nested inside (self).",
                 {"enum": list(MEASURES)},
             ),
             "query": _said(
-                "What was asked, by the names of the fields of the library's Query. aggregates: "
-                "the first but count is that of every column of a group.",
+                "The question: the fields of the library's Query by name. The first of aggregates "
+                "other than count applies to all columns of a group.",
                 {"type": "object", "required": [field.name for field in fields(Query)]},
             ),
-            "matched": _said("How many operators passed the filters.", _AMOUNT),
+            "matched": _said("The number of operators that passed the filters.", _AMOUNT),
             "available": _said(
-                "How many rows (operators or groups) there were before the first were taken.",
+                "The number of rows (operators or groups) before --top was applied.",
                 _AMOUNT,
             ),
-            "shown": _said("How many rows there are here.", _AMOUNT),
+            "shown": _said("The number of rows in this table.", _AMOUNT),
             "columns": {"type": "array", "items": column},
             "rows": _said(
                 "A value for each column: a number, a text, null, shapes as lists of lists of "

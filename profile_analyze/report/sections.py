@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 Line: TypeAlias = tuple[str, str]
-"""A fact as people read it: what it is called, and its value."""
+"""A fact as people read it: its label and its value."""
 
 
 class FactValue(NamedTuple):
@@ -20,7 +20,7 @@ class FactValue(NamedTuple):
     value: Any
     """A number in base units, a text, None for N/A, or a list or dictionary of these."""
     lines: tuple[Line, ...] = ()
-    """Nothing where another fact's line, or a sentence, says it."""
+    """Empty if the line of another fact, or a sentence, says it."""
 
 
 class Facts(NamedTuple):
@@ -49,7 +49,7 @@ class Facts(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """What follows from the facts, in words."""
+    """Conclusions from the facts, in words."""
 
     texts: tuple[str, ...]
 
@@ -59,11 +59,11 @@ class TableSection(NamedTuple):
 
     table: Table
     columns: tuple[str, ...] = ()
-    """In this order; empty for what the format shows by itself."""
+    """In this order; empty for the format's default columns."""
 
 
 class Verdicts(NamedTuple):
-    """What became of the conditions under which a pipeline is to fail."""
+    """The verdicts on the conditions under which a pipeline fails."""
 
     verdicts: tuple[FailVerdict, ...]
 
@@ -74,7 +74,7 @@ class Chart(NamedTuple):
     kind: Literal["roofline", "times"]
     table: Table
     caption: str = ""
-    """What the picture says above, beside what is drawn."""
+    """The text above the picture."""
 
 
 Section: TypeAlias = Facts | Sentences | TableSection | Verdicts | Chart

@@ -1,4 +1,4 @@
-"""Numbers within sentences: signs, intervals, what stands in brackets."""
+"""Numbers within sentences: signs, intervals, brackets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def between(low: str, high: str) -> str:
 
 
 def in_brackets(text: str) -> str:
-    """`text` behind another; nothing of what is empty or N/A."""
+    """`text` in brackets, to follow another; empty if `text` is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""
 
 
