@@ -26,7 +26,7 @@ HEAD_SIZE: Final = 1 << 16
 """How many bytes are nearly always enough to recognise a format."""
 CHUNK_SIZE: Final = 16 << 20
 _AHEAD: Final = 256 << 20  # bytes that are read ahead at most, in the time that the imports take
-_LARGE: Final = 1 << 20  # bytes; fewer are read in the time that a thread takes to start
+_LARGE: Final = 1 << 20  # bytes; for fewer neither a thread nor memory in advance is worth it
 _ALL: Final = 1 << 62  # bytes
 
 
@@ -179,7 +179,7 @@ class Source:
             if self._is_complete:
                 return
             stream = self._opened()
-            if in_place:
+            if in_place and stream.expected > _LARGE:
                 self._gathered.reserve(stream.expected)
             while not self._is_complete and self._gathered.size < wanted:
                 self._is_complete = not self._gathered.add_from(stream, wanted)
