@@ -305,12 +305,17 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
     executions = profile.executions
     process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
     by_process = np.argsort(process_of, kind="stable")
-    counts = np.bincount(process_of, minlength=len(profile.processes))
-    for rows in np.split(by_process, np.cumsum(counts)[:-1]):
-        times = blake2b(digest_size=16)
-        for values in (executions.start_s, executions.duration_s, executions.first_kernel_s):
-            times.update(values[rows].tobytes())
-        yield times.digest() if len(rows) else None
+    times = [
+        values[by_process]
+        for values in (executions.start_s, executions.duration_s, executions.first_kernel_s)
+    ]
+    end = 0
+    for rows in np.bincount(process_of, minlength=len(profile.processes)).tolist():
+        start, end = end, end + rows
+        digest = blake2b(digest_size=16)
+        for values in times:
+            digest.update(values[start:end].tobytes())
+        yield digest.digest() if rows else None
 
 
 def _devices_first(
