@@ -126,7 +126,8 @@ class Profile:
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Seconds of all operators together; NaN if none has a time.
 
-        With several runs, it is one of `columns.RUN_STATISTICS` of their totals.
+        With several runs, it is one of `columns.RUN_STATISTICS` of their totals. Where executions
+        nest, what is inside counts again until a level is chosen: see `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 
