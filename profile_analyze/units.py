@@ -122,7 +122,7 @@ def _product(number: str, factor: int | str) -> float:
     """The float nearest to `number` times `factor`, both of them decimal numbers.
 
     What is infinite, NaN or 0 as a float stays so, which also keeps exponents such as 1e999999999
-    from being written out. Raises `ValueError` if `number` is none.
+    from being written out. Raises `ValueError` if `number` is not a number.
     """
     nearest = float(number)
     if factor == 1 or nearest == 0 or not isfinite(nearest):

@@ -313,7 +313,7 @@ def _answers(
     source: Profile | Comparison,
 ) -> _Answers:
     """The answers to what is asked of what was read."""
-    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
 
@@ -326,7 +326,7 @@ def _answers(
     asked = profile_of(source)
     are_apart = set(device.split_by) & set(RUN_KEYS)
     taken_together = () if tables and are_apart else asked.notes_on_runs
-    on_base = source.notes if isinstance(source, Comparison) else ()
+    on_base = () if isinstance(source, Profile) else source.notes
     notes = [
         asked.notes,
         taken_together,

@@ -227,7 +227,7 @@ def _with_work_inside(
 ) -> Operators:
     """The operators, including the computation and memory of what ran inside their executions.
 
-    Work counts once: only that of the innermost executions that have some.
+    Work counts once: if an execution and another inside it both state it, the inner one counts.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(

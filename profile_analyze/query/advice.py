@@ -14,7 +14,6 @@ from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
-from profile_analyze.query.roof_notes import roof_notes
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def notes_on(
         *_on_parameters(query, profile),
         *_on_an_empty_answer(query, profile, selection),
         *_on_wait_times(query, operators, selection),
-        *(roof_notes(operators) if query.peaks else ()),
+        *_on_the_roofline(query, operators),
         *_on_the_order(query, rows, selection),
     )
 
@@ -186,6 +185,13 @@ def _on_wait_times(query: Query, operators: OperatorRows, selection: Selection) 
     ):
         total = seconds(operators.total_s)
         yield f"shares are of the total {MEASURES[query.measure].title}, {total} s"
+
+
+def _on_the_roofline(query: Query, operators: OperatorRows) -> Iterator[str]:
+    if query.peaks:
+        from profile_analyze.query.roof_notes import roof_notes  # few questions have peaks
+
+        yield from roof_notes(operators)
 
 
 def _on_the_order(

@@ -85,13 +85,13 @@ class _Parsed:
     """
 
     by_columns: tuple[Column, ...]
-    """`by`."""
+    """The columns that `by` names."""
     conditions: tuple[Condition, ...]
-    """`where`."""
+    """The conditions of `where`."""
     group_conditions: tuple[Condition, ...]
-    """`having`."""
+    """The conditions of `having`."""
     parsed_order: tuple[Order, ...]
-    """`order`."""
+    """The columns of `order`, the most important first."""
     used: tuple[Column, ...]
     """The columns that the question names."""
     has_default_order: bool
@@ -149,8 +149,8 @@ class Query(_Parsed):
         How the values of several runs become one: `median`, `mean`, `min` or `max`. A group's
         values are computed in each run first. Comparisons are of medians.
     split_by
-        Split operators by these keys of executions, besides those that the question names anyway.
-        With `run`, for example, each run has rows of its own.
+        Split operators by these keys of executions. Keys in `by` or in conditions are added. With
+        `run`, for example, each run has rows of its own.
     compared
         Whether the question is about a `Comparison`. It adds columns, and the default order is by
         the size of the difference.

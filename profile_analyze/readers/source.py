@@ -132,7 +132,7 @@ class Source:
             yield bytes(buffer)
 
     def read_ahead(self) -> None:
-        """Begin to read a large file in a thread. Errors wait until something is asked for.
+        """Begin to read a large file in a thread. An error is raised by the next call.
 
         The thread needs no interpreter while it reads, so libraries can be imported meanwhile.
         """

@@ -10,10 +10,11 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.machine import (
     ProgramRenderer,
     columns_in,
+    facts_alone,
     names_of,
     numbers,
 )
-from profile_analyze.report.sections import Facts, TableSection
+from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,14 +42,14 @@ class CsvRenderer(ProgramRenderer):
 
 
 def _texts(report: Report) -> Iterator[str]:
-    sections, groups = report.all_of(TableSection), report.all_of(Facts)
-    if groups and not sections:
-        facts = {name: value for group in groups for name, value in group.flat_values.items()}
+    facts = facts_alone(report)
+    if facts is not None:
         texts = (
             cell(value) if isinstance(value, str) else numbers([value], missing="")[0]
             for value in facts.values()
         )
         yield _lines([facts.keys(), texts])
+    sections = report.all_of(TableSection)
     several = len(sections) > 1
     for place, section in enumerate(sections):
         table, names = section.table, columns_in(section)

@@ -16,6 +16,7 @@ from profile_analyze.report.machine import (
     as_utf8,
     columns_in,
     dumped,
+    facts_alone,
     names_of,
     plain,
 )
@@ -71,11 +72,10 @@ class JsonLinesRenderer(ProgramRenderer):
 
 
 def _lines(report: Report) -> Iterator[str]:
-    sections, groups = report.all_of(TableSection), report.all_of(Facts)
-    if groups and not sections:
-        facts = {name: value for group in groups for name, value in group.flat_values.items()}
+    facts = facts_alone(report)
+    if facts is not None:
         yield dumped(plain(facts)) + "\n"
-    for section in sections:
+    for section in report.all_of(TableSection):
         table, names = section.table, columns_in(section)
         keys = ["measure", *names_of(table, names)]
         measures = [table.query.measure] * len(table)

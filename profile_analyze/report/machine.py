@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import columns_of_groups, rates
+from profile_analyze.report.sections import Facts, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
-    from profile_analyze.report.base import Need
-    from profile_analyze.report.sections import TableSection
+    from profile_analyze.report.base import Need, Report
 
 
 class ProgramRenderer:
@@ -49,6 +49,14 @@ class VerdictRenderer:
     ) -> tuple[str, ...]:
         """See `Renderer.columns`."""
         return ()
+
+
+def facts_alone(report: Report) -> dict[str, Any] | None:
+    """The values of the facts if a report has them and no table; otherwise None."""
+    groups = report.all_of(Facts)
+    if not groups or report.all_of(TableSection):
+        return None
+    return {name: value for group in groups for name, value in group.flat_values.items()}
 
 
 def columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
