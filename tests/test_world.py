@@ -242,7 +242,9 @@ def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
         "def stop(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "def answer():\n"
         f"    exec({(lost or 'stop()')!r}, globals())\n"
-        "    time.sleep(60)\n"
+        # in small steps: a signal between Python's last look for one and the system's sleep is
+        # heard only when that sleep is over
+        "    for _ in range(6000): time.sleep(0.01)\n"
         "run_process(answer)"
     )
     done = subprocess.run(
@@ -264,7 +266,7 @@ def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Si
         f"    files = [os.path.join({str(tmp_path)!r}, name) for name in os.listdir({str(tmp_path)!r})]\n"
         "    ahead = many.RunsAhead(files, (), 2)\n"
         "    print(*(one._process.pid for one in ahead._workers), flush=True)\n"
-        "    time.sleep(60)\n"
+        "    for _ in range(6000): time.sleep(0.01)\n"
         "run_process(answer)"
     )
     with subprocess.Popen(
