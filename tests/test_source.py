@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
+from profile_analyze.readers import content as content_module
 from profile_analyze.readers import source as source_module
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import examples
@@ -110,7 +111,8 @@ def test_first_bytes_content_and_chunks_are_of_the_same_bytes(
         return  # it would be taken for compressed
     expected = data.removeprefix(MARK)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_module, "_LARGE", 100)
+        for module in (source_module, content_module):
+            patch.setattr(module, "SMALL_SIZE", 100)
         patch.setattr(source_module, "_AHEAD", 100_000)
         with opened(where, packed, folder) as source:
             for wanted in asked:
@@ -279,10 +281,10 @@ def test_what_is_no_file_is_refused_by_every_question(tmp_path: Path) -> None:
             assert (caught.value.file, caught.value.reason) == (name or "''", reason)
 
 
-@pytest.mark.parametrize("size", [0, 3, 400_000])
+@pytest.mark.parametrize("size", [0, 3, 4_000_000])
 def test_a_file_that_shrinks_or_grows_is_read_to_its_end(tmp_path: Path, size: int) -> None:
     path = tmp_path / "input"
-    path.write_bytes(b"a" * 200_000)
+    path.write_bytes(b"a" * 2_000_000)
     source = Source(path)
     assert source.head(10) == b"a" * 10
     path.write_bytes(b"a" * size)

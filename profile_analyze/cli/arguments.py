@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
@@ -101,6 +102,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise QueryError(f"{message}; see {COMMAND} --help")
 
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
         """Write the help or the version; argparse itself ignores errors of writing."""
         _write(message)
@@ -120,7 +126,9 @@ def parser() -> argparse.ArgumentParser:
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        # argparse makes one to check each metavar; with a width it does not look for a terminal,
+        # and imports nothing for that
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
     )
     result.add_argument(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -401,9 +400,15 @@ def _display(arguments: argparse.Namespace) -> Display:
     on_terminal = sys.stdout.isatty()
     return Display(
         encoding=encoding_of_standard_output(),
-        width=shutil.get_terminal_size().columns if on_terminal else None,
+        width=_terminal_width() if on_terminal else None,
         color=always or (arguments.color == "auto" and on_terminal and _wants_color()),
     )
+
+
+def _terminal_width() -> int:
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def _wants_color() -> bool:

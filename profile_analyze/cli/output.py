@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -85,8 +84,10 @@ class NewFiles:
             raise _output_error(file, error) from None
 
     def _write_beside(self, file: str, pieces: Iterable[bytes]) -> None:
+        from tempfile import mkstemp  # takes as long to import as half of this package
+
         place = os.path.realpath(file)
-        handle, beside = tempfile.mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(place))  # noqa: PTH120
+        handle, beside = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(place))  # noqa: PTH120
         self._staged.append(_Staged(file, place, beside))
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(pieces)

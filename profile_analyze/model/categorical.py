@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.frozen import constant, freeze_arrays
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -70,12 +70,12 @@ class Categorical(Generic[T]):
     @classmethod
     def constant(cls, value: T, rows: int) -> Categorical[T]:
         """`rows` times the same value, which takes no memory a row."""
-        return cls(np.broadcast_to(np.int64(0), rows), (value,))
+        return cls(constant(np.int64(0), rows), (value,))
 
     @classmethod
     def missing(cls, rows: int) -> Categorical[T]:
         """`rows` times N/A, which takes no memory a row."""
-        return cls(np.broadcast_to(np.int64(MISSING_CODE), rows), ())
+        return cls(constant(np.int64(MISSING_CODE), rows), ())
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -66,8 +66,7 @@ def _on_operators(profile: Profile) -> Iterator[str]:
         yield f"operators: {len(operators)} rows have {distinct} distinct keys"
     yield from _on_categories(profile)
     for name in ("computation", "memory"):
-        values: Any = getattr(operators, name)
-        if np.isinf(values).any() or (values < 0).any():
+        if _is_negative_or_infinite(getattr(operators, name)):
             yield f"operators: {name} is negative or infinite"
     both = operators.not_loaded & operators.optional.keys()
     if both:
@@ -84,7 +83,7 @@ def _on_categories(profile: Profile) -> Iterator[str]:
     ):
         yield from _unknown(f"operators: {name}", getattr(operators, name).categories, known)
     for name, values in (("name", operators.name), ("level", operators.level)):
-        if (values.codes < 0).any():
+        if (_once(values.codes) < 0).any():
             yield f"operators: {name} is N/A"
 
 
@@ -104,11 +103,9 @@ def _on_executions(profile: Profile) -> Iterator[str]:
     ]
     yield from found
     for name in ("duration_s", "self_s", "first_kernel_s"):
-        values: Any = getattr(executions, name)
-        values = values[:1] if values.strides == (0,) else values
-        if (values < 0).any() or np.isinf(values).any():
+        if _is_negative_or_infinite(getattr(executions, name)):
             yield f"executions: {name} is negative or infinite"
-    if (executions.calls < 0).any():
+    if (_once(executions.calls) < 0).any():
         yield "executions: calls is negative"
     if not found and executions.nest:
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
@@ -158,13 +155,24 @@ def _on_other_tables(profile: Profile) -> Iterator[str]:
 def _references(
     table: str, column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
-    if indices.strides == (0,):  # the same in all rows
-        indices = indices[:1]
+    indices = _once(indices)
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (
             f"{table}: {column} is from {indices.min()} to {indices.max()}, "
             f"and there are {size} such rows"
         )
+
+
+def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
+    """Whether one of them is; NaN is neither."""
+    values = _once(values)
+    least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
+    return bool(least < 0 or largest == np.inf)
+
+
+def _once(values: NDArray[Any]) -> NDArray[Any]:
+    """The first of `values`, if it is stored once for all rows; otherwise all."""
+    return values[:1] if values.strides == (0,) else values
 
 
 def _has_circle(parent: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.frozen import constant, freeze_arrays
 from profile_analyze.model.terms import DEVICE, Side
 from profile_analyze.units import counted
 
@@ -134,14 +134,14 @@ class Executions:
         found: dict[str, Any] = {
             name: np.asarray(columns.pop(name), _type_of(name))
             if name in columns
-            else np.broadcast_to(_type_of(name)(default), rows)
+            else constant(_type_of(name)(default), rows)
             for name, default in _INTEGERS.items()
         }
         for name in _TIMES:
             found[name] = (
                 np.asarray(columns.pop(name), np.float64)
                 if name in columns
-                else np.broadcast_to(np.float64(np.nan), rows)
+                else constant(np.float64(np.nan), rows)
             )
         if columns:
             raise TypeError(f"executions have no columns {', '.join(columns)}")
@@ -201,7 +201,7 @@ def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(values, Categorical):
         return values.take(rows) if values.categories else Categorical.missing(len(rows))
     if _is_constant(values):
-        return np.broadcast_to(values[0], len(rows))
+        return constant(values[0], len(rows))
     return values[rows]
 
 
@@ -212,7 +212,7 @@ def _joined(columns: Sequence[Any]) -> Any:
         return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
     filled = [column for column in columns if len(column)]
     if filled and all(_is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
-        return np.broadcast_to(filled[0][0], sum(map(len, filled)))
+        return constant(filled[0][0], sum(map(len, filled)))
     return np.concatenate(columns)
 
 

@@ -1,4 +1,4 @@
-"""Arrays that cannot be changed, as frozen values hold them."""
+"""Arrays that cannot be changed, as frozen values hold them, and constant ones."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def frozen(array: NDArray[S]) -> NDArray[S]:
     """`array` itself, which is not to be written to any more."""
     array.flags.writeable = False
     return array
+
+
+def constant(value: S, size: int) -> NDArray[S]:
+    """Shape (size,): `size` times the same value, which is stored once.
+
+    `np.broadcast_to` makes the same, but takes several times as long, which tells for small files.
+    """
+    return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))

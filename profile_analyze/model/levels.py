@@ -21,6 +21,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import finite, total
 from profile_analyze.model.terms import (
@@ -141,8 +142,8 @@ def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_own, executions.calls, 0),  # a kernel is not a call
         phase=_own_or_of_owner(executions.phase, owner),
-        parent=np.broadcast_to(np.int32(_NONE), len(executions)),
-        launched_by=np.broadcast_to(np.int32(_NONE), len(executions)),
+        parent=constant(np.int32(_NONE), len(executions)),
+        launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_own), launched]))
     operators = _with_work_inside(profile, up, owner, is_own)
     found = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)

@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.frozen import constant, freeze_arrays
 from profile_analyze.model.terms import MEASURED, UNKNOWN
 from profile_analyze.units import counted
 
@@ -107,7 +107,7 @@ class Operators:
         `source` is the source of all known computation and memory.
         """
         rows = len(name)
-        unknown = np.broadcast_to(np.float64(np.nan), rows)
+        unknown = constant(np.float64(np.nan), rows)
         missing: Categorical[Any] = Categorical.missing(rows)
         return cls(
             key=key,
@@ -150,7 +150,7 @@ class Operators:
 
         Raises `QueryError` if the profile was loaded without it.
         """
-        missing = np.broadcast_to(np.float64(np.nan), len(self))
+        missing = constant(np.float64(np.nan), len(self))
         found: NDArray[np.float64] = self._optional(name, missing)
         return found
 

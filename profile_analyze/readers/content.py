@@ -27,6 +27,8 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
+SMALL_SIZE: Final = 1 << 20
+"""The size in bytes up to which a file is read at once."""
 _STEP: Final = 1 << 16  # bytes of a stream that are read at once, as many as a pipe holds
 _LARGE_STEP: Final = 16 << 20  # bytes of a plain file that are read at once, at most
 
@@ -80,7 +82,8 @@ class ByteStream:
         file_size = 0 if self._is_standard_input else _regular_file_size(self._stream)
         if file_size > self._max_size:
             raise _TooLargeError
-        raw = _limited(_parts(self._file, self._stream), self._max_size)
+        step = file_size if 0 < file_size <= SMALL_SIZE else _STEP
+        raw = _limited(_parts(self._file, self._stream, step), self._max_size)
         first = _joined(raw, _LONGEST_MAGIC)
         compression = _compression_of(self._file, first)
         if compression is not None:
@@ -146,9 +149,12 @@ def _regular_file_size(stream: BinaryIO) -> int:
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _parts(file: str, stream: BinaryIO) -> Iterator[bytes]:
-    """Yield all bytes of `stream`, as they come. Raises `InputError` for a device."""
-    while part := stream.read1(_STEP):  # type: ignore[attr-defined]  # buffered streams have it
+def _parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
+    """Yield all bytes of `stream`, as they come, at most `step` at once.
+
+    Raises `InputError` for a device.
+    """
+    while part := stream.read1(step):  # type: ignore[attr-defined]  # buffered streams have it
         if _is_device(stream):
             raise InputError(file, "is a device, not a file")
         yield part

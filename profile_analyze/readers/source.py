@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.readers.content import (
     BYTE_ORDER_MARK,
     MAX_SIZE,
+    SMALL_SIZE,
     ByteStream,
     input_errors,
     name_of,
@@ -26,7 +27,6 @@ HEAD_SIZE: Final = 1 << 16
 """How many bytes are nearly always enough to recognise a format."""
 CHUNK_SIZE: Final = 16 << 20
 _AHEAD: Final = 256 << 20  # bytes that are read ahead at most, in the time that the imports take
-_LARGE: Final = 1 << 20  # bytes; for fewer neither a thread nor memory in advance is worth it
 _ALL: Final = 1 << 62  # bytes
 
 
@@ -179,7 +179,7 @@ class Source:
             if self._is_complete:
                 return
             stream = self._opened()
-            if in_place and stream.expected > _LARGE:
+            if in_place and stream.expected > SMALL_SIZE:
                 self._gathered.reserve(stream.expected)
             while not self._is_complete and self._gathered.size < wanted:
                 self._is_complete = not self._gathered.add_from(stream, wanted)
@@ -231,9 +231,12 @@ class _Gathered:
             self._reserved = size
 
     def add(self, part: bytes) -> None:
-        """Append `part`."""
-        self._buffer.seek(self.size)
-        self._buffer.write(part)
+        """Append `part`. The first one is not copied."""
+        if self.size or self._reserved:
+            self._buffer.seek(self.size)
+            self._buffer.write(part)
+        else:
+            self._buffer = BytesIO(part)
         self.size += len(part)
 
     def add_from(self, stream: ByteStream, wanted: int) -> int:
@@ -243,8 +246,8 @@ class _Gathered:
         if self.size < end:
             with self._buffer.getbuffer() as whole, whole[self.size : end] as space:
                 self.size += stream.read_into(space)
-        else:
-            self.add(stream.read_some(wanted - self.size))
+        elif part := stream.read_some(wanted - self.size):
+            self.add(part)
         return self.size - before
 
     def first(self, size: int) -> bytes:
@@ -270,4 +273,4 @@ def _is_large(path: str | PathLike[str]) -> bool:
         status = os.stat(path)  # noqa: PTH116  # `path` may be any text
     except (OSError, ValueError):
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_size > _LARGE
+    return stat.S_ISREG(status.st_mode) and status.st_size > SMALL_SIZE
