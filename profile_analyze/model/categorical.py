@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from profile_analyze.model.frozen import constant, freeze_arrays
+from profile_analyze.model.frozen import constant, freeze_arrays, packed, unpacked
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Categorical(Generic[T]):
     def __post_init__(self) -> None:
         freeze_arrays(self)
 
-    def __reduce__(self) -> tuple[type[Categorical[T]], tuple[Any, ...]]:
-        return type(self), (self.codes, self.categories)  # so that a copy is frozen too
+    def __reduce__(self) -> tuple[Callable[..., Categorical[T]], tuple[Any, ...]]:
+        return _unpickled, (*packed(self.codes), self.categories)
 
     def __repr__(self) -> str:
         return f"Categorical({counted(len(self), 'value')}, {len(self.categories)} distinct)"
@@ -117,6 +117,10 @@ class Categorical(Generic[T]):
         for place, word in enumerate(self.categories):  # one by one: words may be tuples
             words[place] = word
         return words[self.codes]
+
+
+def _unpickled(codes: NDArray[np.int64], size: int | None, categories: Any) -> Categorical[Any]:
+    return Categorical(unpacked(codes, size), categories)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.frozen import is_constant
 from profile_analyze.model.terms import (
     ABSENT,
     CATEGORIES,
@@ -172,7 +173,7 @@ def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
 
 def _once(values: NDArray[Any]) -> NDArray[Any]:
     """The first of `values`, if it is stored once for all rows; otherwise all."""
-    return values[:1] if values.strides == (0,) else values
+    return values[:1] if is_constant(values) else values
 
 
 def _has_circle(parent: Any) -> bool:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.frozen import constant, freeze_arrays
+from profile_analyze.model.frozen import (
+    constant,
+    freeze_arrays,
+    is_constant,
+    packed,
+    unpacked,
+)
 from profile_analyze.model.terms import DEVICE, Side
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -152,6 +158,10 @@ class Executions:
             **found,
         )
 
+    def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
+        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
+        return _unpickled, (arrays, self.phase)
+
     def __len__(self) -> int:
         return len(self.operator)
 
@@ -197,10 +207,15 @@ class Executions:
 _NAMES: Final = tuple(one.name for one in fields(Executions))
 
 
+def _unpickled(arrays: Mapping[str, Any], phase: Categorical[str]) -> Executions:
+    columns: dict[str, Any] = {name: unpacked(*array) for name, array in arrays.items()}
+    return Executions(**columns, phase=phase)
+
+
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(values, Categorical):
         return values.take(rows) if values.categories else Categorical.missing(len(rows))
-    if _is_constant(values):
+    if is_constant(values):
         return constant(values[0], len(rows))
     return values[rows]
 
@@ -211,14 +226,9 @@ def _joined(columns: Sequence[Any]) -> Any:
         is_known = any(column.categories for column in columns)
         return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
     filled = [column for column in columns if len(column)]
-    if filled and all(_is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
+    if filled and all(is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
         return constant(filled[0][0], sum(map(len, filled)))
     return np.concatenate(columns)
-
-
-def _is_constant(values: NDArray[Any]) -> bool:
-    """Whether the same value is stored once for all rows."""
-    return len(values) > 0 and values.strides == (0,)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -32,3 +32,18 @@ def constant(value: S, size: int) -> NDArray[S]:
     `np.broadcast_to` makes the same, but takes several times as long, which tells for small files.
     """
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))
+
+
+def is_constant(values: NDArray[Any]) -> bool:
+    """Whether the same value is stored once for all of `values`."""
+    return len(values) > 0 and values.strides == (0,)
+
+
+def packed(values: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
+    """`values` for a pickle, which would have a copy of a constant for each row."""
+    return (values[:1], len(values)) if is_constant(values) else (values, None)
+
+
+def unpacked(values: NDArray[Any], size: int | None) -> NDArray[Any]:
+    """What was packed."""
+    return values if size is None else constant(values[0], size)

@@ -90,16 +90,14 @@ def _reduced(
     """
     if not unknown_spreads:
         chosen = chosen & ~np.isnan(values)
-    is_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
-    take_largest = is_largest[profile.executions.track]
-    parts = [
-        function(profile, values, chosen & of_kind)
-        for function, of_kind in ((_added_up, ~take_largest), (_largest, take_largest))
-        if of_kind.any()
-    ]
-    if not parts:
-        return np.full((len(profile.operators), len(profile.runs)), np.nan)
-    return finite(parts[0] if len(parts) == 1 else np.fmax(*parts))
+    take_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
+    if not take_largest.any():
+        return finite(_added_up(profile, values, chosen))
+    if take_largest.all():
+        return finite(_largest(profile, values, chosen))
+    is_on_those = take_largest[profile.executions.track]
+    added_up = _added_up(profile, values, chosen & ~is_on_those)
+    return finite(np.fmax(added_up, _largest(profile, values, chosen & is_on_those)))
 
 
 def _cells(profile: Profile) -> NDArray[np.int64]:
@@ -116,8 +114,10 @@ def _added_up(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Fl
 
 def _largest(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Shape (operators, runs): the largest over the tracks of the sums on each."""
-    cells, values = _cells(profile)[chosen], values[chosen]
     track = profile.executions.track[chosen]
+    if len(track) == 0 or track.min() == track.max():  # one track, as in most profiles
+        return _added_up(profile, values, chosen)
+    cells, values = _cells(profile)[chosen], values[chosen]
     size = len(profile.operators) * len(profile.runs)
     largest = np.full(size, -np.inf)
     for rows in _rows_of_each(track):
@@ -136,7 +136,7 @@ def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:
 
 
 def _rows_of_each(track: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-    """The rows of each track that has some."""
+    """The rows of each track that has some; there must be one."""
     by_track = np.argsort(track, kind="stable")
-    ends = np.cumsum(np.bincount(track)) if len(track) else np.empty(0, np.int64)
+    ends = np.cumsum(np.bincount(track))
     return [rows for rows in np.split(by_track, ends[:-1]) if len(rows)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -263,6 +263,20 @@ def test_nothing_can_be_written_to() -> None:
     ):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 1
+
+
+def test_a_pickle_has_constant_columns_once() -> None:
+    executions = Executions.of(np.zeros(10_000, np.int32), np.zeros(10_000))
+    pickled = pickle.dumps(executions)
+    copy: Executions = pickle.loads(pickled)
+    assert len(pickled) < 10_000 * (4 + 8) + 3_000  # the two columns that are given
+    for one in fields(Executions):
+        values, before = getattr(copy, one.name), getattr(executions, one.name)
+        if one.name == "phase":
+            values, before = values.codes, before.codes
+        np.testing.assert_array_equal(values, before)
+        assert values.strides == before.strides
+        assert not values.flags.writeable
 
 
 def test_a_profile_goes_from_process_to_process() -> None:
