@@ -17,7 +17,8 @@ from profile_analyze.cli.main import main
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FIXTURES = Path(__file__).parent / "fixtures"
+ROOT = Path(__file__).parent.parent
+FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 

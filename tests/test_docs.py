@@ -6,8 +6,7 @@ import contextlib
 import io
 import re
 import shlex
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,9 +15,11 @@ from profile_analyze.cli.arguments import parser
 from profile_analyze.query.patterns import TIME_LIMIT_S
 from profile_analyze.readers.loading import READERS
 from profile_analyze.version import VERSION
-from tests.conftest import PROFILES, run_command
+from tests.conftest import PROFILES, ROOT, run_command
 
-ROOT = Path(__file__).parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),

@@ -9,15 +9,12 @@ from profile_analyze.cli.arguments import in_options
 from profile_analyze.cli.progress import Progress
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.readers.paths import LIST, files_in
-from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     import argparse
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.many import RunsAhead
-
 
 _MOST_PROCESSES: Final = 8
 
@@ -51,10 +48,12 @@ def inputs_of(arguments: argparse.Namespace) -> Inputs:
 
 
 class Reading:
-    """Reads what is asked about, as far as can be while libraries are imported."""
+    """Reads what is asked about."""
 
-    def __init__(self, inputs: Inputs, arguments: argparse.Namespace) -> None:
-        """Begin to read, if there is one file."""
+    def __init__(
+        self, inputs: Inputs, arguments: argparse.Namespace, wanted: frozenset[str]
+    ) -> None:
+        """Prepare to read what of `OPTIONAL_COLUMNS` is `wanted`."""
         self._inputs = inputs
         self._max_size: int = arguments.max_size
         self._skip_bad: bool = arguments.skip_bad
@@ -62,34 +61,7 @@ class Reading:
         self._correct_drift: bool = arguments.correct_drift
         self._skip_runs: int = arguments.skip_runs
         self._level: str | None = arguments.level
-        self._wanted: frozenset[str] = frozenset()
-        self._single: Source | None = None
-        if len(inputs.all) == 1:
-            self._single = Source(inputs.files[0], max_size=self._max_size)
-            self._single.read_ahead()
-        self._sides: list[RunsAhead] = []
-
-    def begin(self, wanted: frozenset[str]) -> None:
-        """Begin to read, if there are many files, what of `OPTIONAL_COLUMNS` is needed."""
         self._wanted = wanted
-        if self._single is not None:
-            return
-        if self._inputs.base:
-            from profile_analyze.model.comparison import COMPARISON_COLUMNS
-
-            self._wanted |= COMPARISON_COLUMNS
-        from profile_analyze.readers.many import RunsAhead
-
-        self._sides = [
-            RunsAhead(
-                files,
-                self._wanted,
-                1 if "-" in files else _processes(),
-                max_size=self._max_size,
-            )
-            for files in (self._inputs.files, self._inputs.base)
-            if files
-        ]
 
     def source(self) -> Profile | Comparison:
         """What is asked about, of the level that is asked for.
@@ -105,13 +77,18 @@ class Reading:
 
     def _profiles(self) -> list[Profile]:
         """What is asked about, and what that is compared with."""
-        if self._single is not None:
-            from profile_analyze.readers.loading import profile_in
+        if len(self._inputs.all) == 1:
+            from profile_analyze.readers.loading import load
 
-            return [profile_in(self._single, self._wanted, processes=_processes())]
+            return [load(self._inputs.files[0], wanted=self._wanted, max_size=self._max_size)]
+        if self._inputs.base:
+            from profile_analyze.model.comparison import COMPARISON_COLUMNS
+
+            self._wanted |= COMPARISON_COLUMNS
         progress = Progress(len(self._inputs.all))
+        sides = (self._inputs.files, self._inputs.base)
         try:
-            return [self._profile(side, progress) for side in self._sides]
+            return [self._profile(files, progress) for files in sides if files]
         finally:
             progress.clear()
 
@@ -125,11 +102,20 @@ class Reading:
         except QueryError as error:
             raise in_options(error) from None
 
-    def _profile(self, side: RunsAhead, progress: Progress) -> Profile:
+    def _profile(self, files: list[str], progress: Progress) -> Profile:
+        from profile_analyze.readers.many import load_runs
+
         try:
-            return side.profile(skip_bad=self._skip_bad, progress=progress.of_next(len(side)))
+            return load_runs(
+                files,
+                wanted=self._wanted,
+                skip_bad=self._skip_bad,
+                progress=progress.of_next(len(files)),
+                processes=1 if "-" in files else _processes(),
+                max_size=self._max_size,
+            )
         except InputError as error:
-            if self._skip_bad or len(side) == 1:
+            if self._skip_bad or len(files) == 1:
                 raise
             advice = "; --skip-bad leaves out what cannot be read"
             raise type(error)(error.file, error.reason + advice) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.arguments import (
@@ -26,16 +25,15 @@ from profile_analyze.cli.output import (
     write_standard_output,
 )
 from profile_analyze.cli.process import EXIT_INTERRUPTED
-from profile_analyze.collector import collector_paused
 from profile_analyze.errors import (
     InputError,
     OutputError,
     ProfileAnalyzeError,
-    UnknownColumnError,
 )
+from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import DEVICE, HOST, RUN_KEYS
+from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.report.base import Display, Report
 from profile_analyze.report.forms import find_renderer, kind_of_picture
 from profile_analyze.report.sections import Chart, Verdicts
@@ -65,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Answer the command line `argv` (that of the process by default); the exit code."""
     try:
         arguments = parse(argv)
-        with collector_paused():  # the process lives for one answer
+        with gc_paused():  # the process lives for one answer
             report = _answer(arguments)
         _say("note", report.notes)
         verdicts = [one for section in report.all_of(Verdicts) for one in section.verdicts]
@@ -104,7 +102,7 @@ def _answer(arguments: argparse.Namespace) -> Report:
     # NumPy's OpenBLAS starts a thread for each core when it is imported, which takes a fifth of a
     # short call, and nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    queries, known, doubts = _questions(arguments)  # what is wrong with them is told first
+    queries = queries_of(arguments, _named_peaks(arguments))
     columns = columns_of(arguments, queries["device"])
     conditions = conditions_of(arguments, queries[_asked_side(arguments)])
     if arguments.plot is not None:
@@ -112,12 +110,9 @@ def _answer(arguments: argparse.Namespace) -> Report:
     inputs = inputs_of(arguments)
     _check_files(arguments, inputs)
     queries = _with_measured_peaks(arguments, inputs, queries)
-    reading = Reading(inputs, arguments) if known is None else known  # while others are imported
     renderers = _possible_renderers(arguments)
-    if isinstance(reading, Reading):
-        reading.begin(_wanted(arguments, queries["device"], columns, renderers))
-    _import_what_answers(renderers[0])
-    source = reading.source() if isinstance(reading, Reading) else reading
+    wanted = _wanted(arguments, queries["device"], columns, renderers)
+    source = Reading(inputs, arguments, wanted).source()
     renderer = _renderer_for(source, renderers)
     summary, tables, notes = _answers(arguments, queries, columns, renderer, source)
     verdicts: tuple[FailVerdict, ...] = ()
@@ -125,14 +120,14 @@ def _answer(arguments: argparse.Namespace) -> Report:
         verdicts = _judged(conditions, queries[_asked_side(arguments)], source)
         notes += _told_of(verdicts, renderer)
     if arguments.plot is not None and inputs.base:
-        doubts = (*doubts, "the picture shows the new side alone, and no difference to the base")
+        notes = ("the picture shows the new side alone, and no difference to the base", *notes)
     report = Report.of(
         summary if arguments.print_only in (None, "summary") else None,
         tables,
         columns=columns,
         verdicts=verdicts,
         source=source,
-        notes=tuple(dict.fromkeys((*doubts, *notes))),
+        notes=tuple(dict.fromkeys(notes)),
     )
     with NewFiles(force=arguments.force) as files:  # they appear together
         display = _display(arguments)
@@ -178,17 +173,6 @@ def profile_of(source: Profile | Comparison) -> Profile:
     return source if isinstance(source, Profile) else source.profile
 
 
-def _import_what_answers(renderer: Renderer) -> None:
-    """Import what is needed once the file is read, while that is done."""
-    for module in (
-        "profile_analyze.query.run",
-        "profile_analyze.query.summary",
-        "profile_analyze.report.facts",
-        *renderer.libraries,
-    ):
-        import_module(module)
-
-
 def _judged(
     conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
 ) -> tuple[FailVerdict, ...]:
@@ -225,21 +209,6 @@ def _check_files(arguments: argparse.Namespace, inputs: Inputs) -> None:
     check_destination(arguments.plot, read, force=arguments.force)
     if to_file and os.path.realpath(arguments.plot) == os.path.realpath(arguments.output):
         raise OutputError(f"{arguments.plot}: is to be the picture and the answer; name two files")
-
-
-def _questions(
-    arguments: argparse.Namespace,
-) -> tuple[dict[Side, Query], Profile | None, tuple[str, ...]]:
-    """What is asked about each side; the profile, if it had to be read for that, and a note."""
-    peaks = _named_peaks(arguments)
-    try:
-        return queries_of(arguments, peaks), None, ()
-    except UnknownColumnError as error:
-        profile = _with_nothing_to_sort(arguments)
-        if profile is None:
-            raise
-        arguments.order_by = DEFAULT_ORDER
-        return queries_of(arguments, peaks), profile, (str(error),)
 
 
 def _named_peaks(arguments: argparse.Namespace) -> Peaks | None:
@@ -369,27 +338,6 @@ def _picture(arguments: argparse.Namespace, queries: dict[Side, Query], report: 
         return Report((Chart("times", table),))
     caption = roofline_caption(summarise(report.source, judged_by=query))
     return Report((Chart("roofline", table, caption),))
-
-
-def _with_nothing_to_sort(arguments: argparse.Namespace) -> Profile | None:
-    """The profile in the file if no operator in it has a time, so that nothing is to be sorted.
-
-    The original looks at the column only when there are rows to sort, and answers such a profile
-    whatever the column; so do we. Several files, folders, lists and what is no file but a pipe are
-    not looked at, nor is any for a column that is asked for otherwise.
-    """
-    from profile_analyze.readers.loading import load
-
-    if len(arguments.files) > 1 or arguments.compare:
-        return None
-    (file,) = arguments.files
-    if not os.path.isfile(file):  # noqa: PTH113  # `file` may be any text
-        return None
-    try:
-        profile = load(file, max_size=arguments.max_size)
-    except InputError:
-        return None
-    return None if profile.recorded(DEVICE).any() or profile.recorded(HOST).any() else profile
 
 
 def _display(arguments: argparse.Namespace) -> Display:

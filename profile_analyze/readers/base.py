@@ -49,17 +49,6 @@ class Reader(Recogniser, Protocol):
         """
 
 
-@runtime_checkable
-class ParallelReader(Protocol):
-    """A reader that can share the work on one large input with other processes."""
-
-    def read_in_parallel(self, source: Source, wanted: Collection[str], processes: int) -> Profile:
-        """Return what `Reader.read` returns, with the help of at most `processes` processes.
-
-        This process is one of them. The reader may fork the others.
-        """
-
-
 class ReadTogether(NamedTuple):
     """Several inputs of one format, read at once."""
 

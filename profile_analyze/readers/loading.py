@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError, UnknownFormatError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.readers.base import BatchReader, ParallelReader
+from profile_analyze.readers.base import BatchReader
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import HEAD_SIZE, Source
@@ -33,30 +33,25 @@ def load(
     path: str | PathLike[str],
     *,
     wanted: Collection[str] = OPTIONAL_COLUMNS,
-    processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
     `wanted` names optional columns and tables to read: shapes, dtypes, parameters and the like.
     Reading fewer takes less time. A query that needs others is an error; `wanted=query.wanted`
-    reads what `query` needs. With several `processes`, readers may fork others for a part of a
-    large file. `max_size` is the largest size in bytes of the decompressed file: 8 GiB by default.
+    reads what `query` needs. `max_size` is the largest size in bytes of the decompressed file,
+    8 GiB by default.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read.
     """
-    return profile_in(Source(path, max_size=max_size), wanted, processes=processes)
+    return profile_in(Source(path, max_size=max_size), wanted)
 
 
-def profile_in(source: Source, wanted: Collection[str], *, processes: int = 1) -> Profile:
+def profile_in(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`, which is closed afterwards. See `load`."""
     with source:
-        reader = _reader_of(source)
-        if processes > 1 and isinstance(reader, ParallelReader):
-            profile = reader.read_in_parallel(source, wanted, processes)
-        else:
-            profile = reader.read(source, wanted)
+        profile = _reader_of(source).read(source, wanted)
     _check(profile, source.name)
     return profile
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
-from profile_analyze.collector import collector_paused
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.numbers import difference
@@ -21,8 +21,7 @@ from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.model.visible import visible
-from profile_analyze.readers.base import BatchReader, ParallelReader, Reader, ReadTogether
-from profile_analyze.readers.forked import Forked, ProcessDiedError
+from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
 from profile_analyze.readers.megengine_sections import (
     FOOTPRINTS,
     FOOTPRINTS_WITH_PARAMETERS,
@@ -44,7 +43,6 @@ from profile_analyze.readers.megengine_sections import (
     document_in,
     numbers,
     texts,
-    times_in,
     times_of,
 )
 from profile_analyze.readers.megengine_terms import bytes_of, category_of, dtype_of, track_of
@@ -71,8 +69,6 @@ if TYPE_CHECKING:
 _Note: TypeAlias = tuple[int, str]  # the index of the file it is about, and the text
 
 _STRANGER: Final = -1  # the row of an entry that belongs to no operator
-_LARGE: Final = 32 << 20
-"""The size in bytes from which a second process pays off: forking and sending take 0.02 s."""
 
 # Control characters that JSON allows nowhere, not even as blanks. (The writer escapes the others.)
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -85,7 +81,7 @@ ORIGIN: Final = Origin(format="MegEngine GraphProfiler JSON")
 _GRAPH_TABLES: Final = frozenset({"tensors", "uses"})
 
 
-class MegEngineReader(Reader, ParallelReader, BatchReader):
+class MegEngineReader(Reader, BatchReader):
     """Reads GraphProfiler JSON, of `load_and_run --profile` and its like."""
 
     format = ORIGIN.format
@@ -103,16 +99,11 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
 
         Accepts raw control characters in strings, which JSON forbids and the x86 writer emits.
         """
-        return self.read_in_parallel(source, wanted, processes=1)
-
-    def read_in_parallel(self, source: Source, wanted: Collection[str], processes: int) -> Profile:
-        """See `ParallelReader.read_in_parallel`. Two processes are used for a large file."""
         file, data = source.name, source.content()
-        with collector_paused():
+        with gc_paused():
             _check_memory(len(data))
-            by_two = processes > 1 and len(data) >= _LARGE
             try:
-                return _profile(file, data, wanted, by_two=by_two)
+                return _profile(file, data, wanted)
             except BrokenPartError as error:
                 broken = error
             escaped, count = _CONTROL.subn(_escaped, data)
@@ -120,8 +111,6 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
             try:
                 if count:
                     return _profile(file, escaped, wanted, note)
-                if by_two:  # retry in one process, so that the error is deterministic
-                    return _profile(file, data, wanted)
             except BrokenPartError as error:
                 broken = error
             reason = _reason(broken.path, broken.error, data)
@@ -132,7 +121,7 @@ class MegEngineReader(Reader, ParallelReader, BatchReader):
     ) -> ReadTogether | None:
         """See `BatchReader.read_together`."""
         contents = [source.content() for source in sources]
-        with collector_paused():
+        with gc_paused():
             _check_memory(sum(map(len, contents)))
             try:
                 documents = list(map(document_in, contents))
@@ -187,34 +176,14 @@ def _reason(path: str, error: Exception, data: bytes) -> str:
     return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
 
 
-def _profile(
-    file: str, data: bytes, wanted: Collection[str], *notes: str, by_two: bool = False
-) -> Profile:
-    """The profile in the text `data`; `notes` come before its own. Raises `BrokenPartError`.
+def _profile(file: str, data: bytes, wanted: Collection[str], *first_notes: str) -> Profile:
+    """The profile in the text `data`; `first_notes` come before its own notes.
 
-    With `by_two`, another process does a part. If it fails, this process does everything.
+    Raises `BrokenPartError`.
     """
-    if by_two:
-        with suppress(ProcessDiedError, MemoryError, OSError):
-            return _profile_by_two(file, data, wanted)
     document = document_in(data)
     times = times_of([document.profiler])  # first: the memory of its objects is used again
-    return _profile_of_one(file, _told([document], wanted), times, notes)
-
-
-def _profile_by_two(file: str, data: bytes, wanted: Collection[str]) -> Profile:
-    """Decode with two processes, each of which skips what the other decodes.
-
-    Also raises what `Forked` raises.
-    """
-    with Forked(lambda: [times_in(data)]) as other:
-        told = _told([document_in(data)], wanted)
-        return _profile_of_one(file, told, other.receive())
-
-
-def _profile_of_one(
-    file: str, told: _Told, times: TimeColumns, first_notes: Sequence[str] = ()
-) -> Profile:
+    told = _told([document], wanted)
     executions, tracks, notes = _executions(told, times)
     return Profile(
         file=file,

@@ -204,7 +204,6 @@ class BrokenPartError(Exception):
 
 _DOCUMENT: Final = Part[Document]("$", Document)
 _RAW_DOCUMENT: Final = Part[_RawDocument]("$", _RawDocument)
-_MEASURED: Final = Part[_Measured]("$", _Measured)
 OPERATORS: Final = Section("$.graph_exec.operator", Operator)
 _VARIABLES: Final = Section("$.graph_exec.var", Variable)
 FOOTPRINTS: Final = Section("$.profiler.opr_footprint", Footprint)
@@ -264,11 +263,6 @@ def document_in(data: bytes) -> Document:
             OPERATORS.find_broken_entry(graph.operator)
             _VARIABLES.find_broken_entry(graph.var)
         raise
-
-
-def times_in(data: bytes) -> TimeColumns:
-    """The times in the file whose text is `data`, the rest being gone over."""
-    return times_of([_MEASURED.of(data).profiler])
 
 
 def times_of(files: Sequence[Profiler]) -> TimeColumns:

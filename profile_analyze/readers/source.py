@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import stat
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
@@ -20,13 +18,11 @@ from profile_analyze.readers.content import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from os import PathLike
-    from threading import Thread
     from types import TracebackType
 
 HEAD_SIZE: Final = 1 << 16
 """How many bytes are nearly always enough to recognise a format."""
 CHUNK_SIZE: Final = 16 << 20
-_AHEAD: Final = 256 << 20  # bytes that are read ahead at most, in the time that the imports take
 _ALL: Final = 1 << 62  # bytes
 
 
@@ -62,7 +58,6 @@ class Source:
         self._is_complete = False  # whether no more bytes will come
         self._is_spent = False  # whether the bytes were handed out as chunks
         self._error: Exception | None = None  # what went wrong, for all later calls
-        self._thread: Thread | None = None
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, *, parts: Iterable[Source] = ()) -> Source:
@@ -131,22 +126,8 @@ class Source:
         if buffer:
             yield bytes(buffer)
 
-    def read_ahead(self) -> None:
-        """Begin to read a large file in a thread. An error is raised by the next call.
-
-        The thread needs no interpreter while it reads, so libraries can be imported meanwhile.
-        """
-        if _is_large(self._path):
-            from threading import Thread
-
-            thread = Thread(target=self._read_ahead, daemon=True)  # Ctrl-C does not wait for it
-            with suppress(RuntimeError):  # no thread can be started: it is read when asked for
-                thread.start()
-                self._thread = thread
-
     def close(self) -> None:
         """Close the input and its parts, and free the bytes that were kept."""
-        self._wait()
         self._release(ValueError(f"the source of {self.name} is closed"))
         for part in self.parts:
             part.close()
@@ -158,19 +139,9 @@ class Source:
         self._gathered = _Gathered()
         self._error = error
 
-    def _read_ahead(self) -> None:
-        with suppress(Exception):  # it is kept, and raised when something is asked for
-            self._read_on(_AHEAD, in_place=True)
-
-    def _wait(self) -> None:
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-
     def _gather(self, wanted: int, *, in_place: bool) -> None:
         """Have `wanted` bytes in memory, or all. With `in_place` there is room for a plain file."""
         assert not self._is_spent, "the bytes were handed out as chunks"
-        self._wait()
         if self._error is not None or not self._is_complete:
             self._read_on(wanted, in_place=in_place)
 
@@ -266,11 +237,3 @@ class _Gathered:
         self._buffer.truncate(self.size)
         self._reserved = 0
         return self._buffer.getvalue()
-
-
-def _is_large(path: str | PathLike[str]) -> bool:
-    try:
-        status = os.stat(path)  # noqa: PTH116  # `path` may be any text
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_size > SMALL_SIZE

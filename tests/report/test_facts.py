@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -14,18 +13,19 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.report import facts
 from profile_analyze.report.schema import schema, schema_text
+from tests.conftest import ROOT
+from tests.report.test_whole_reports import REPORTS
 from tests.small import Operator, profile_of
-from tests.test_whole_reports import REPORTS
 
 if TYPE_CHECKING:
     from profile_analyze.report.facts import Fact
 
-SCHEMA = Path(__file__).parent.parent / "docs" / "report.schema.json"
+SCHEMA = ROOT / "docs" / "report.schema.json"
 ALL = [(group, fact) for group in facts.GROUPS for fact in group.facts]
 
 
 def test_the_schema_is_what_the_register_says() -> None:
-    """`python -m tests.test_facts` writes it anew."""
+    """`python -m tests.report.test_facts` writes it anew."""
     assert SCHEMA.read_text(encoding="utf-8") == schema_text()
     jsonschema.Draft202012Validator.check_schema(schema())
 

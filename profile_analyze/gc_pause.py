@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """No collections meanwhile: each would walk over millions of new objects in vain."""
     was_enabled = gc.isenabled()
     gc.disable()

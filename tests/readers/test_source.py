@@ -60,7 +60,7 @@ def standard_input(data: bytes) -> Iterator[None]:
 
 @contextmanager
 def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
-    """A source of `data`: a file, a file that is read ahead, standard input, or memory."""
+    """A source of `data`: a file, standard input, or memory."""
     path = folder / "input"
     if where == "memory":
         yield Source.of_bytes("input", data)
@@ -70,8 +70,6 @@ def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
     else:
         path.write_bytes(data)
         with Source(path) as source:
-            if where == "ahead":
-                source.read_ahead()
             yield source
 
 
@@ -92,7 +90,7 @@ texts = st.tuples(
 @given(
     data=texts,
     packing=st.sampled_from(sorted(PACKINGS)),
-    where=st.sampled_from(["file", "ahead", "standard input", "memory"]),
+    where=st.sampled_from(["file", "standard input", "memory"]),
     size=st.sampled_from([1, 7, 4096, HEAD_SIZE, HEAD_SIZE + 1, 300_000, 16 * MIB]),
     asked=st.lists(st.sampled_from([0, 1, 5, HEAD_SIZE, 200_000]), max_size=2),
 )
@@ -113,7 +111,6 @@ def test_first_bytes_content_and_chunks_are_of_the_same_bytes(
     with pytest.MonkeyPatch.context() as patch:
         for module in (source_module, content_module):
             patch.setattr(module, "SMALL_SIZE", 100)
-        patch.setattr(source_module, "_AHEAD", 100_000)
         with opened(where, packed, folder) as source:
             for wanted in asked:
                 assert source.head(wanted) == expected.lstrip()[:wanted]
@@ -158,7 +155,7 @@ def test_chunks_take_bounded_memory(tmp_path: Path, packing: str) -> None:
     assert most < (32 if packing == "zstd" else 8) * MIB
 
 
-@pytest.mark.parametrize("asked", ["nothing", "head", "size", "ahead"])
+@pytest.mark.parametrize("asked", ["nothing", "head", "size"])
 def test_the_content_of_a_file_is_in_memory_once(tmp_path: Path, asked: str) -> None:
     path = tmp_path / "input"
     path.write_bytes(bytes(range(256)) * (32 * MIB >> 8))
@@ -168,8 +165,6 @@ def test_the_content_of_a_file_is_in_memory_once(tmp_path: Path, asked: str) -> 
         source.head()
     elif asked == "size":
         source.size_up_to(MIB)
-    elif asked == "ahead":
-        source.read_ahead()
     assert len(source.content()) == 32 * MIB
     most = tracemalloc.get_traced_memory()[1]
     source.close()
@@ -180,7 +175,7 @@ def test_the_content_of_a_file_is_in_memory_once(tmp_path: Path, asked: str) -> 
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
-@pytest.mark.parametrize("where", ["file", "ahead", "standard input"])
+@pytest.mark.parametrize("where", ["file", "standard input"])
 def test_chunks_stop_at_the_limit(tmp_path: Path, packing: str, where: str) -> None:
     data = bytes(range(256)) * 1000
     packed = PACKINGS[packing](data)
@@ -189,10 +184,7 @@ def test_chunks_stop_at_the_limit(tmp_path: Path, packing: str, where: str) -> N
     name = "-" if where == "standard input" else str(path)
 
     def chunks(max_size: int) -> Iterator[bytes]:
-        source = Source(name, max_size=max_size)
-        if where == "ahead":
-            source.read_ahead()
-        return source.chunks(50_000)
+        return Source(name, max_size=max_size).chunks(50_000)
 
     with standard_input(packed):
         assert b"".join(chunks(256_000)) == data
@@ -315,20 +307,6 @@ def test_a_source_is_not_used_after_its_end(tmp_path: Path) -> None:
     assert list(source.chunks()) == [b"a"]
     with pytest.raises(AssertionError, match="handed out as chunks"):
         source.content()
-
-
-def test_a_thread_that_cannot_be_started_is_not_needed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_: object) -> None:
-        raise RuntimeError("can't start new thread")
-
-    path = tmp_path / "input"
-    path.write_bytes(b"a" * (MIB + 1))
-    monkeypatch.setattr("threading.Thread.start", refuse)
-    source = Source(path)
-    source.read_ahead()
-    assert source.content() == b"a" * (MIB + 1)
 
 
 def test_standard_input_stays_open() -> None:

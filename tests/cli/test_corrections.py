@@ -150,15 +150,6 @@ def test_f6_groups_have_no_id() -> None:
     assert usage_error("none", "--aggregate-by", "type", "--order-by", "+opr_id") == message
 
 
-def test_f4_order_of_a_profile_without_times_is_not_looked_at() -> None:
-    outcome = run_command(str(PROFILES / "resnet18-onlywait.json"), "--order-by", "bogus")
-    assert outcome.code == 0
-    assert outcome.err == (
-        f"note: there is no column 'bogus' to order by; operators can be ordered by {OPERATOR_COLUMNS}\n"
-        "note: no operator has a device time\n"
-    )
-
-
 def test_f7_no_copies_have_no_copy_time() -> None:
     path = str(PROFILES / "twocn.json")
     outcome = run_command(path, "--copy-time", "--print-only", "summary", "--type", "Concat")

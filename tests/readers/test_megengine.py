@@ -5,11 +5,9 @@ from __future__ import annotations
 import gc
 import gzip
 import json
-import os
 import random
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +15,6 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
-from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.readers.forked import Forked
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from profile_analyze.readers.unsupported import UNSUPPORTED
@@ -101,32 +97,11 @@ def failure(path: str, kind: type[pa.InputError] = pa.InputError) -> str:
     return caught.value.reason
 
 
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The processes that are begun, as they are for files of any size."""
-    begun: list[Any] = []
-    monkeypatch.setattr("profile_analyze.readers.megengine._LARGE", 0)
-    begin = Forked.__init__
-
-    def note(process: Forked[Any], *arguments: Any) -> None:
-        begun.append(process)
-        begin(process, *arguments)
-
-    monkeypatch.setattr(Forked, "__init__", note)
-    return begun
-
-
-FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the runner has threads
-
-
-@FORKS
-@pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("name", PROFILE_NAMES)
-def test_every_column_of_a_real_profile(name: str, processes: int, forked: list[Any]) -> None:
+def test_every_column_of_a_real_profile(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
-    profile, expected = pa.load(path, processes=processes), oracle.read_file(path)
-    assert (profile.file, len(forked)) == (path, processes - 1)
-    assert profile.notes == pa.load(path).notes
+    profile, expected = pa.load(path), oracle.read_file(path)
+    assert profile.file == path
     assert keys_of(profile) == [operator.id for operator in expected]
     for column in ("name", "type"):
         values = getattr(profile.operators, column).values().tolist()
@@ -151,98 +126,20 @@ def test_every_column_of_a_real_profile(name: str, processes: int, forked: list[
         assert plain(waits.tolist()) == [one.wait[side][0] for one in expected]
 
 
-def said(file: str, processes: int) -> tuple[str, ...]:
-    try:
-        return pa.load(file, processes=processes).notes
-    except pa.MalformedProfileError as error:
-        return (error.reason,)
-
-
-@FORKS
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        ({"a lane": {"start": 1, "end": "late"}}, ("profiler", "device", "9")),
-        ({"a lane": {"start": 2, "end": 1}}, ("profiler", "host", "9")),
-        ({"memory": "5"}, ("profiler", "opr_footprint", "9")),
-        ([], ("graph_exec", "operator", "9")),
-    ],
-)
-def test_two_processes_say_what_one_says(
-    tmp_path: Path, value: Any, path: tuple[str, ...], forked: list[Any]
-) -> None:
-    file = written(tmp_path, document_with(value, *path))
-    told = said(file, 1), said(file, 2)
-    assert told[0] == told[1] != ()
-    assert len(forked) == 1
-
-
-@FORKS
-def test_what_the_other_process_cannot_do_this_one_does(
-    monkeypatch: pytest.MonkeyPatch, forked: list[Any]
-) -> None:
-    def die(*_: object) -> None:
-        os._exit(1)
-
-    def refuse(_: object) -> None:
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    def forget(*_: object) -> None:
-        raise MemoryError
-
-    path = str(PROFILES / "tiny.json")
-    expected = pa.run(pa.Query(), pa.load(path)).rows
-    for name, fails in (
-        ("profile_analyze.readers.forked._send_all", die),
-        ("profile_analyze.readers.megengine.times_in", forget),
-        ("multiprocessing.context.ForkProcess.start", refuse),
-        ("multiprocessing.current_process", lambda: SimpleNamespace(daemon=True)),
-        ("multiprocessing.get_all_start_methods", lambda: ["spawn"]),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setattr(name, fails)
-            assert pa.run(pa.Query(), pa.load(path, processes=2)).rows == expected
-    assert len(forked) == 5
-
-
 OPEN_FILES = Path("/proc/self/fd")
 
 
-@FORKS
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="nobody tells what is open")
-def test_what_fails_leaves_nothing_open(tmp_path: Path, forked: list[Any]) -> None:
+def test_what_fails_leaves_nothing_open(tmp_path: Path) -> None:
     file = written(tmp_path, document_with({"a lane": {"end": "late"}}, "profiler", "host", "9"))
-    said(file, 2)
     gc.disable()  # as it is in the command: what is in a cycle would stay
     try:
         before = len(list(OPEN_FILES.iterdir()))
-        said(file, 2)
-        forked.clear()
+        with pytest.raises(pa.MalformedProfileError):
+            pa.load(file)
         assert len(list(OPEN_FILES.iterdir())) == before
     finally:
         gc.enable()
-
-
-@FORKS
-def test_large_files_among_several_are_read_by_two_processes(
-    monkeypatch: pytest.MonkeyPatch, forked: list[Any]
-) -> None:
-    path = str(PROFILES / "tiny.json")
-    pa.load_runs([path, path], processes=2)
-    assert not forked  # these are read together
-    monkeypatch.setattr("profile_analyze.readers.many._AT_ONCE", 1)
-    pa.load_runs([path, path], processes=2)
-    assert len(forked) == 2
-
-
-@FORKS
-def test_small_files_are_read_by_one_process(
-    monkeypatch: pytest.MonkeyPatch, forked: list[Any]
-) -> None:
-    path = PROFILES / "tiny.json"
-    monkeypatch.setattr("profile_analyze.readers.megengine._LARGE", path.stat().st_size + 1)
-    pa.load(path, processes=2)
-    assert not forked
 
 
 def keys_of(profile: pa.Profile) -> list[int]:
@@ -370,24 +267,15 @@ PACKED = {
 }
 
 
-def ahead(path: str | Path, max_size: int = MAX_SIZE) -> Source:
-    """The source of a file that is read ahead."""
-    source = Source(path, max_size=max_size)
-    source.read_ahead()
-    return source
-
-
 @pytest.mark.parametrize("packed", PACKED)
 def test_a_file_may_hold_as_much_as_the_limit_and_no_more(tmp_path: Path, packed: str) -> None:
     path = written(tmp_path, PACKED[packed])
     size = len(TINY)
     assert Source(path, max_size=size).content() == TINY
-    assert ahead(path, max_size=size).content() == TINY
     assert len(pa.load(path, max_size=size)) == len(pa.load_runs([path], max_size=size)) == 4
     reason = f"{path}: holds more than {(size - 1) / 1024:.2f} KiB, decompressed; --max-size raises the limit"
     for refuse in (
         lambda: Source(path, max_size=size - 1).content(),
-        lambda: ahead(path, max_size=size - 1).content(),
         lambda: pa.load(path, max_size=size - 1),
         lambda: pa.load_runs([path], max_size=size - 1),
     ):
@@ -446,24 +334,6 @@ def test_limits_that_are_none(size: str, reason: str) -> None:
     message = f"argument --max-size: {reason}; see profile-analyze --help"
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}\n"
-
-
-@pytest.mark.parametrize("size", [0, 1 << 20, (1 << 20) + 1, 5 << 20])
-def test_reading_ahead_reads_the_same(tmp_path: Path, size: int) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(bytes(range(256)) * (size // 256) + b"x" * (size % 256))
-    assert ahead(path).content() == Source(path).content() == path.read_bytes()
-
-
-@pytest.mark.parametrize("size", [8, 2 << 20])
-def test_what_fails_ahead_is_told_when_the_content_is_asked_for(tmp_path: Path, size: int) -> None:
-    path = tmp_path / "file.gz"
-    path.write_bytes(b"\x1f\x8b" + bytes(size))
-    upcoming = ahead(path)
-    with pytest.raises(pa.MalformedProfileError, match=r"file\.gz: damaged gzip"):
-        upcoming.content()
-    with pytest.raises(pa.InputError, match="no such file"):
-        ahead(tmp_path / "none").content()
 
 
 def test_a_path_object_is_a_path() -> None:

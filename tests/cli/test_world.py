@@ -259,21 +259,22 @@ def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Si
     for number in range(100):
         (tmp_path / f"{number}.json").symlink_to(PROFILES / "mobilenet.json")
     code = (
-        "import os, time\n"
+        "import multiprocessing, os, time\n"
         "from profile_analyze.readers import many\n"
         "from profile_analyze.cli.process import run_process\n"
         "def answer():\n"
         f"    files = [os.path.join({str(tmp_path)!r}, name) for name in os.listdir({str(tmp_path)!r})]\n"
-        "    ahead = many.RunsAhead(files, (), 2)\n"
-        "    print(*(one._process.pid for one in ahead._workers), flush=True)\n"
-        "    for _ in range(6000): time.sleep(0.01)\n"
+        "    def progress(_):\n"
+        "        print(len(multiprocessing.active_children()), flush=True)\n"
+        "        for _ in range(6000): time.sleep(0.01)\n"
+        "    many.load_runs(files, processes=2, progress=progress)\n"
         "run_process(answer)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        assert len(process.stdout.readline().split()) == 2
+        assert process.stdout.readline() == "2\n"
         process.send_signal(end)
         # the readers hold these streams: what follows is read when the last of them has ended
         out, err = process.communicate(timeout=30)

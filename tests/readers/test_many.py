@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import sys
 from dataclasses import replace
 from math import nan
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,6 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from profile_analyze.readers import many
-from profile_analyze.readers.many import RunsAhead
 from profile_analyze.readers.paths import files_in
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command
@@ -517,21 +518,14 @@ def test_many_files_are_read_by_several_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    original = RunsAhead.__init__
+    original = pa.load_runs
 
-    def begin(
-        self: RunsAhead,
-        paths: list[str],
-        wanted: frozenset[str],
-        processes: int,
-        *,
-        max_size: int,
-    ) -> None:
-        asked.append(processes)
-        original(self, paths, wanted, 1, max_size=max_size)
+    def load_runs(paths: list[str], **options: Any) -> pa.Profile:
+        asked.append(options.pop("processes"))
+        return original(paths, **options)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
-    monkeypatch.setattr(RunsAhead, "__init__", begin)
+    monkeypatch.setattr("profile_analyze.readers.many.load_runs", load_runs)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):
@@ -629,35 +623,27 @@ def test_a_list_that_is_read_is_never_replaced(tmp_path: Path) -> None:
     assert listed.read_text() == file
 
 
-def test_a_reader_that_dies_while_it_sends_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
+@pytest.mark.parametrize("started", [0, 1])
+def test_where_no_process_can_start_this_one_reads(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: int
 ) -> None:
-    def dies(*arguments: Any) -> None:
-        sender = arguments[1]
-        os.write(sender.fileno(), b"\x00\x00\x03\xe8half")
-        os._exit(1)
+    start = ForkProcess.start
+    asked = []
 
-    monkeypatch.setattr("profile_analyze.readers.forked._send_all", dies)
-    files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
-    with pytest.raises(
-        pa.InputError, match=r"0\.json: the process that read this .* died: out of mem"
-    ):
-        pa.load_runs(files, processes=2)
+    def start_or_refuse(process: ForkProcess) -> None:
+        asked.append(process)
+        if len(asked) > started:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        start(process)
 
-
-def test_where_no_process_can_begin_this_one_reads(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    begun = []
-
-    def refuse(process: Any) -> None:
-        begun.append(process)
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refuse)
+    monkeypatch.setattr(ForkProcess, "start", start_or_refuse)
     files = [written(tmp_path / f"{place}.json", [Operator("a", "A", 1)]) for place in range(100)]
     assert len(pa.load_runs(files, processes=2).runs) == 100
-    assert len(begun) == 1
+    assert len(asked) == started + 1
+    if started:
+        asked[0].join(10)
+        assert asked[0].exitcode == -signal.SIGTERM
 
 
 def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:

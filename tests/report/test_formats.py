@@ -7,8 +7,7 @@ import io
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pandas as pd
@@ -24,11 +23,14 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.comma_separated import cell
 from profile_analyze.report.forms import PICTURES, find_renderer, form_for, kind_of_picture
 from profile_analyze.report.markdown import code
-from tests.conftest import PROFILE_NAMES, PROFILES, run_command
+from tests.conftest import PROFILE_NAMES, PROFILES, ROOT, run_command
 from tests.small import Operator, profile_of, written
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 RESNET = str(PROFILES / "resnet18.json")
-SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 CALLS: tuple[list[str], ...] = (
     [],

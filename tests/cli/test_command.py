@@ -19,11 +19,10 @@ from profile_analyze.readers.loading import READERS, default_output_format
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
-from tests.test_new_reader import MadeUpReader
+from tests.readers.test_new_reader import MadeUpReader
 
 TINY = str(PROFILES / "tiny.json")
 RESNET = str(PROFILES / "resnet18.json")
-ROOT = Path(__file__).parent.parent
 DEFAULTS = ("plain", "table")
 
 
@@ -270,17 +269,6 @@ def test_notes_go_nowhere_when_standard_error_is_closed() -> None:
 def test_an_empty_filter_filters_nothing() -> None:
     for option in ("--opr-name", "--input-dtype"):
         assert run_command(RESNET, option, "") == run_command(RESNET)
-
-
-def test_a_pipe_is_not_read_to_excuse_an_unknown_column() -> None:
-    only_wait = str(PROFILES / "resnet18-onlywait.json")
-    call = f"'{sys.executable}' -m profile_analyze <(cat '{only_wait}') --order-by bogus"
-    done = run_process("bash", "-c", call)
-    assert done.returncode == 2
-    assert done.stderr.startswith("profile_analyze: error: there is no column 'bogus'")
-    info, bogus = (run_command(only_wait, "--order-by", order) for order in ("info", "bogus"))
-    assert (info.code, info.out) == (bogus.code, bogus.out) == (0, bogus.out)
-    assert info.err == bogus.err.replace("'bogus'", "'info'")
 
 
 def test_standard_input_is_called_so() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.base import BatchReader, ParallelReader, Reader
+from profile_analyze.readers.base import BatchReader, Reader
 from profile_analyze.readers.loading import READERS, profile_in
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import PROFILES, run_command
@@ -74,7 +74,6 @@ def test_only_four_members_are_needed() -> None:
     reader = MadeUpReader()
     assert reader.default_output_format == "plain"
     assert not isinstance(reader, BatchReader)
-    assert not isinstance(reader, ParallelReader)
     assert READERS[0].default_output_format == "table"
 
 
@@ -98,29 +97,10 @@ def test_the_command_reads_it_from_wherever_it_comes(tmp_path: Path) -> None:
 
 def test_the_library_reads_it(tmp_path: Path) -> None:
     file = written(tmp_path)
-    for processes in (1, 2):
-        profile = pa.load(file, processes=processes)
-        assert repr(profile) == f"Profile({file!r}, 3 operators, 'made-up text')"
-        assert profile.operators.name.values().tolist() == ["conv1", "relu", "conv2"]
-        assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 1.0, 0.5]
-
-
-def test_several_processes_are_used_only_where_there_are_some(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    class ByProcesses(MadeUpReader):
-        def read_in_parallel(
-            self, source: Source, wanted: Collection[str], processes: int
-        ) -> pa.Profile:
-            asked.append(processes)
-            return self.read(source, wanted)
-
-    monkeypatch.setattr("profile_analyze.readers.loading.READERS", (ByProcesses(),))
-    file = written(tmp_path)
-    assert len(pa.load(file)) == len(pa.load(file, processes=3)) == 3
-    assert asked == [3]
+    profile = pa.load(file)
+    assert repr(profile) == f"Profile({file!r}, 3 operators, 'made-up text')"
+    assert profile.operators.name.values().tolist() == ["conv1", "relu", "conv2"]
+    assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 1.0, 0.5]
 
 
 def test_several_files_are_runs(tmp_path: Path) -> None:
