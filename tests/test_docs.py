@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from profile_analyze import COLUMNS
-from profile_analyze.cli.arguments import parser
+from profile_analyze.cli.options_page import options_page
+from profile_analyze.cli.parser import parser
 from profile_analyze.query.patterns import TIME_LIMIT_S
 from profile_analyze.readers.loading import READERS
 from profile_analyze.version import VERSION
@@ -117,6 +118,10 @@ def test_the_list_of_columns_is_what_is_printed() -> None:
     assert (outcome.code, outcome.out, outcome.err) == (0, text, "")
     for column in COLUMNS:
         assert f"- `{column.name}`" in text
+
+
+def test_the_page_of_options_is_made_from_their_table() -> None:
+    assert (ROOT / "docs" / "options.md").read_text(encoding="utf-8") == options_page()
 
 
 def test_every_option_is_in_the_readme() -> None:

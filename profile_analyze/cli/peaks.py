@@ -20,7 +20,6 @@ from profile_analyze.readers.source import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LIST: Final = "list"
 HERE: Final = "here"
 PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Stands for peaks that are not measured yet, where only it matters that there are some."""

@@ -13,8 +13,8 @@ from typing import IO
 import pytest
 
 import profile_analyze
-from profile_analyze.cli import main as command
-from profile_analyze.cli.arguments import parser
+from profile_analyze.cli.main import main
+from profile_analyze.cli.parser import parse, parser
 from profile_analyze.readers.loading import READERS, default_output_format
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES, run_command
@@ -100,6 +100,48 @@ def test_a_plain_call_imports_only_what_it_needs() -> None:
     )
     done = run_process(sys.executable, "-c", code, TINY)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+ORIGINAL_OPTIONS = {
+    "--top": ["1"],
+    "--type": ["A"],
+    "--aggregate-by": ["type"],
+    "--aggregate": ["max"],
+    "--opr-name": ["a"],
+    "--input-dtype": ["Float32"],
+    "--order-by": ["memory"],
+    "--copy-time": [],
+    "--min-time": ["1"],
+    "--max-time": ["1"],
+    "--top-end-key": ["kern"],
+    "--show-host": [],
+    "--dump-only-opr": [],
+    "--confluence": [],
+    "--wiki": [],
+    "--print-only": ["host"],
+    "--help": [],
+}
+ABBREVIATIONS = [
+    (option[:length], option)
+    for option in ORIGINAL_OPTIONS
+    for length in range(3, len(option))
+    if sum(other.startswith(option[:length]) for other in ORIGINAL_OPTIONS) == 1
+]
+
+
+@pytest.mark.parametrize(("short", "full"), ABBREVIATIONS)
+def test_abbreviations_of_the_original_mean_what_they_meant(short: str, full: str) -> None:
+    values = ORIGINAL_OPTIONS[full]
+    if full == "--help":
+        assert run_command(short) == run_command(full)
+        return
+    assert parse(["x.json", short, *values]) == parse(["x.json", full, *values])
+    if values:
+        assert parse(["x.json", f"{short}={values[0]}"]) == parse(["x.json", full, *values])
+
+
+def test_the_original_has_many_abbreviations() -> None:
+    assert len(ABBREVIATIONS) > 90
 
 
 @pytest.mark.parametrize(
@@ -241,7 +283,7 @@ def test_interrupted_or_out_of_memory(
     def fail(_arguments: object) -> None:
         raise failure
 
-    monkeypatch.setattr(command, "_answer", fail)
+    monkeypatch.setattr("profile_analyze.cli.answer.answer", fail)
     outcome = run_command(TINY)
     assert (outcome.code, outcome.out, outcome.err) == (code, "", err)
 
@@ -357,6 +399,6 @@ def test_a_standard_output_of_text_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         stream = io.StringIO()
         monkeypatch.setattr(sys, "stdout", stream)
         with contextlib.suppress(SystemExit):
-            command.main(arguments)
+            main(arguments)
         monkeypatch.undo()
         assert stream.getvalue() == wanted

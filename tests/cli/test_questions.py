@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from profile_analyze.cli.arguments import parser
+from profile_analyze.cli.parser import parser
 from tests.conftest import PROFILES, run_command
 
 TINY = str(PROFILES / "tiny.json")

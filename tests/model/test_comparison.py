@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import profile_analyze as pa
-from profile_analyze.cli.arguments import parser
+from profile_analyze.cli.parser import parser
 from profile_analyze.model.comparison import MATCHES
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import CATALOG

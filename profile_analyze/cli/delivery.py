@@ -1,0 +1,76 @@
+"""Where the answer goes: to standard output, to a file, and as a picture."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.output import (
+    NewFiles,
+    check_destination,
+    encoding_of_standard_output,
+    write_standard_output,
+)
+from profile_analyze.errors import OutputError
+from profile_analyze.report.base import Display
+from profile_analyze.report.forms import find_renderer, kind_of_picture
+
+if TYPE_CHECKING:
+    from profile_analyze.cli.request import Request
+    from profile_analyze.cli.sources import Sources
+    from profile_analyze.report.base import Renderer, Report
+
+
+def check_destinations(request: Request, sources: Sources) -> None:
+    """Raise `OutputError` if a file cannot be written, as far as that is known before reading."""
+    files = [file for file in (request.output, request.plot) if file is not None]
+    for file in files:
+        check_destination(file, [*sources.all, *sources.lists], force=request.force)
+    if len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1]):
+        raise OutputError(f"{files[1]}: is to be the picture and the answer; name two files")
+
+
+def deliver(report: Report, request: Request, renderer: Renderer) -> None:
+    """Print or write the report, and draw its picture. Files appear together or not at all.
+
+    Raises `OutputError`, and `QueryError` if the picture cannot be drawn.
+    """
+    display = _display(request)
+    with NewFiles(force=request.force) as files:
+        if request.plot is not None:
+            # drawing, which other calls do not need
+            from profile_analyze.cli.plot import picture_of
+
+            drawer = find_renderer(kind_of_picture(request.plot))
+            files.write(request.plot, drawer.pieces(picture_of(report, request), display))
+        pieces = renderer.pieces(report, display)
+        if request.output is None:
+            write_standard_output(pieces)
+        else:
+            files.write(request.output, pieces)
+
+
+def _display(request: Request) -> Display:
+    """Return where the answer is shown."""
+    always = request.color == "always"
+    if request.output is not None or sys.stdout is None:
+        return Display(color=always)
+    on_terminal = sys.stdout.isatty()
+    return Display(
+        encoding=encoding_of_standard_output(),
+        width=_terminal_width() if on_terminal else None,
+        color=always or (request.color == "auto" and on_terminal and _wants_color()),
+    )
+
+
+def _terminal_width() -> int:
+    # output that is not for a terminal, as in pipelines, saves this import
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
+
+
+def _wants_color() -> bool:
+    """Return whether the environment allows colours; see https://no-color.org."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

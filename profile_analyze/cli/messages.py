@@ -1,0 +1,38 @@
+"""Messages on standard error."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST_MESSAGE: Final = 8000  # characters
+
+
+def say(kind: str, messages: Iterable[str]) -> None:
+    """Write a line for each message."""
+    if sys.stderr is None:  # it is closed, and `print` would use standard output instead
+        return
+    with suppress(OSError):  # nothing is left to report this error to
+        for message in messages:
+            print(f"{kind}: {_shortened(visible(message, 'utf-8'))}", file=sys.stderr)
+
+
+def say_on_terminal(text: str) -> None:
+    """Write a line about something that takes a while, if a person can see it."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        say("measuring", [text])
+
+
+def _shortened(message: str) -> str:
+    """Return `message` without its middle if it is very long. A name in it may be anything."""
+    if len(message) <= _LONGEST_MESSAGE:
+        return message
+    half = _LONGEST_MESSAGE // 2
+    left_out = len(message) - 2 * half
+    return f"{message[:half]} [... {left_out} characters ...] {message[-half:]}"

@@ -1,0 +1,152 @@
+"""What the table of options is made of: entries, types of values, options that print and end."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
+from profile_analyze.errors import QuantityError
+from profile_analyze.units import parse_quantity, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Option(NamedTuple):
+    """One option, or the positional argument."""
+
+    flags: tuple[str, ...]
+    help: str
+    """What the option does, for `--help` and docs/options.md."""
+    settings: Mapping[str, Any]
+    """Further arguments of `ArgumentParser.add_argument`."""
+
+    @classmethod
+    def of(cls, *flags: str, help: str, **settings: Any) -> Option:  # noqa: A002  # argparse's name
+        """Make an option from the arguments of `ArgumentParser.add_argument`."""
+        return cls(flags, help, settings)
+
+
+class OptionGroup(NamedTuple):
+    """Options with one topic."""
+
+    title: str
+    options: tuple[Option, ...]
+
+
+def seconds(text: str) -> float:
+    """Return a time in seconds, such as `1ms`."""
+    try:
+        return parse_time(text)
+    except QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def size_in_bytes(text: str) -> int:
+    """Return a size in bytes, which must have a unit, such as `16GiB`."""
+    try:
+        size = parse_quantity(text, "byte")
+    except QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not text.strip()[-1].isalpha():
+        raise argparse.ArgumentTypeError(f"{text!r} has no unit; write one, as in 16GiB")
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than a byte; write 16GiB")
+    return int(size)
+
+
+def fraction(text: str) -> float:
+    """Return a fraction from 0 to 1, such as `3%`."""
+    try:
+        value = parse_quantity(text, "1")
+    except QuantityError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not from 0% to 100%; write 3% or 0.03")
+    return value
+
+
+def run_count(text: str) -> int:
+    """Return a number of runs."""
+    if not text.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
+    return int(text)
+
+
+def row_count(text: str) -> int:
+    """Return a number of rows. The original's `-t` takes all that `int` takes."""
+    try:
+        count = int(text)
+    except ValueError:
+        count = -1
+    if count < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; 0 shows all")
+    return count
+
+
+class _AnswerAction(argparse.Action):
+    """Keeps the value, unless it asks for a text: then it prints that, and ends the process."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        """Handle the option."""
+        text = self.text(parser, values)
+        if text is not None:
+            print_text(text)
+            parser.exit()
+        setattr(namespace, self.dest, values)
+
+    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:
+        """Return the text that `value` asks for; None if it is an ordinary value."""
+        raise NotImplementedError
+
+
+# What prints a text is imported for that text alone.
+
+
+class ColumnsAction(_AnswerAction):
+    """`--columns`, where `help` prints the list of columns."""
+
+    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+        """See the base class."""
+        if value != "help":
+            return None
+        from profile_analyze.report.column_list import column_list
+
+        return column_list()
+
+
+class PeaksAction(_AnswerAction):
+    """`--peaks`, where `list` prints the table of devices."""
+
+    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+        """See the base class."""
+        if value != "list":
+            return None
+        from profile_analyze.cli.peaks import device_list
+
+        return device_list()
+
+
+class CompletionAction(_AnswerAction):
+    """`--print-completion`, which prints a completion script for a shell."""
+
+    def text(self, parser: argparse.ArgumentParser, value: str) -> str:
+        """See the base class."""
+        import shtab
+
+        for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
+            if action.dest in ("files", "compare", "output", "plot"):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        return shtab.complete(parser, value) + "\n"
+
+
+def print_text(text: str) -> None:
+    """Write text to standard output. Raises `OutputError`."""
+    write_standard_output([text.encode(encoding_of_standard_output(), "backslashreplace")])

@@ -1,0 +1,333 @@
+"""All options of the command, as a table: the parser and docs/options.md are made from it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from profile_analyze.cli.option_types import (
+    ColumnsAction,
+    CompletionAction,
+    Option,
+    OptionGroup,
+    PeaksAction,
+    fraction,
+    row_count,
+    run_count,
+    seconds,
+    size_in_bytes,
+)
+from profile_analyze.model.columns import RUN_STATISTICS, RowKind
+from profile_analyze.model.terms import LEVELS, UNITS
+from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
+from profile_analyze.query.catalog import group_keys, orderable_names
+from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.report.forms import FORMS, OPERATORS
+
+FILES: Final = Option.of(
+    "files",
+    nargs="*",
+    metavar="FILE",
+    help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
+    "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
+    "lists",
+)
+
+GENERAL: Final = (
+    Option.of(
+        "--max-size",
+        type=size_in_bytes,
+        default=MAX_SIZE,
+        metavar="SIZE",
+        help="refuse a file that holds more than this, decompressed, such as 16GiB (default: 8GiB)",
+    ),
+)
+
+ROWS: Final = OptionGroup(
+    "rows: which operators",
+    (
+        Option.of(
+            "--type",
+            action="append",
+            default=[],
+            metavar="TYPE",
+            help="operators of this type, such as ConvolutionForward; may be repeated",
+        ),
+        Option.of(
+            "--opr-name",
+            metavar="REGEX",
+            help="operators whose name matches from its start; '.*conv' finds conv anywhere",
+        ),
+        Option.of(
+            "--input-dtype",
+            metavar="DTYPE",
+            help="operators with an input of this dtype, such as Float32, if the profile has "
+            "dtypes",
+        ),
+        Option.of(
+            "--min-time",
+            type=seconds,
+            metavar="TIME",
+            help="operators that took at least this time, in seconds or as 1ms, 20us (default: "
+            "any)",
+        ),
+        Option.of(
+            "--max-time",
+            type=seconds,
+            metavar="TIME",
+            help="operators that took at most this time, in seconds or as 1ms, 20us (default: any)",
+        ),
+        Option.of(
+            "--where",
+            action="append",
+            default=[],
+            metavar="'COLUMN OP VALUE'",
+            help="operators for which this holds: == != < <= > >= with a number and its unit, such "
+            "as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or a "
+            "pattern, such as 'name ~ conv'; N/A never holds; if repeated, all must hold",
+        ),
+    ),
+)
+
+GROUPS: Final = OptionGroup(
+    "groups: one row for several operators",
+    (
+        Option.of(
+            "--aggregate-by",
+            metavar="KEY[,KEY...]",
+            help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of "
+            "the parameters), name~REGEX (the part of the name that the pattern finds, or its "
+            f"first group); aggregated by {DEFAULT_AGGREGATE} unless --aggregate says otherwise",
+        ),
+        Option.of(
+            "--aggregate",
+            metavar="HOW[,HOW...]",
+            help="how the values of a group become one: "
+            f"{', '.join(AGGREGATES)}, or a percentile such as p90; each further one adds a column "
+            "of the time. Without --aggregate-by, all operators are one row. With sum and mean, "
+            "FLOPS and bandwidth are the sum of work over the sum of time; otherwise they are "
+            "aggregated from the operators' own",
+        ),
+        Option.of(
+            "--having",
+            action="append",
+            default=[],
+            metavar="'COLUMN OP VALUE'",
+            help="groups for which this holds, in the grammar of --where, such as 'count >= 10'; "
+            "if repeated, all must hold",
+        ),
+    ),
+)
+
+ORDER: Final = OptionGroup(
+    "order: which come first, and how many",
+    (
+        Option.of(
+            "--order-by",
+            metavar="[+]COLUMN[,...]",
+            help="largest first, with + smallest first; N/A comes last (default: time, or the size "
+            "of the difference to the baseline). Operators have "
+            f"{', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
+            f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
+        ),
+        Option.of(
+            "-t",
+            "--top",
+            type=row_count,
+            default=3,
+            metavar="N",
+            help="how many rows to show; 0 shows all (default: 3)",
+        ),
+        Option.of(
+            "--top-end-key",
+            choices=("end", "kern"),
+            default="end",
+            help="end: times last until the operator ends; kern: until its first kernel starts, "
+            "which is its wait time (default: end)",
+        ),
+    ),
+)
+
+RUNS: Final = OptionGroup(
+    "runs: several files of one model",
+    (
+        Option.of(
+            "--run-stat",
+            choices=RUN_STATISTICS,
+            default=RUN_STATISTICS[0],
+            help="which statistic of several runs is shown (default: median)",
+        ),
+        Option.of(
+            "--skip-runs",
+            type=run_count,
+            default=0,
+            metavar="N",
+            help="leave out the first N runs of each process, to skip warm-up (default: 0)",
+        ),
+        Option.of(
+            "--skip-bad",
+            action="store_true",
+            help="leave out files that cannot be read; a note counts them",
+        ),
+        Option.of(
+            "--correct-drift",
+            action="store_true",
+            help="divide the times of each run by how slow the whole run was, as on a busy "
+            "machine; this hides a change of everything at once",
+        ),
+    ),
+)
+
+COMPARISON: Final = OptionGroup(
+    "comparison: with a baseline",
+    (
+        Option.of(
+            "--compare",
+            nargs="+",
+            action="extend",
+            default=[],
+            metavar="FILE",
+            help="the baseline: a profile to compare with, or several runs of it; adds base, "
+            "difference, ratio and verdict to the rows, the largest difference first",
+        ),
+        Option.of(
+            "--match",
+            choices=("auto", "name", "structure"),
+            default="auto",
+            help="which operators are the same: those with one name and type, or with one type, "
+            "shapes and parameters in the order of execution; auto: by name, then by structure "
+            "(default: auto)",
+        ),
+        Option.of(
+            "--threshold",
+            type=fraction,
+            metavar="SHARE",
+            help="the smallest change that a verdict calls slower or faster (default: 3%%)",
+        ),
+        Option.of(
+            "--unit",
+            choices=UNITS,
+            default=UNITS[0],
+            help="what statistics count if a file has several runs: processes, each by the median "
+            "of its runs, or iterations, as if they were independent (default: process)",
+        ),
+        Option.of(
+            "--fail-if",
+            action="append",
+            default=[],
+            metavar="'[CONDITION:] METRIC > LIMIT'",
+            help="end with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
+            "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC "
+            "is total (of all operators), time (of the operators that pass the filters), "
+            "device_time, host_time or wait; may be repeated",
+        ),
+        Option.of(
+            "--fail-uncertain",
+            choices=("yes", "no"),
+            help="whether to end with 4 if a condition cannot be judged, because there are too few "
+            "runs or no operators (default: yes)",
+        ),
+    ),
+)
+
+VIEW: Final = OptionGroup(
+    "view: what is shown",
+    (
+        Option.of(
+            "--level",
+            choices=LEVELS,
+            help="what a row is, if the profile has several levels: an innermost operator, an "
+            "outermost one (top), a kernel or a module (default: operator, or the first of these "
+            "that the profile has)",
+        ),
+        Option.of(
+            "--show-host",
+            action="store_true",
+            help="show a table of host times after the table of device times",
+        ),
+        Option.of(
+            "--copy-time",
+            action="store_true",
+            help="add to the summary how long copies between devices took, and how long they "
+            "waited for their first kernel, in seconds; only operators that --type, --opr-name and "
+            "--input-dtype keep",
+        ),
+        Option.of(
+            "--print-only",
+            choices=("summary", "device", "host"),
+            help="show only this part (default: summary and device, and host with --show-host)",
+        ),
+        Option.of(
+            "--dump-only-opr",
+            action="store_true",
+            help="print only name, type and id, one operator per line; with --order-by +id, to "
+            "compare with diff",
+        ),
+        Option.of(
+            "--peaks",
+            action=PeaksAction,
+            metavar="SPEC",
+            help="compare with what a device can do at most, and add bound, efficiency, lost and "
+            "gain: a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), FLO/s and bytes per "
+            "second (19.5T:1555G), a TOML file, or here: measured on this machine, once (here! "
+            "again)",
+        ),
+        Option.of(
+            "--columns",
+            action=ColumnsAction,
+            metavar="COLUMN[,...]",
+            help="show these columns, in this order; all: all of them; help: print every column "
+            "with its unit and meaning, and end",
+        ),
+    ),
+)
+
+OUTPUT: Final = OptionGroup(
+    "output: how it is written",
+    (
+        Option.of(
+            "--format",
+            choices=[name for name in FORMS if name != OPERATORS],
+            help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
+            "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
+            "csv, json, jsonl; for pipelines: github (annotations), junit",
+        ),
+        Option.of(
+            "--confluence",
+            "--wiki",
+            action="store_true",
+            help="the same as --format wiki: tables for a wiki page",
+        ),
+        Option.of(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="write to this file, whole or not at all; its suffix chooses the format unless "
+            "--format does (.csv, .json, .jsonl, .md, .xml); - is standard output",
+        ),
+        Option.of(
+            "--force",
+            action="store_true",
+            help="let --output and --plot replace a file that exists",
+        ),
+        Option.of(
+            "--plot",
+            metavar="FILE",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks all rows on the roofline, "
+            "otherwise the longest as ranked bars; needs the extra plot",
+        ),
+        Option.of(
+            "--color",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="auto: on a terminal, unless NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            "--print-completion",
+            action=CompletionAction,
+            choices=("bash", "zsh", "fish"),
+            help="print a script that completes this command's options in a shell, and end",
+        ),
+    ),
+)
+
+OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, VIEW, OUTPUT)

@@ -1,0 +1,63 @@
+"""Makes docs/options.md from the table of options.
+
+python -m profile_analyze.cli.options_page > docs/options.md
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.option_types import print_text
+from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from profile_analyze.cli.option_types import Option
+
+_INTRODUCTION = """\
+# Options
+
+    profile-analyze [options] FILE [FILE ...]
+
+`profile-analyze --help` prints the same texts, and `--version` the version.
+[The cookbook](cookbook.md) shows the options at work, and [the list of columns](columns.md)
+says what can be filtered, grouped and ordered.
+"""
+
+
+def options_page() -> str:
+    """Return the page as Markdown."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield _INTRODUCTION
+    yield from _table((FILES, *GENERAL))
+    for group in OPTION_GROUPS:
+        yield f"## {group.title.capitalize()}\n"
+        yield from _table(group.options)
+
+
+def _table(options: Iterable[Option]) -> Iterator[str]:
+    yield "| option | what it does |\n|---|---|"
+    for option in options:
+        text = option.help.replace("%%", "%")
+        if not text.partition(" ")[0].endswith(":"):  # a value, which stays as it is written
+            text = text[0].upper() + text[1:]
+        yield f"| `{_written(option)}` | {text}. |"
+    yield ""
+
+
+def _written(option: Option) -> str:
+    """Return the option as it is written in a call: `-t, --top N`."""
+    settings = option.settings
+    values = settings.get("metavar", "{" + ",".join(settings.get("choices", ())) + "}")
+    if option.flags[0] == FILES.flags[0]:
+        return f"{values} ..."
+    value = "" if settings.get("action") == "store_true" else f" {values}"
+    return f"{', '.join(option.flags)}{value}"
+
+
+if __name__ == "__main__":
+    print_text(options_page())

@@ -1,0 +1,125 @@
+"""The parser of the command line: the help, abbreviations and mistakes."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from profile_analyze.cli.option_types import Option, print_text
+from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.errors import QueryError
+from profile_analyze.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+PROGRAM: Final = "profile_analyze"
+COMMAND: Final = "profile-analyze"
+
+_DESCRIPTION: Final = """\
+Shows where the time of a neural network goes, from the profile that its runtime wrote:
+the slowest operators or kinds of operator, with FLOPS and memory bandwidth."""
+
+_EXAMPLES: Final = """\
+examples:
+  profile-analyze run.json
+      the three slowest operators
+  profile-analyze run.json -t 5 --aggregate-by type
+      the five kinds of operator that cost most
+  profile-analyze run.json -t 0 --order-by memory --type ConvolutionForward
+      all convolutions, the largest users of memory first
+  profile-analyze run.json --aggregate-by type,in_shapes --aggregate sum,p90 --format plain
+      one line for each kind and shape, with the total time and the 90th percentile
+  profile-analyze run.json --opr-name '.*conv' --min-time 1ms
+      operators with conv in their name that take a millisecond or more
+  gzip -dc run.json.gz | profile-analyze - --wiki --show-host > page.txt
+      tables for a wiki page, of device and host times, from standard input
+  profile-analyze new*.json --compare old*.json --aggregate-by type
+      what became slower or faster, and whether the change is more than noise
+  profile-analyze new*.json --compare old*.json --fail-if 'total > +5%'
+      the same for a pipeline, which ends with 3 if the total is over 5 % longer
+
+Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
+Exit status: 0 answered; 1 the input cannot be read, or the output not written;
+2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
+
+_ABBREVIATIONS: Final[Mapping[str, str]] = {
+    "--h": "--help",
+    **dict.fromkeys(("--ma", "--max", "--max-"), "--max-time"),
+    **dict.fromkeys(("--p", "--pr", "--pri", "--prin", "--print", "--print-"), "--print-only"),
+    "--s": "--show-host",
+    "--w": "--wiki",
+}
+"""Abbreviations of the original's options that later options made ambiguous."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a mistake in one line, where argparse prints the usage first."""
+
+    def error(self, message: str) -> NoReturn:
+        raise QueryError(f"{message}; see {COMMAND} --help")
+
+    def format_help(self) -> str:
+        """Return the help, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
+    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
+        """Write the help or the version. argparse itself ignores errors of writing."""
+        print_text(message)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    result = _Parser(
+        prog=COMMAND,
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        # argparse makes one to check each metavar; with a width it does not look for a terminal,
+        # and imports nothing for that
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
+        usage="%(prog)s [options] FILE [FILE ...]",
+    )
+    _add(result, [FILES])
+    result.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
+    _add(result, GENERAL)
+    for group in OPTION_GROUPS:
+        _add(result.add_argument_group(group.title), group.options)
+    return result
+
+
+def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
+    for option in options:
+        group.add_argument(*option.flags, help=option.help, **option.settings)
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments, each checked by itself.
+
+    Raises `QueryError`; ends the process after `--help`, `--version` and their like.
+    """
+    known = parser()
+    arguments, unknown = known.parse_known_intermixed_args([*map(_without_abbreviation, argv)])
+    if unknown:
+        known.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
+    return arguments
+
+
+def _without_abbreviation(argument: str) -> str:
+    """Return the argument with a whole name in place of one of the original's abbreviations."""
+    name, equals, value = argument.partition("=")
+    return _ABBREVIATIONS.get(name, name) + equals + value
+
+
+def _suggestion(unknown: Sequence[str]) -> str:
+    """Return a suggestion for the first unknown option that resembles a known one."""
+    # only a mistake needs it
+    from difflib import get_close_matches
+
+    options = [flag for group in OPTION_GROUPS for option in group.options for flag in option.flags]
+    for text in unknown:
+        if text.startswith("--"):
+            near = get_close_matches(text.partition("=")[0], options, n=1, cutoff=0.7)
+            return f" (did you mean {near[0]}?)" if near else ""
+    return ""

@@ -1,0 +1,34 @@
+"""The picture that `--plot` asks for."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.columns import DEFAULT_ORDER
+from profile_analyze.query.run import run
+from profile_analyze.query.summary import summarise
+from profile_analyze.report.base import Report
+from profile_analyze.report.facts import roofline_caption
+from profile_analyze.report.sections import Chart
+
+if TYPE_CHECKING:
+    from profile_analyze.cli.request import Request
+
+
+def picture_of(report: Report, request: Request) -> Report:
+    """Return the picture as a report: a chart of all rows, not only of the first."""
+    assert report.source is not None
+    # matplotlib: draw without a window, whatever the environment asks for, and say nothing about
+    # searching for fonts
+    os.environ["MPLBACKEND"] = "agg"
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    if request.queries["device"].peaks is not None:  # roofs are the device's
+        query = request.queries["device"]
+        table = run(query.changed(top=0), report.source)
+        caption = roofline_caption(summarise(report.source, judged_by=query))
+        return Report((Chart("roofline", table, caption),))
+    # the longest operators are drawn, whatever the order of the table
+    query = request.query.changed(top=0, order=DEFAULT_ORDER)
+    return Report((Chart("times", run(query, report.source)),))

@@ -1,0 +1,333 @@
+"""What the command line asks for: checked arguments, as questions and wishes."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from profile_analyze.cli.messages import say_on_terminal
+from profile_analyze.cli.parser import COMMAND
+from profile_analyze.errors import QueryError
+from profile_analyze.model.terms import UNITS
+from profile_analyze.query.catalog import check_columns, find_column, split_names
+from profile_analyze.query.question import Query
+from profile_analyze.report.base import ALL_COLUMNS
+from profile_analyze.report.forms import (
+    OPERATORS,
+    TABLE,
+    WIKI,
+    find_renderer,
+    form_for,
+    kind_of_picture,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.terms import Side
+    from profile_analyze.query.gate import FailCondition
+
+
+class Request(NamedTuple):
+    """One call of the command, with everything checked that needs no file."""
+
+    files: tuple[str, ...]
+    """The profiles, folders and lists that are named; `-` is standard input."""
+    baseline: tuple[str, ...]
+    """The same, of the baseline."""
+    max_size: int
+    """The most bytes that a file may hold, decompressed."""
+    skip_bad: bool
+    skip_runs: int
+    match: str
+    correct_drift: bool
+    queries: Mapping[Side, Query]
+    """The question about each side."""
+    measures_peaks: str | None
+    """What `--peaks` names if this machine is to be measured: the queries have placeholders."""
+    asked_side: Side
+    """The side whose times are in question: the host only with `--print-only host`."""
+    sides: tuple[Side, ...]
+    """The tables to show, in this order."""
+    shows_summary: bool
+    shows_copy_time: bool
+    columns: tuple[str, ...]
+    """The columns that the tables show; empty for the format's default."""
+    conditions: tuple[FailCondition, ...]
+    """When a pipeline is to fail."""
+    fail_uncertain: bool
+    """Whether it also fails if a condition cannot be judged."""
+    output_format: str | None
+    """None if the profile's format decides."""
+    output: str | None
+    """The file to write; None for standard output."""
+    force: bool
+    """Whether files that exist may be replaced."""
+    plot: str | None
+    """The file of the picture to draw."""
+    color: str
+
+    @property
+    def query(self) -> Query:
+        """The question about the side that is in question."""
+        return self.queries[self.asked_side]
+
+
+def request_of(arguments: argparse.Namespace) -> Request:
+    """Return the request that the arguments make.
+
+    Raises `QueryError` if options contradict each other or an expression is wrong, and
+    `PeaksError`.
+    """
+    _check_that_a_profile_is_named(arguments)
+    _rename_columns(arguments)
+    _check_output_format(arguments)
+    _check_comparison(arguments)
+    _check_what_the_format_needs(arguments)
+    peaks, measures_peaks = _peaks(arguments.peaks)
+    queries = _queries(arguments, peaks)
+    asked_side: Side = "host" if arguments.print_only == "host" else "device"
+    columns = _columns(arguments.columns, queries["device"])
+    conditions = _conditions(arguments, queries[asked_side])
+    if arguments.plot is not None:
+        kind_of_picture(arguments.plot)
+    return Request(
+        files=tuple(arguments.files),
+        baseline=tuple(arguments.compare),
+        max_size=arguments.max_size,
+        skip_bad=arguments.skip_bad,
+        skip_runs=arguments.skip_runs,
+        match=arguments.match,
+        correct_drift=arguments.correct_drift,
+        queries=queries,
+        measures_peaks=measures_peaks,
+        asked_side=asked_side,
+        sides=_sides(arguments),
+        shows_summary=arguments.print_only in (None, "summary"),
+        shows_copy_time=arguments.copy_time,
+        columns=columns,
+        conditions=conditions,
+        fail_uncertain=arguments.fail_uncertain != "no",
+        output_format=_output_format(arguments),
+        output=None if arguments.output == "-" else arguments.output,
+        force=arguments.force,
+        plot=arguments.plot,
+        color=arguments.color,
+    )
+
+
+def _check_that_a_profile_is_named(arguments: argparse.Namespace) -> None:
+    if arguments.files:
+        return
+    if arguments.compare:
+        raise QueryError("--compare took all files that are named; name the profile before it")
+    raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
+
+
+def _rename_columns(arguments: argparse.Namespace) -> None:
+    """Rename `opr_id`, the original's name, to `id`."""
+    for option in ("order_by", "columns"):
+        names = getattr(arguments, option)
+        if names is not None:
+            setattr(arguments, option, re.sub(r"\bopr_id\b", "id", names))
+    arguments.where = [re.sub(r"\bopr_id\b", "id", text) for text in arguments.where]
+
+
+def _check_output_format(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if options ask for two formats."""
+    if arguments.dump_only_opr:
+        for option, given in (
+            ("--confluence (or --wiki)", arguments.confluence),
+            (f"--format {arguments.format}", arguments.format),
+            ("--columns", arguments.columns),
+        ):
+            if given:
+                raise QueryError(
+                    f"--dump-only-opr prints no table, so that {option} means nothing; "
+                    "leave one out"
+                )
+    if not arguments.format and not arguments.confluence:
+        by_suffix = form_for(arguments.output or "")
+        if arguments.dump_only_opr and by_suffix not in (None, TABLE):
+            raise QueryError(
+                f"argument -o/--output: {arguments.output} asks for {by_suffix}, which "
+                "--dump-only-opr does not have; use another suffix"
+            )
+    if arguments.confluence and arguments.format not in (None, WIKI):
+        raise QueryError(
+            f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
+            "leave one out"
+        )
+
+
+def _check_comparison(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if an option of comparisons is given without one."""
+    for option, given in (
+        ("--match", arguments.match != "auto"),
+        ("--threshold", arguments.threshold is not None),
+    ):
+        if given and not arguments.compare:
+            raise QueryError(f"{option} needs --compare, which names what to compare with")
+    if arguments.unit != UNITS[0] and not (arguments.compare or arguments.fail_if):
+        raise QueryError("--unit needs --compare or --fail-if, which count runs")
+    if arguments.fail_uncertain is not None and not arguments.fail_if:
+        raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if the output format cannot show what is asked for."""
+    name = _output_format(arguments)
+    if name is None:  # every format that a profile may have by default shows everything
+        return
+    renderer = find_renderer(name)
+    if not renderer.has_tables and (arguments.columns or arguments.copy_time):
+        option = "--columns" if arguments.columns else "--copy-time"
+        raise QueryError(f"{name} has no tables and no totals, so that {option} means nothing")
+    if renderer.needs == "conditions" and not arguments.fail_if:
+        raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
+    shows_change = arguments.compare and arguments.print_only in (None, "summary")
+    if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
+        raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
+    shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
+    if arguments.copy_time and not shows_summary:
+        raise QueryError(
+            f"--copy-time adds to the summary, which {name} has only with --print-only summary; "
+            "add that, or use json"
+        )
+
+
+def _output_format(arguments: argparse.Namespace) -> str | None:
+    """Return the output format that the options ask for; None if they ask for none."""
+    if arguments.dump_only_opr:
+        return OPERATORS
+    if arguments.confluence:
+        return WIKI
+    return arguments.format or form_for(arguments.output or "")
+
+
+def _peaks(spec: str | None) -> tuple[Peaks | None, str | None]:
+    """Return the peaks, and what names them if they are to be measured.
+
+    Measuring takes seconds. It is done once everything else is known to be right; until then, a
+    placeholder stands for the peaks.
+    """
+    if spec is None:
+        return None, None
+    # the roofline's room, which other calls do not need
+    from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
+
+    return (PLACEHOLDER, spec) if is_measured_here(spec) else (resolve(spec, say_on_terminal), None)
+
+
+_MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
+    "end": {"device": "time", "host": "host_time"},
+    "kern": {"device": "wait", "host": "host_wait"},
+}
+"""What the original's `--top-end-key` means on each side."""
+
+_OPTION_OF: Final = {
+    "level": "--level",
+    "by": "--aggregate-by",
+    "aggregates": "--aggregate",
+    "min_time_s": "--min-time",
+    "max_time_s": "--max-time",
+    "where": "--where",
+    "having": "--having",
+    "run_statistic": "--run-stat",
+    "skip_runs": "--skip-runs",
+}
+
+
+def in_options(error: QueryError) -> QueryError:
+    """Return the error with the name of the option in place of the field of a query."""
+    field, _, message = str(error).partition(": ")
+    return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
+
+
+def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
+    """Return the question about each side. Raises `QueryError`."""
+    fields: dict[str, Any] = {
+        "types": arguments.type,
+        "name": arguments.opr_name,
+        "input_dtype": arguments.input_dtype,
+        "min_time_s": arguments.min_time,
+        "max_time_s": arguments.max_time,
+        "where": arguments.where,
+        "by": () if arguments.aggregate_by is None else arguments.aggregate_by,
+        "aggregates": () if arguments.aggregate is None else arguments.aggregate,
+        "having": arguments.having,
+        "order": arguments.order_by,
+        "top": arguments.top,
+        "peaks": peaks,
+        "run_statistic": arguments.run_stat,
+        "split_by": _split_by(arguments.columns),
+        "level": arguments.level,
+        "unit": arguments.unit,
+        "compared": bool(arguments.compare),
+    }
+    if arguments.threshold is not None:
+        fields["threshold"] = arguments.threshold
+    try:
+        measures = _MEASURES[arguments.top_end_key]
+        return {side: Query(measure=measure, **fields) for side, measure in measures.items()}
+    except QueryError as error:
+        if (better := in_options(error)) is error:
+            raise
+        raise better from None
+
+
+def _split_by(columns: str | None) -> tuple[str, ...]:
+    """Return the keys among `--columns` that rows must be split by. Names are checked later."""
+    if columns is not None:
+        with suppress(QueryError):
+            found = map(find_column, split_names(columns))
+            return tuple(column.base_name for column in found if column.needs_split)
+    return ()
+
+
+def _columns(names: str | None, query: Query) -> tuple[str, ...]:
+    """Return the columns that the tables show; empty for the format's default.
+
+    A column that is named twice, or by an alias too, is shown once, at its first position.
+
+    Raises `QueryError` for a column that the answer to `query` does not have.
+    """
+    if names is None:
+        return ()
+    if names == ALL_COLUMNS:
+        return query.columns
+    wanted = split_names(names)
+    check_columns(wanted, query.kind)
+    return tuple(dict.fromkeys(find_column(name).name for name in wanted))
+
+
+def _conditions(arguments: argparse.Namespace, query: Query) -> tuple[FailCondition, ...]:
+    """Return the conditions of `--fail-if`. Raises `QueryError`."""
+    if not arguments.fail_if:
+        return ()
+    # the room of gates and their statistics, which other calls do not need
+    from profile_analyze.query.gate import FailCondition
+
+    try:
+        conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
+    except QueryError as error:
+        raise QueryError(f"argument --{error}") from None
+    for condition in conditions if arguments.correct_drift else ():
+        if not (condition.subject and condition.relative):
+            raise QueryError(
+                f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
+                "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
+            )
+    return tuple(conditions)
+
+
+def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:
+    """Return the sides that have a table, in the order of printing."""
+    if arguments.print_only == "summary":
+        return ()
+    if arguments.print_only is not None:
+        return (arguments.print_only,)
+    return ("device", "host") if arguments.show_host else ("device",)

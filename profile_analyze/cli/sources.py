@@ -1,0 +1,130 @@
+"""From the names of files to what was read: a profile, or a comparison."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.cli.progress import Progress
+from profile_analyze.cli.request import in_options
+from profile_analyze.errors import InputError, QueryError
+from profile_analyze.model.iterations import without_first_runs
+from profile_analyze.model.levels import at_level
+from profile_analyze.readers.loading import load
+from profile_analyze.readers.paths import LIST, files_in
+
+if TYPE_CHECKING:
+    from profile_analyze.cli.request import Request
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
+
+_MOST_PROCESSES: Final = 8
+
+
+class Sources(NamedTuple):
+    """The files to read."""
+
+    files: list[str]
+    baseline: list[str]
+    lists: list[str]
+    """The files that the names of others were read from."""
+
+    @property
+    def all(self) -> list[str]:
+        """All profiles, the baseline's last."""
+        return [*self.files, *self.baseline]
+
+
+def find_sources(request: Request) -> Sources:
+    """Return the files that are named, including those in folders and lists.
+
+    Raises `InputError`.
+    """
+    named = (*request.files, *request.baseline)
+    sources = Sources(
+        files=files_in(request.files, max_size=request.max_size),
+        baseline=files_in(request.baseline, max_size=request.max_size),
+        lists=[name.removeprefix(LIST) for name in named if name.startswith(LIST)],
+    )
+    if sources.all.count("-") > 1:
+        raise InputError("standard input", "is named twice; it can be read once")
+    return sources
+
+
+def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile | Comparison:
+    """Return the profile or the comparison, at the level that is asked for.
+
+    `wanted` names the optional columns to read.
+
+    Raises `InputError`, and `QueryError` if there is no such level, or no run is left.
+    """
+    if not sources.baseline:
+        return _corrected(request, *_profiles(request, [sources.files], wanted))
+    # the room of comparisons, which other calls do not need
+    from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
+
+    wanted |= COMPARISON_COLUMNS
+    profile, baseline = _profiles(request, [sources.files, sources.baseline], wanted)
+    return _corrected(request, compare(profile, baseline, request.match))
+
+
+def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) -> list[Profile]:
+    """Return one profile for each side of a comparison, or a single one."""
+    progress = Progress(sum(map(len, sides)))
+    try:
+        return [_prepared(request, _loaded(request, files, wanted, progress)) for files in sides]
+    finally:
+        progress.clear()
+
+
+def _loaded(
+    request: Request, files: list[str], wanted: frozenset[str], progress: Progress
+) -> Profile:
+    """Return one profile with the runs in all `files`."""
+    if len(files) == 1 and not request.baseline:
+        return load(files[0], wanted=wanted, max_size=request.max_size)
+    # joining runs, which a call on one file does not need
+    from profile_analyze.readers.many import load_runs
+
+    try:
+        return load_runs(
+            files,
+            wanted=wanted,
+            skip_bad=request.skip_bad,
+            progress=progress.of_next(len(files)),
+            processes=1 if "-" in files else _available_cores(),
+            max_size=request.max_size,
+        )
+    except InputError as error:
+        if request.skip_bad or len(files) == 1:
+            raise
+        advice = "; --skip-bad leaves out what cannot be read"
+        raise type(error)(error.file, error.reason + advice) from None
+
+
+def _prepared(request: Request, profile: Profile) -> Profile:
+    """Return the profile without the runs to skip, at the level that is asked for."""
+    level = request.queries["device"].level
+    try:
+        return at_level(without_first_runs(profile, request.skip_runs), level)
+    except QueryError as error:
+        raise in_options(error) from None
+
+
+def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:
+    """Return the source without the drift of whole runs, if that is asked for."""
+    if not request.correct_drift:
+        return source
+    # only this option needs it
+    from profile_analyze.analysis.drift import without_drift
+
+    return without_drift(source)
+
+
+def _available_cores() -> int:
+    """Return how many processes may read at once."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return min(cores, _MOST_PROCESSES)
