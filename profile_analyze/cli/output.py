@@ -1,4 +1,4 @@
-"""Where an answer goes: standard output, or a file that appears whole or not at all."""
+"""Writing: to standard output, or to files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-STANDARD_OUTPUT: Final = "-"
-
 
 def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
-    """Raise `OutputError` if `file` cannot be written, as far as can be told beforehand.
+    """Raise `OutputError` if `file` cannot be written, as far as is known before writing.
 
-    It must be none of `sources`, which are read.
+    It must not be one of `sources`, the files to read.
     """
     if not file:
         raise OutputError("'': is no name of a file to write to")
@@ -38,7 +36,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
 
 
 def _mode_of(file: str) -> int | None:
-    """What kind of file `file` is; None for one that is to be made."""
+    """Return the mode of `file`, which has its type; None if it does not exist."""
     folder = os.path.dirname(file) or "."  # noqa: PTH120  # `file` may be any text
     try:
         return os.stat(file).st_mode  # noqa: PTH116
@@ -51,7 +49,7 @@ def _mode_of(file: str) -> int | None:
 
 
 def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
-    """Write to the file `file`, as `NewFiles` does. Raises `OutputError`."""
+    """Write `file`, whole or not at all. Raises `OutputError`."""
     with NewFiles(force=force) as files:
         files.write(file, pieces)
 
@@ -59,9 +57,8 @@ def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
 class NewFiles:
     """Files that appear at the end of a `with` block, whole and together, or not at all.
 
-    One that is there is replaced only with `force`; if another cannot be put in its place after
-    that, it stays replaced. What is no regular file, such as /dev/stdout or
-    a named pipe, is written to at once, as it is.
+    A file that exists is replaced only with `force`. It stays replaced if a later file cannot be
+    put in its place. Devices and named pipes, such as /dev/stdout, are written to at once.
     """
 
     def __init__(self, *, force: bool) -> None:
@@ -69,14 +66,14 @@ class NewFiles:
         self._staged: list[_Staged] = []
 
     def __enter__(self) -> NewFiles:
-        """Nothing is written yet."""
+        """Begin. Nothing is written yet."""
         return self
 
     def write(self, file: str, pieces: Iterable[bytes]) -> None:
-        """Write what is to be the file `file`. Raises `OutputError`."""
+        """Write the content of `file`, beside its place. Raises `OutputError`."""
         try:
             if _is_special(file):
-                with open(file, "ab") as stream:  # noqa: PTH123  # it may stand for a log
+                with open(file, "ab") as stream:  # noqa: PTH123  # /dev/stdout may be a log file
                     stream.writelines(pieces)
             else:
                 self._write_beside(file, pieces)
@@ -96,7 +93,7 @@ class NewFiles:
         os.chmod(beside, _mode_for(place))  # noqa: PTH101
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Put all in their places, unless something failed. Raises `OutputError`."""
+        """Put all files in their places, unless the block failed. Raises `OutputError`."""
         placed: list[str] = []
         try:
             if kind is None:
@@ -113,7 +110,7 @@ class NewFiles:
                     os.unlink(staged.beside)  # noqa: PTH108
 
     def _put_in_place(self, staged: _Staged, placed: list[str]) -> None:
-        """Put one in its place, and that into `placed` if nothing was there before."""
+        """Move one file to its place. Add the place to `placed` if no file was there before."""
         try:
             if self._force:
                 os.replace(staged.beside, staged.place)  # noqa: PTH105
@@ -125,23 +122,25 @@ class NewFiles:
 
 
 class _Staged(NamedTuple):
-    """A file that is whole, beside the place where it is to appear."""
+    """A complete file, beside the place where it will appear."""
 
     file: str
-    """As it was named."""
+    """The name that the user gave."""
     place: str
+    """The path without symbolic links."""
     beside: str
+    """The path of the temporary file."""
 
 
 def _is_special(file: str) -> bool:
-    """Whether it is no file of its own: a device, a pipe, or what /dev/stdout leads to."""
+    """Return whether it is a device, a pipe, or a link to one such as /dev/stdout."""
     if file.startswith("/dev/") and not file.startswith("/dev/shm/"):
         return True
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 
 def _give_name(staged: _Staged) -> None:
-    """Let the file appear, unless somebody has made such a file meanwhile."""
+    """Let the file appear, unless another process has made one with that name meanwhile."""
     try:
         os.link(staged.beside, staged.place)
     except FileExistsError:
@@ -151,7 +150,7 @@ def _give_name(staged: _Staged) -> None:
 
 
 def _mode_for(file: str) -> int:
-    """The permissions of the file that is replaced, or those of any new file."""
+    """Return the permissions of the file that is replaced, or those of a new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(file).st_mode)  # noqa: PTH116
     mask = os.umask(0)
@@ -160,14 +159,14 @@ def _mode_for(file: str) -> int:
 
 
 def encoding_of_standard_output() -> str:
-    """What text for people is encoded in there."""
-    if not hasattr(sys.stdout, "buffer"):  # a stream that takes text alone, as notebooks have
+    """Return the encoding of text that people read there."""
+    if not hasattr(sys.stdout, "buffer"):  # a stream that only takes text, as in notebooks
         return "utf-8"
     return sys.stdout.encoding or "utf-8"
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:
-    """Write to standard output. A reader that has seen enough and closed it is no failure.
+    """Write to standard output. It is no error if the reader, such as `head`, closes it early.
 
     Raises `OutputError`.
     """
@@ -193,5 +192,5 @@ def _output_error(file: str, error: Exception) -> OutputError:
 
 
 def _discard_standard_output() -> None:
-    """Let what is still buffered go nowhere, or the interpreter would complain at its end."""
+    """Discard what is still buffered, or the interpreter would report an error at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What `--peaks` names: a device of the table, two rates, a file, or this machine."""
+"""The peaks that `--peaks` names: a known device, two rates, a file, or this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HERE: Final = "here"
 PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
-"""Stands for peaks that are not measured yet, where only it matters that there are some."""
+"""Peaks to check a query with before this machine is measured."""
 _SUFFIX: Final = ".toml"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
 _CHILD: Final = (
@@ -36,12 +36,12 @@ _CHILD: Final = (
 
 
 def is_measured_here(spec: str) -> bool:
-    """Whether `spec` names this machine."""
+    """Return whether `spec` names this machine."""
     return spec.partition(":")[0] in (HERE, f"{HERE}!")
 
 
 def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
-    """The peaks that `spec` names. `say` is told what takes a while.
+    """Return the peaks that `spec` names. `say` is called with messages about slow steps.
 
     Raises `PeaksError`.
     """
@@ -55,7 +55,7 @@ def resolve(spec: str, say: Callable[[str], None]) -> Peaks:
 
 
 def _in_file(file: str, rest: str) -> Peaks:
-    """The device of a file that `rest` names, if it has several: `NAME`, `NAME:DTYPE`, `DTYPE`."""
+    """Return the peaks in a file. `rest` may choose one: `NAME`, `NAME:DTYPE` or `DTYPE`."""
     try:
         text = Source(file).content().decode()
     except UnicodeDecodeError:
@@ -73,16 +73,19 @@ def _in_file(file: str, rest: str) -> Peaks:
 
 
 def _of_this_machine(threads: str, *, afresh: bool, say: Callable[[str], None]) -> Peaks:
-    """What this machine reaches, measured once and kept: with all cores, or with one (`1`)."""
+    """Return what this machine reaches with all cores, or with one if `threads` is `1`.
+
+    It is measured once and cached; `afresh` measures again.
+    """
     if threads not in ("", "1"):
         raise PeaksError(f"here:{threads}: there are here (all cores) and here:1 (one thread)")
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
     key = threads or "all"
-    kept = _kept(machine)
-    if afresh or key not in kept:
-        kept[key] = _measure(1 if threads else os.cpu_count() or 1, say)
-        _keep(machine, kept)
-    count, flops, bandwidth, flops_spread, bandwidth_spread = kept[key]
+    cached = _cached(machine)
+    if afresh or key not in cached:
+        cached[key] = _measure(1 if threads else os.cpu_count() or 1, say)
+        _cache(machine, cached)
+    count, flops, bandwidth, flops_spread, bandwidth_spread = cached[key]
     return Peaks(
         "this machine",
         (("fp32", flops),),
@@ -124,8 +127,8 @@ def _cache_file() -> Path | None:
     return None
 
 
-def _all_kept() -> dict[str, dict[str, Any]]:
-    """What was measured before, by machine; nothing if that cannot be read."""
+def _whole_cache() -> dict[str, dict[str, Any]]:
+    """Return all cached measurements by machine; none if the cache cannot be read."""
     file = _cache_file()
     with suppress(OSError, ValueError, RecursionError, AttributeError):
         if file is not None:
@@ -134,14 +137,14 @@ def _all_kept() -> dict[str, dict[str, Any]]:
     return {}
 
 
-def _kept(machine: str) -> dict[str, Any]:
-    """What was measured on this machine before."""
-    found = _all_kept().get(machine, {})
+def _cached(machine: str) -> dict[str, Any]:
+    """Return the cached measurements of this machine."""
+    found = _whole_cache().get(machine, {})
     return {key: value for key, value in found.items() if _is_measured(value)}
 
 
 def _is_measured(value: object) -> bool:
-    """Whether `value` is a `Measured` as it is kept: threads, two rates, two spreads."""
+    """Return whether `value` is a cached `Measured`: threads, two rates, two spreads."""
     if not isinstance(value, list) or len(value) != 5:
         return False
     if not all(type(one) in (int, float) and 0 <= one < 1e30 for one in value):
@@ -150,19 +153,19 @@ def _is_measured(value: object) -> bool:
     return type(threads) is int and threads > 0 < min(flops, bandwidth) and max(spreads) <= 1
 
 
-def _keep(machine: str, rates: dict[str, Any]) -> None:
-    """Keep what was measured, if there is a place for it; the answer does not depend on that."""
+def _cache(machine: str, rates: dict[str, Any]) -> None:
+    """Cache the measurements, if possible. The answer does not depend on the cache."""
     file = _cache_file()
     if file is None:
         return
-    everything = _all_kept() | {machine: rates}
+    everything = _whole_cache() | {machine: rates}
     with suppress(OSError, OutputError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_file(str(file), [json.dumps(everything).encode()], force=True)
 
 
 def device_list() -> str:
-    """The table of devices, for `--peaks list`."""
+    """Return the table of devices, for `--peaks list`."""
     from profile_analyze.report.device_list import device_table
 
     return device_table(DEVICES)

@@ -1,4 +1,4 @@
-"""The end of the process."""
+"""The process: how it handles interrupts, and how it ends."""
 
 from __future__ import annotations
 
@@ -17,41 +17,48 @@ EXIT_INTERRUPTED: Final = 130
 
 
 def run_process(answer: Callable[[], int]) -> NoReturn:
-    """Call `answer`, which gives the exit code, and end the process; an interrupt ends it too."""
+    """Call `answer` and end the process with the exit code that it returns.
+
+    An interrupt ends the process with `EXIT_INTERRUPTED`, without a traceback.
+    """
     sys.unraisablehook = _interrupt_again
     try:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # before there was anybody to report it, or meanwhile; the last is what Python raises now and
-    # then where memory ends while it imports something
+    # Errors before `answer` could handle them. Python may raise SystemError if an import runs out
+    # of memory.
     except (MemoryError, OSError, SystemError) as error:
-        told = (error.strerror or str(error)) if isinstance(error, OSError) else ""
-        reason = told or "out of memory"
+        text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
+        reason = text or "out of memory"
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)
 
 
 def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
-    """Let an interrupt come once more that came where nothing may be raised, as in a callback."""
+    """Repeat an interrupt that Python could not raise, because it came in a callback.
+
+    This is `sys.unraisablehook`.
+    """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         from signal import SIGINT
 
-        _thread.start_new_thread(os.kill, (os.getpid(), SIGINT))  # after this function is over
+        # in a thread, so that the signal arrives after the callback
+        _thread.start_new_thread(os.kill, (os.getpid(), SIGINT))
     else:
         sys.__unraisablehook__(unraisable)
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process, and spare it the interpreter's end: what is left is freed with it.
+    """End the process without the interpreter's clean-up, after the `atexit` functions.
 
-    That would look once more at all that was imported and read, which takes a tenth of a short
-    call and a twentieth of a long one. What libraries registered to be done is done.
+    The clean-up visits every module and object, which takes a tenth of a short call. The system
+    frees the memory anyway.
     """
     atexit._run_exitfuncs()  # noqa: SLF001  # there is no public way to have them run first
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with suppress(OSError, ValueError):  # what failed was told when it was written
+            with suppress(OSError, ValueError):  # a failure was reported at the first write
                 stream.flush()
     os._exit(code)
