@@ -8,13 +8,15 @@
     result.rows             # plain Python values, a dictionary each
     print(pa.render(result, "plain"))
 
-The names are imported when they are first used, so that the command line starts fast.
+Each name is imported when it is first used, so that the command line starts fast.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from profile_analyze.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
@@ -51,57 +53,44 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display, Report
     from profile_analyze.report.forms import FORMS, render
     from profile_analyze.units import parse_time
-    from profile_analyze.version import VERSION as __version__
 
-_HOME = {
-    "Executions": "model.executions",
-    "Operators": "model.operators",
-    "Origin": "model.profile",
-    "Run": "model.executions",
-    "Track": "model.executions",
-    "at_level": "model.levels",
-    "levels_of": "model.levels",
-    "without_first_runs": "model.iterations",
-    "load_runs": "readers.many",
-    "judge_conditions": "query.gate",
-    "join_runs": "model.runs",
-    "compare": "model.comparison",
-    "FailVerdict": "query.gate",
-    "FailCondition": "query.gate",
-    "Contribution": "query.change",
-    "Comparison": "model.comparison",
-    "Change": "query.change",
-    "COLUMNS": "model.columns",
-    "Categorical": "model.categorical",
-    "Column": "model.columns",
-    "CopyTime": "query.summary",
-    "Display": "report.base",
-    "FORMS": "report.forms",
-    "InputError": "errors",
-    "Judgement": "query.judgement",
-    "MalformedProfileError": "errors",
-    "OutputError": "errors",
-    "PatternError": "errors",
-    "Peaks": "analysis.peaks",
-    "PeaksError": "errors",
-    "Profile": "model.profile",
-    "ProfileAnalyzeError": "errors",
-    "QuantityError": "errors",
-    "Query": "query.question",
-    "QueryError": "errors",
-    "Report": "report.base",
-    "Table": "query.table",
-    "Summary": "query.summary",
-    "UnknownColumnError": "errors",
-    "UnknownFormatError": "errors",
-    "Winner": "query.judgement",
-    "load": "readers.loading",
-    "parse_peaks": "analysis.peaks",
-    "parse_time": "units",
-    "render": "report.forms",
-    "run": "query.run",
-    "summarise": "query.summary",
+_NAMES_OF_MODULES = {
+    "analysis.peaks": ("Peaks", "parse_peaks"),
+    "errors": (
+        "InputError",
+        "MalformedProfileError",
+        "OutputError",
+        "PatternError",
+        "PeaksError",
+        "ProfileAnalyzeError",
+        "QuantityError",
+        "QueryError",
+        "UnknownColumnError",
+        "UnknownFormatError",
+    ),
+    "model.categorical": ("Categorical",),
+    "model.columns": ("COLUMNS", "Column"),
+    "model.comparison": ("Comparison", "compare"),
+    "model.executions": ("Executions", "Run", "Track"),
+    "model.iterations": ("without_first_runs",),
+    "model.levels": ("at_level", "levels_of"),
+    "model.operators": ("Operators",),
+    "model.profile": ("Origin", "Profile"),
+    "model.runs": ("join_runs",),
+    "query.change": ("Change", "Contribution"),
+    "query.gate": ("FailCondition", "FailVerdict", "judge_conditions"),
+    "query.judgement": ("Judgement", "Winner"),
+    "query.question": ("Query",),
+    "query.run": ("run",),
+    "query.summary": ("CopyTime", "Summary", "summarise"),
+    "query.table": ("Table",),
+    "readers.loading": ("load",),
+    "readers.many": ("load_runs",),
+    "report.base": ("Display", "Report"),
+    "report.forms": ("FORMS", "render"),
+    "units": ("parse_time",),
 }
+_MODULE_OF = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
 
 __all__ = [
     "COLUMNS",
@@ -156,12 +145,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from profile_analyze.version import VERSION
-
-        return VERSION
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

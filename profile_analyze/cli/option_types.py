@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
 from profile_analyze.errors import QuantityError
+from profile_analyze.report.column_list import column_list
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
@@ -115,11 +116,7 @@ class ColumnsAction(_AnswerAction):
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
         """See the base class."""
-        if value != "help":
-            return None
-        from profile_analyze.report.column_list import column_list
-
-        return column_list()
+        return column_list() if value == "help" else None
 
 
 class PeaksAction(_AnswerAction):

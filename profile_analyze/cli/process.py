@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -42,10 +43,8 @@ def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
     This is `sys.unraisablehook`.
     """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        from signal import SIGINT
-
         # in a thread, so that the signal arrives after the callback
-        _thread.start_new_thread(os.kill, (os.getpid(), SIGINT))
+        _thread.start_new_thread(os.kill, (os.getpid(), signal.SIGINT))
     else:
         sys.__unraisablehook__(unraisable)
 
