@@ -1,4 +1,4 @@
-"""The command line: options, help, errors, and the world around."""
+"""The command line: options, help, errors and streams."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_options_can_be_abbreviated(short: list[str], full: list[str]) -> None:
         ),
     ],
 )
-def test_a_wrong_call_is_one_line(arguments: list[str], message: str) -> None:
+def test_a_usage_error_is_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == f"profile_analyze: error: {message}; see profile-analyze --help\n"
@@ -237,7 +237,7 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
         (["--dump-only-opr", "--columns", "id"], "--dump-only-opr prints no table, so that --colu"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_one_line(arguments: list[str], message: str) -> None:
+def test_a_contradictory_question_is_one_line(arguments: list[str], message: str) -> None:
     outcome = run_command("no such file", *arguments)
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert outcome.err.startswith(f"profile_analyze: error: {message}")
@@ -319,7 +319,7 @@ def test_standard_input_is_called_so() -> None:
     assert run_command("").err == "profile_analyze: error: '': no such file\n"
 
 
-def test_few_times_are_told() -> None:
+def test_a_note_says_if_few_operators_have_times() -> None:
     outcome = run_command(
         str(PROFILES / "twocn-onlywait.json"), "--copy-time", "--opr-name", "Copy.0"
     )
@@ -336,7 +336,7 @@ def test_file_names_cannot_act_on_the_terminal() -> None:
     assert outcome.err == "profile_analyze: error: \\x1b[31mred\\nnote: false: no such file\n"
 
 
-def test_warnings_are_errors_to_nobody() -> None:
+def test_warnings_as_errors_change_nothing() -> None:
     done = run_process(
         sys.executable, "-W", "error", "-m", "profile_analyze", RESNET, "-t", "0",
         "--opr-name", "[[a-z]", "--print-only", "device", "--aggregate", "max",
@@ -346,7 +346,7 @@ def test_warnings_are_errors_to_nobody() -> None:
 
 
 @pytest.mark.parametrize("default", DEFAULTS)
-def test_the_output_format_is_that_of_the_profile_where_no_option_says(
+def test_the_profile_chooses_the_output_format_unless_an_option_does(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, default: str
 ) -> None:
     class Reader(MadeUpReader):
@@ -369,7 +369,7 @@ def test_the_output_format_is_that_of_the_profile_where_no_option_says(
     assert run_command(*both) == run_command(*both, "--format", "plain")
 
 
-def test_what_no_reader_reads_is_plain_by_default() -> None:
+def test_formats_without_a_default_are_plain() -> None:
     def made_in(format_: str) -> profile_analyze.Profile:
         return profile_of([{"name": "a"}], origin=profile_analyze.Origin(format_))
 
@@ -377,8 +377,8 @@ def test_what_no_reader_reads_is_plain_by_default() -> None:
     assert default_output_format(made_in("MegEngine GraphProfiler JSON")) == "table"
 
 
-def test_whatever_default_a_profile_has_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has to be loaded is decided before it is known which format it will be."""
+def test_columns_of_every_default_format_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns to load are chosen before the profile's output format is known."""
     from profile_analyze.report.plain import PlainRenderer
 
     monkeypatch.setattr(PlainRenderer, "columns", lambda *_, **__: ("name", "parameters", "share"))
@@ -392,7 +392,7 @@ def test_whatever_default_a_profile_has_is_loaded(monkeypatch: pytest.MonkeyPatc
     assert "stride_h=1" in outcome.out
 
 
-def test_a_standard_output_of_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_output_without_a_binary_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a notebook."""
     for arguments in ((RESNET,), (RESNET, "--format", "csv"), ("--version",)):
         wanted = run_command(*arguments).out

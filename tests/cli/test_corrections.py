@@ -1,4 +1,4 @@
-"""Where the original crashed or was wrong: what the command answers instead.
+"""Answers where the original crashes or is wrong.
 
 The names F1 ... W21 are those of `docs/compatibility.md`.
 """
@@ -32,7 +32,7 @@ TWO_DEVICES = (
 
 
 def rows_of(profile: str, *arguments: str, err: str = "", only: str = "device") -> list[list[str]]:
-    """The rows of a table, each a list of cells whose lines are joined by blanks."""
+    """Return the rows of a table; the lines of a cell are joined by spaces."""
     outcome = run_command(str(PROFILES / f"{profile}.json"), "--print-only", only, *arguments)
     assert (outcome.code, outcome.err) == (0, err)
     rows: list[list[str]] = []
@@ -63,7 +63,7 @@ def usage_error(*arguments: str) -> str:
 
 
 def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
-    """The path of a copy of a profile with `start`/`end`/... of every device time replaced."""
+    """Return the path of a copy of a profile with fields of every device time replaced."""
     document = json.loads((PROFILES / f"{profile}.json").read_text())
     for lanes in document["profiler"]["device"].values():
         for interval in lanes.values():
@@ -80,7 +80,7 @@ def edited(tmp_path: Path, profile: str, **changes: Any) -> str:
 COMPUTATION, FLOPS, MEMORY, BANDWIDTH = 3, 4, 5, 6
 
 
-def test_f1_columns_with_unknown_values_sort_and_those_come_last() -> None:
+def test_f1_unknown_values_sort_last() -> None:
     for direction in ("", "+"):
         values = column(COMPUTATION, "resnet18", "--order-by", f"{direction}computation", "-t", "0")
         assert values.count("N/A FLO") == 42
@@ -226,7 +226,7 @@ def test_f10_empty_wiki_table() -> None:
     assert set(rule) == set("|-\n")
 
 
-def test_f11_f12_no_bar_for_what_is_unknown() -> None:
+def test_f11_f12_unknown_values_have_no_bar() -> None:
     path = str(PROFILES / "derived-nofootprint.json")
     outcome = run_command(path, "--wiki", "-t", "1", "--print-only", "device")
     assert outcome.code == 0
@@ -305,7 +305,7 @@ def test_f18_an_operator_that_names_an_unknown_variable_is_kept(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_f19_boxes_in_ascii_where_there_are_no_others(encoding: str) -> None:
+def test_f19_boxes_are_ascii_if_the_encoding_has_no_others(encoding: str) -> None:
     path = str(PROFILES / "tiny.json")
     outcome = run_command(path, "-t", "1", "--print-only", "device", encoding=encoding)
     assert (outcome.code, outcome.err) == (0, "")
@@ -314,7 +314,7 @@ def test_f19_boxes_in_ascii_where_there_are_no_others(encoding: str) -> None:
     assert r"| \u5377\u79ef\u5c42/\u4e0010 |" in names.out
 
 
-def test_w1_w2_no_rate_in_no_time() -> None:
+def test_w1_w2_a_rate_over_no_time_is_not_available() -> None:
     for order in ("bandwidth", "+bandwidth"):
         values = column(BANDWIDTH, "resnet18", "--order-by", order, "-t", "0")
         known = [value for value in values if value != "N/A byte/s"]
@@ -330,7 +330,7 @@ def test_w3_extreme_rates_are_an_operators_own(aggregate: str, rate: str) -> Non
     assert column(FLOPS, "mobilenet", *arguments) == [rate]
 
 
-def test_w4_mean_of_those_that_have_a_value() -> None:
+def test_w4_means_ignore_unknown_values() -> None:
     assert column(COMPUTATION, "resnet18", "--aggregate", "mean") == ["74.14 MFLO"]
 
 
@@ -345,7 +345,7 @@ def test_w5_rates_of_a_group_count_the_time_of_known_work() -> None:
     assert column(FLOPS, "resnet18", "--aggregate", "sum") == [f"{work / seconds / 1e9:.2f} GFLOPS"]
 
 
-def test_w6_wait_times_are_called_so() -> None:
+def test_w6_wait_times_are_labelled_as_such() -> None:
     path = str(PROFILES / "resnet18.json")
     kern = ["--top-end-key", "kern", "-t", "1"]
     outcome = run_command(path, *kern, "--show-host")
@@ -382,7 +382,7 @@ def test_w7_no_kernel_on_a_thread_is_no_wait_time(tmp_path: Path) -> None:
     assert [line.split("|")[2].strip() for line in until_end.out.splitlines()[2:]] == ["4", "4"]
 
 
-def test_w8_footprints_of_another_run_are_told() -> None:
+def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
     outcome = run_command(str(PROFILES / "trace-dyn.json"), "-t", "5")
     assert outcome.err == (
         "note: the shapes of 10 operators changed between runs: computation, memory and shapes are "
@@ -409,7 +409,7 @@ def test_w9_nothing_matches_a_name() -> None:
     assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 
-def test_w10_nothing_is_of_a_type() -> None:
+def test_w10_no_operator_has_the_type() -> None:
     near = (
         "note: type conv: the profile has no such operator; near: ConvolutionForward\n"
         "note: no operator matches, of 91 that have a device time\n"
@@ -499,7 +499,7 @@ def test_w18_columns_align_by_display_width() -> None:
     assert len({wcswidth(line) for line in wiki.out.splitlines()[5:]}) == 1
 
 
-def test_w20_an_operator_list_is_no_wiki_table() -> None:
+def test_w20_an_operator_list_is_not_a_wiki_table() -> None:
     message = "--dump-only-opr prints no table, so that --confluence (or --wiki) means nothing; leave one out"
     assert usage_error("none", "--dump-only-opr", "--wiki") == message
 

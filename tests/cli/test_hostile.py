@@ -1,6 +1,6 @@
-"""Names that would act on whatever shows them, in every place that a profile or a call fills.
+"""Hostile names, in every field of a profile and every argument of a call.
 
-Each form is read back by a parser of what it is, where there is one.
+Outputs are read back by a parser of their format, if there is one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ ACTING: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def document(texts: Iterable[str]) -> dict[str, Any]:
-    """An operator for each of `texts`, which stands wherever the file has a text of it."""
+    """Return a profile with an operator for each of `texts`, which is its name, type and so on."""
     found: dict[str, Any] = {
         "profiler": {"device": {}, "host": {}, "opr_footprint": {}},
         "graph_exec": {"operator": {}, "var": {}},
@@ -102,21 +102,21 @@ def document(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def written(path: Path, *texts: str) -> str:
-    """The file `path` with such a document."""
+    """Write such a profile and return its path."""
     path.write_text(json.dumps(document(texts)), encoding="utf-8")
     return str(path)
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A profile with all of `HOSTILE`, whose own name is of that kind."""
+    """A profile with all texts of `HOSTILE`, and with a hostile file name."""
     name = "\x1b[31m\u202e\n|`<b>&\"' ::x::,;=1 ![a](b) \u00e9.json"
     return written(tmp_path_factory.mktemp("hostile") / name, *HOSTILE.values())
 
 
 @pytest.fixture(params=HOSTILE)
 def text(request: pytest.FixtureRequest) -> str:
-    """Each of `HOSTILE`."""
+    """Each text of `HOSTILE`."""
     return HOSTILE[request.param]
 
 
@@ -132,7 +132,7 @@ def only_visible(shown: str, *, newline: str = "\n") -> None:
     assert bad == set()
 
 
-# What says much of an operator, of groups, and of what is asked.
+# Calls that show many columns of operators and groups, and echo the question.
 CALLS: Final = {
     "operators": ("--columns", "name,type,input_dtype,device,parameters,param.mode,file,time"),
     "all": ("--columns", "all"),
@@ -145,7 +145,7 @@ CALLS: Final = {
 
 
 def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
-    """What the command prints, which fails for no name; what it says beside is visible text."""
+    """Return what the command prints. Its messages must be visible text."""
     outcome = run_command(file, "-t", "0", "--format", form, *CALLS[call], encoding=encoding)
     assert outcome.code in (0, 3, 4), outcome.err
     only_visible(outcome.err)
@@ -153,7 +153,7 @@ def shown(file: str, form: str, call: str, *, encoding: str = "utf-8") -> str:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_tables_are_visible_text_alone(file: str, call: str) -> None:
+def test_tables_have_only_visible_text(file: str, call: str) -> None:
     for form in ("table", "plain"):
         only_visible(shown(file, form, call))
         assert shown(file, form, call, encoding="ascii").isascii()
@@ -191,7 +191,7 @@ def test_tables_for_a_wiki_have_no_markup(file: str, call: str) -> None:
 
 
 def tables(page: str) -> Iterator[list[str]]:
-    """The lines of each table but the rule."""
+    """Yield the lines of each table, without the line below the header."""
     for part in page.split("\n\n"):
         lines = [line for line in part.splitlines() if line.startswith("|")]
         if lines:
@@ -199,12 +199,12 @@ def tables(page: str) -> Iterator[list[str]]:
 
 
 def cells(line: str) -> list[str]:
-    """The cells of a row as Markdown tells them: a pipe behind a backslash ends none."""
+    """Return the cells of a Markdown row. An escaped pipe ends no cell."""
     return re.split(r"(?<!\\)\|", line)
 
 
 def outside_code_spans(line: str) -> str:
-    """`line` without its code spans: from some backticks to the next equally many."""
+    """Return `line` without code spans, which end at as many backticks as they begin with."""
     found = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
     return re.sub(r"^\|[-:|]+\|$", "", found)
 
@@ -263,7 +263,7 @@ def test_github_reads_one_command_a_line(file: str, call: str, text: str) -> Non
 
 @pytest.mark.parametrize("call", ["own", "roofline"])
 @pytest.mark.parametrize("half", [0, 1])
-def test_pictures_are_of_text(tmp_path: Path, call: str, half: int) -> None:
+def test_pictures_have_names_as_text(tmp_path: Path, call: str, half: int) -> None:
     profile = written(tmp_path / "<b>&\x1b.json", *list(HOSTILE.values())[half::2])
     for kind, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         picture = tmp_path / f"a.{kind}"
@@ -298,7 +298,7 @@ class _Tags(HTMLParser):
         self.tags.add(f"<!--{data}-->")
 
 
-def test_a_notebook_has_no_markup_of_names(text: str, tmp_path: Path) -> None:
+def test_names_add_no_markup_to_notebooks(text: str, tmp_path: Path) -> None:
     page = pa.run(pa.Query(), pa.load(written(tmp_path / "a.json", text)))._repr_html_()
     only_visible(page)
     parsed = _Tags(page)
@@ -306,7 +306,7 @@ def test_a_notebook_has_no_markup_of_names(text: str, tmp_path: Path) -> None:
     assert not text or visible(text, "utf-8") in parsed.texts
 
 
-def test_what_a_call_says_is_echoed_as_visible_text(text: str, tmp_path: Path) -> None:
+def test_arguments_are_echoed_as_visible_text(text: str, tmp_path: Path) -> None:
     profile = written(tmp_path / "a.json", "x")
     for option in (
         "--type", "--opr-name", "--input-dtype", "--min-time", "--where", "--aggregate-by",
@@ -326,7 +326,7 @@ def test_what_a_call_says_is_echoed_as_visible_text(text: str, tmp_path: Path) -
     only_visible(outcome.err)
 
 
-def test_broken_places_are_told_as_visible_text(text: str, tmp_path: Path) -> None:
+def test_paths_in_error_messages_are_visible_text(text: str, tmp_path: Path) -> None:
     broken = document(["x"])
     broken["profiler"]["device"][text] = {text: {"start": text + "soon"}}
     path = tmp_path / "a.json"
@@ -355,7 +355,7 @@ def test_markup_in_a_wiki_is_escaped(name: str, shown: str) -> None:
     assert escaped(name) == shown
 
 
-def test_arguments_that_are_no_text_are_echoed(tmp_path: Path) -> None:
+def test_arguments_that_are_not_unicode_are_echoed(tmp_path: Path) -> None:
     path = written(tmp_path / "\udcff.json", "x")
     for form in pa.FORMS[:-3]:
         call = (path, "--format", form, "--columns", "file,name", "--opr-name", "x|\udcff")
@@ -386,6 +386,6 @@ def test_sentences_are_in_the_encoding_of_the_terminal(tmp_path: Path, form: str
 
 
 @pytest.mark.parametrize("word", ["卷", "卷积 ", "e\u0301x"])
-def test_long_texts_are_wrapped_as_short_ones(word: str) -> None:
+def test_long_words_are_wrapped_like_short_ones(word: str) -> None:
     lines = wrapped(word * 500, 30, "utf-8")
     assert lines == [line.strip() for line in wcwidth.wrap(word * 500, 30)]

@@ -1,4 +1,4 @@
-"""What makes no sense in a sound file has one answer each; `docs/formats.md` has them as a table."""
+"""Well-formed files with senseless values: each has one stated answer, see docs/formats.md."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
 
 
 def written(path: Path, found: dict[str, Any]) -> str:
-    """The file `path` with a decoded document in it."""
+    """Write a decoded document to `path` and return the path."""
     path.write_text(json.dumps(found))
     return str(path)
 
 
 def two_operators() -> dict[str, Any]:
-    """A second of a, which is to be broken, and two seconds of b."""
+    """Return a profile of `a`, one second, which tests break, and `b`, two seconds."""
     return document(
         [
             Operator("a", "A", 1e6, shape=[2], work=(2, 4)),
@@ -46,7 +46,7 @@ def two_operators() -> dict[str, Any]:
 
 
 def answer(path: str) -> tuple[list[str], str]:
-    """Every row with all its numbers, and the notes."""
+    """Return all rows with all numbers, and the notes."""
     columns = "id,name,time,wait,computation,flops,memory,bandwidth,share"
     call = (path, "-t", "0", "--order-by", "+id", "--format", "csv", "--columns", columns)
     outcome = run_command(*call)
@@ -137,7 +137,7 @@ def test_times_that_add_up_to_more_than_any_number(tmp_path: Path) -> None:
     assert outcome.err == note
 
 
-def test_times_of_nothing(tmp_path: Path) -> None:
+def test_entries_without_times(tmp_path: Path) -> None:
     found = two_operators()
     for id_ in "01":
         found["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
@@ -163,7 +163,7 @@ def test_operators_of_one_name_are_kept_apart(tmp_path: Path) -> None:
     assert ([row[:4] for row in rows], note) == (["0,a,", "1,a,"], "")
 
 
-def test_of_a_key_that_is_there_twice_the_last_counts(tmp_path: Path) -> None:
+def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(two_operators()).replace('"name": "a"', '"name": "x", "name": "a"'))
     assert answer(str(path))[0] == answer(written(tmp_path / "b.json", two_operators()))[0]
@@ -189,7 +189,7 @@ def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
         ),
     ],
 )
-def test_names_that_are_none(tmp_path: Path, text: str, reason: str) -> None:
+def test_names_that_are_not_texts(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "a.json"
     content = json.dumps(two_operators()).replace('"type": "A"', "")
     path.write_text(
@@ -208,8 +208,7 @@ def test_numbers_that_are_too_large_are_refused(tmp_path: Path, value: str) -> N
     assert run_command(str(path)).err == f"profile_analyze: error: {path}: {reason}\n"
 
 
-def test_a_million_lanes_are_one_operator() -> None:
-    """A smaller million."""
+def test_twenty_thousand_lanes_are_one_operator() -> None:
     found = two_operators()
     interval = {"start": 0, "kern": 0.25, "end": 1}
     found["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}

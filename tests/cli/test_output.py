@@ -1,4 +1,4 @@
-"""Where an answer goes: files appear whole or not at all."""
+"""Output files: they appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TINY = str(PROFILES / "tiny.json")
         ("a.log", "table"),
     ],
 )
-def test_the_suffix_chooses_the_form(tmp_path: Path, name: str, form: str) -> None:
+def test_the_suffix_chooses_the_format(tmp_path: Path, name: str, form: str) -> None:
     file = tmp_path / name
     outcome = run_command(TINY, "-o", str(file), "-t", "0")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
@@ -43,7 +43,7 @@ def test_the_suffix_chooses_the_form(tmp_path: Path, name: str, form: str) -> No
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_an_option_goes_before_the_suffix(tmp_path: Path) -> None:
+def test_an_option_overrides_the_suffix(tmp_path: Path) -> None:
     for option in (["--format", "plain"], ["--wiki"]):
         file = tmp_path / f"{option[-1]}.csv"
         assert run_command(TINY, "-o", str(file), *option).code == 0
@@ -51,7 +51,7 @@ def test_an_option_goes_before_the_suffix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.csv.gz", "a.tsv"])
-def test_a_suffix_that_no_form_has(tmp_path: Path, name: str) -> None:
+def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))
     suffix = name.rpartition(".")[2]
     assert outcome.code == 2
@@ -61,7 +61,7 @@ def test_a_suffix_that_no_form_has(tmp_path: Path, name: str) -> None:
     assert run_command(TINY, "-o", str(tmp_path / name), "--format", "csv").code == 0
 
 
-def test_a_list_of_operators_is_no_csv(tmp_path: Path) -> None:
+def test_an_operator_list_cannot_be_csv(tmp_path: Path) -> None:
     outcome = run_command(TINY, "--dump-only-opr", "-o", str(tmp_path / "a.csv"))
     assert outcome.code == 2
     assert "asks for csv, which --dump-only-opr does not have" in outcome.err
@@ -69,7 +69,7 @@ def test_a_list_of_operators_is_no_csv(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == run_command(TINY, "--dump-only-opr").out
 
 
-def test_rows_that_a_program_will_not_miss_are_told() -> None:
+def test_a_note_says_if_a_program_gets_only_some_rows() -> None:
     call = (TINY, "--show-host", "-t", "1", "--format")
     assert run_command(*call, "csv").err == (
         "note: device: the first 1 of 4 rows; -t 0 gives all\n"
@@ -78,12 +78,12 @@ def test_rows_that_a_program_will_not_miss_are_told() -> None:
     assert run_command(*call, "plain").err == ""
 
 
-def test_a_dash_is_standard_output() -> None:
+def test_a_hyphen_is_standard_output() -> None:
     assert run_command(TINY, "-o", "-") == run_command(TINY)
     assert run_command(TINY, "-o-", "--format", "csv") == run_command(TINY, "--format", "csv")
 
 
-def test_a_file_that_is_there_is_kept_without_force(tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_without_force(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("precious")
     file.chmod(0o640)
@@ -120,7 +120,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         ("a\0b", "{}: no file can be called so: the name has a NUL character"),
     ],
 )
-def test_where_nothing_can_be_written(tmp_path: Path, name: str, reason: str) -> None:
+def test_destinations_that_cannot_be_written(tmp_path: Path, name: str, reason: str) -> None:
     file = str(tmp_path / name) if name else ""
     outcome = run_command("no such profile", "-o", file, "--force")
     expected = reason.format(file, os.path.dirname(file)).replace("\0", "\\x00")  # noqa: PTH120
@@ -136,7 +136,7 @@ def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
     assert profile.read_bytes() == Path(TINY).read_bytes()
 
 
-def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
     def pieces() -> Iterator[bytes]:
@@ -153,7 +153,7 @@ def test_what_fails_leaves_no_trace(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_file_that_another_process_makes_meanwhile_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
     def pieces() -> Iterator[bytes]:
@@ -178,13 +178,13 @@ def test_without_links_a_file_still_appears_whole(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_long_name_is_no_trouble(tmp_path: Path) -> None:
+def test_the_longest_possible_file_name_works(tmp_path: Path) -> None:
     file = tmp_path / ("x" * 251 + ".csv")
     assert run_command(TINY, "-o", str(file)).code == 0
     assert file.read_text().startswith("id,name,")
 
 
-def test_what_stands_for_a_log_is_added_to(tmp_path: Path) -> None:
+def test_output_is_appended_to_a_log_behind_dev_stdout(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("before\n")
     command = (
@@ -208,7 +208,7 @@ def test_a_named_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jsonl"])
-def test_forms_for_programs_are_utf8_whatever_the_terminal(form: str) -> None:
+def test_formats_for_programs_are_always_utf8(form: str) -> None:
     path = str(PROFILES / "derived-utf8names.json")
     plain = run_command(path, "--format", form)
     assert not plain.out.isascii()

@@ -1,4 +1,4 @@
-"""Questions that are wrong, odd or meant to do harm: each is answered or refused in one line."""
+"""Wrong, odd and hostile questions: each is answered, or refused in one line."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ WRONG = {
     "--print-completion": "csh",
 }
 FREE = {"--type", "--input-dtype", "--compare"}
-"""Options that take any text."""
+"""Options that accept any text."""
 
 
-def test_every_option_that_can_be_wrong_is_tried() -> None:
+def test_every_option_is_tried_with_a_wrong_value() -> None:
     valued = {
         option
         for action in parser()._actions
@@ -59,9 +59,7 @@ def test_every_option_that_can_be_wrong_is_tried() -> None:
 
 @pytest.mark.parametrize("file", ["absent.json", "@absent"])
 @pytest.mark.parametrize("option", WRONG)
-def test_what_is_wrong_with_an_option_is_told_before_any_file_is_looked_at(
-    option: str, file: str
-) -> None:
+def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -> None:
     outcome = run_command(file, f"{option}={WRONG[option]}", "--compare", "absent.json")
     assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert "absent" not in outcome.err

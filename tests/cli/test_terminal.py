@@ -1,4 +1,4 @@
-"""What is shown on a terminal, and only there: narrow tables and colours."""
+"""Output on a terminal: narrow tables and colours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TINY = str(PROFILES / "tiny.json")
 
 
 def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """What the command prints on a terminal of so many columns."""
+    """Return what the command prints on a terminal that has this many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     clean = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
@@ -44,7 +44,7 @@ def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
 def _read(handle: int) -> bytes:
     try:
         return os.read(handle, 65536)
-    except OSError:  # how the end of a terminal shows itself
+    except OSError:  # the other side closed the terminal
         return b""
 
 
@@ -59,7 +59,7 @@ def _read(handle: int) -> bytes:
         (60, "cumulative, computation, FLOPS, memory, bandwidth, in_shapes, out_shapes"),
     ],
 )
-def test_columns_give_way_on_a_narrow_terminal(columns: int, left_out: str) -> None:
+def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None:
     lines = without_colors(on_terminal(columns, RESNET)).splitlines()
     note = [line for line in lines if line.startswith("left out for want of width: ")]
     assert [line.partition(": ")[2].partition(";")[0] for line in note] == (
@@ -68,7 +68,7 @@ def test_columns_give_way_on_a_narrow_terminal(columns: int, left_out: str) -> N
     assert max(text_width(line) for line in lines if line not in note) <= columns
 
 
-def test_columns_that_were_asked_for_give_way_from_the_last_on() -> None:
+def test_chosen_columns_are_left_out_from_the_last() -> None:
     asked = ("--columns", "share,flops,time,memory,name,bandwidth", "--format", "plain")
     lines = on_terminal(90, RESNET, "-t", "1", "--color", "never", *asked).splitlines()
     assert lines[3:5] == [
@@ -111,7 +111,7 @@ def test_shortening_wide_text() -> None:
     assert shortened("卷" * 100_000, 9, "...") == "卷卷卷..."
 
 
-def test_a_name_is_shortened_where_nothing_else_is_left() -> None:
+def test_a_name_is_shortened_if_no_column_can_be_left_out() -> None:
     lines = on_terminal(44, RESNET, "-t", "1", "--format", "plain", "--color", "never").splitlines()
     assert lines[-4:] == [
         "  device self time (s)  name",
@@ -122,7 +122,7 @@ def test_a_name_is_shortened_where_nothing_else_is_left() -> None:
     ]
 
 
-def test_what_is_piped_is_neither_narrowed_nor_coloured() -> None:
+def test_piped_output_is_neither_narrowed_nor_coloured() -> None:
     outcome = run_command(RESNET)
     assert "\x1b" not in outcome.out
     assert "left out" not in outcome.out

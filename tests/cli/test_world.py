@@ -1,4 +1,4 @@
-"""The world around the command: what stands in place of files, little memory, interrupts."""
+"""The environment of the command: pipes and devices as files, little memory, interrupts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWER = run_command(TINY).out
 
 
 def run_process(*arguments: str | bytes, stdin: int = subprocess.DEVNULL) -> tuple[int, str, str]:
-    """The exit code, standard output and standard error of the command in a process of its own."""
+    """Run the command in its own process; return exit code, standard output and standard error."""
     done = subprocess.run(
         [sys.executable, "-m", "profile_analyze", *arguments],
         stdin=stdin,
@@ -46,7 +46,7 @@ def error(message: str) -> tuple[int, str, str]:
 
 @contextmanager
 def listening(path: Path) -> Iterator[str]:
-    """A socket of that name, which is bound by the short one that sockets need."""
+    """Open a socket at `path`. Sockets need short names, so it is bound by a relative one."""
     with socket.socket(socket.AF_UNIX) as one:
         before = Path.cwd()
         os.chdir(path.parent)
@@ -57,7 +57,7 @@ def listening(path: Path) -> Iterator[str]:
 
 @contextmanager
 def pipe_with(path: Path, content: bytes) -> Iterator[str]:
-    """A named pipe, and somebody who writes `content` to it."""
+    """Make a named pipe, and write `content` to it in a thread."""
     os.mkfifo(path)
     writer = Thread(target=path.write_bytes, args=(content,))
     writer.start()
@@ -122,14 +122,14 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_must_not_be_read(tmp_path: Path) -> None:
+def test_files_without_permission(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.touch(0)
     assert run_command(str(file)).err == f"profile_analyze: error: {file}: permission denied\n"
 
 
 @pytest.mark.parametrize("name", ["", "a\0b"])
-def test_names_that_no_file_has(name: str) -> None:
+def test_names_of_files_that_do_not_exist(name: str) -> None:
     told = {"": "'': no such file", "a\0b": "a\\x00b: no such file: the name has a NUL character"}
     outcome = run_command(name)
     assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {told[name]}\n")
@@ -161,7 +161,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     )
 
 
-def test_what_stands_in_place_of_a_file_of_peaks(tmp_path: Path) -> None:
+def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
     def told(file: str) -> str:
         outcome = run_command("nothing.json", "--peaks", file)
         assert (outcome.code, outcome.out) == (2, "")
@@ -186,7 +186,7 @@ def test_what_stands_in_place_of_a_file_of_peaks(tmp_path: Path) -> None:
 
 
 def test_little_memory_is_one_line() -> None:
-    """With whatever room the process has, it answers or says that there is too little."""
+    """With any amount of memory, the command answers, or says that there is too little."""
     whole, code = (
         run_process(RESNET)[1],
         (
@@ -242,8 +242,7 @@ def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
         "def stop(): os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
         "def answer():\n"
         f"    exec({(lost or 'stop()')!r}, globals())\n"
-        # in small steps: a signal between Python's last look for one and the system's sleep is
-        # heard only when that sleep is over
+        # in small steps: a signal that arrives just before a sleep is handled after it
         "    for _ in range(6000): time.sleep(0.01)\n"
         "run_process(answer)"
     )
@@ -254,8 +253,8 @@ def test_an_interrupt_ends_quietly_wherever_it_comes(lost: str) -> None:
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Signals) -> None:
-    """The processes that read many files end with the one that started them."""
+def test_worker_processes_end_with_the_command(tmp_path: Path, end: signal.Signals) -> None:
+    """The processes that read many files end with their parent."""
     for number in range(100):
         (tmp_path / f"{number}.json").symlink_to(PROFILES / "mobilenet.json")
     code = (
@@ -276,7 +275,7 @@ def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Si
         assert process.stdout is not None
         assert process.stdout.readline() == "2\n"
         process.send_signal(end)
-        # the readers hold these streams: what follows is read when the last of them has ended
+        # workers hold these streams too, so this returns when the last of them has ended
         out, err = process.communicate(timeout=30)
     assert (out, err) == ("", "")
     assert process.returncode == (130 if end == signal.SIGINT else -end)
@@ -286,7 +285,7 @@ def test_nobody_reads_on_when_the_command_is_gone(tmp_path: Path, end: signal.Si
     "call", [["--help"], ["--version"], ["--columns", "help"], ["--peaks", "list"]]
 )
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device to write to")
-def test_what_is_printed_without_a_file_may_fail_too(call: list[str]) -> None:
+def test_texts_printed_without_a_profile_report_write_errors(call: list[str]) -> None:
     command = [sys.executable, "-m", "profile_analyze", *call]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -319,7 +318,7 @@ def test_a_picture_and_an_answer_appear_together(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [answer, picture]
 
 
-def test_files_that_are_to_appear_together_do_not_without_one(tmp_path: Path) -> None:
+def test_no_file_appears_if_one_of_two_fails(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
 
     def write(*, force: bool) -> None:
@@ -336,7 +335,7 @@ def test_files_that_are_to_appear_together_do_not_without_one(tmp_path: Path) ->
     assert (first.read_text(), second.read_text()) == ("new", "new")
 
 
-def test_drawing_says_nothing_of_its_folders(tmp_path: Path) -> None:
+def test_drawing_prints_no_messages_of_matplotlib(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             sys.executable,
