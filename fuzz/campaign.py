@@ -17,7 +17,7 @@ from fuzz.mutations import written
 from fuzz.running import Outcome, answered
 from profile_analyze.errors import InputError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.readers.loading import profile_in
+from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _of_profile(one: Case) -> Iterator[str]:
     """The invariants of the numbers that do not hold of its profile; that it cannot be read."""
     try:
         data = one.files.get("run.json", one.stdin)
-        profile = profile_in(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
+        profile = read_profile(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
         for invariant in OF_PROFILES:
             for sentence in invariant(profile):
                 yield f"{invariant.__name__}: {sentence}"

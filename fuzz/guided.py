@@ -22,7 +22,7 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.model.operators import OPTIONAL_COLUMNS
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
-    from profile_analyze.readers.loading import profile_in
+    from profile_analyze.readers.loading import read_profile
     from profile_analyze.readers.source import Source
     from profile_analyze.report.forms import FORMS, find_renderer
 
@@ -99,7 +99,7 @@ def _mutated(data: bytes, largest: int, seed: int) -> bytes:
 
 def _reader(data: bytes) -> None:
     try:
-        profile = profile_in(Source.of_bytes("fuzz.json", data), OPTIONAL_COLUMNS)
+        profile = read_profile(Source.of_bytes("fuzz.json", data), OPTIONAL_COLUMNS)
     except InputError as error:
         if str(error).splitlines() != [str(error)]:
             raise BrokenInvariantError(f"several lines: {error}") from None

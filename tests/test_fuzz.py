@@ -19,7 +19,7 @@ from fuzz.cases import SMALLEST_REAL, Case, case
 from fuzz.invariants import OF_CALLS
 from fuzz.running import Outcome, answered
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.readers.loading import profile_in
+from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 from tests.small import Operator, profile_of
 from tests.strategies import documents
@@ -82,7 +82,7 @@ def told(data: bytes) -> bool:
     """Whether the reader gives a profile, or an error in one line."""
     try:
         return isinstance(
-            profile_in(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile
+            read_profile(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile
         )
     except pa.InputError as error:
         return str(error).splitlines() == [str(error)]

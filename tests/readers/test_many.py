@@ -419,8 +419,8 @@ def test_a_profile_of_one_file_is_as_it_was() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 def test_several_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY", 2)
-    monkeypatch.setattr("profile_analyze.readers.many._FILES_OF_A_PART", 3)
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 3)
     files = []
     for place in range(8):
         more = [Operator("add", "Add", 2)] if place in (4, 7) else []
@@ -451,7 +451,7 @@ def test_several_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_what_is_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "_AT_ONCE", 10)
+    monkeypatch.setattr(many, "_GROUP_SIZE", 10)
     missing = pa.InputError("x.json", "no such file")
     sizes = [4, 4, 4, 12, 3, None, 1, 10, 2]
     sources = [
@@ -602,9 +602,9 @@ def _run_out_of_memory(_paths: object, steps: object) -> None:
 def test_a_process_that_dies_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY", 2)
-    monkeypatch.setattr("profile_analyze.readers.many._FILES_OF_A_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.many._read", fail)
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool._read_part", fail)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs(files, processes=2)

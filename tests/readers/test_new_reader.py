@@ -14,7 +14,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers.base import BatchReader, Reader
-from profile_analyze.readers.loading import READERS, profile_in
+from profile_analyze.readers.loading import READERS, read_profile
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
@@ -144,7 +144,7 @@ def test_only_files_of_one_format_are_read_together(
 def test_files_may_belong_together(tmp_path: Path) -> None:
     names = Source(written(tmp_path, b"made-up\nconv1 Conv\nrelu Relu\n"))
     times = Source(written(tmp_path, b"3000000\n500000\n", "times.txt"))
-    profile = profile_in(Source.of_bytes("run", names.content(), parts=[times]), ())
+    profile = read_profile(Source.of_bytes("run", names.content(), parts=[times]), ())
     assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 0.5]
     with pytest.raises(ValueError, match=r"times\.txt is closed"):
         times.content()
