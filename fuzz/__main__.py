@@ -1,4 +1,4 @@
-"""`python -m fuzz`: a run of random inputs; see `make fuzz`."""
+"""`python -m fuzz`: run random inputs and check the invariants; see `make fuzz`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from fuzz.campaign import Tally, judged
+from fuzz.campaign import Tally, check_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,22 +28,24 @@ _HANG_S: Final = 300
 
 
 def main() -> int:
-    """Run, print what was run and found; 1 if an invariant was broken."""
+    """Run and print what was found. Return 1 if an invariant was broken."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--seed", type=int, help="of the inputs (default: a new one)")
+    parser.add_argument("--seed", type=int, help="the seed of the inputs (default: a new one)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--inputs", type=int, help="how many (default: as many as time allows)")
+    parser.add_argument(
+        "--inputs", type=int, help="how many inputs (default: as many as time allows)"
+    )
     parser.add_argument("--minutes", type=float, default=3.0, help="when to end without --inputs")
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
     seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
     print(f"seed {seed}, commit {_commit()}, Python {sys.version.split()[0]}", flush=True)
-    begun = monotonic()
+    start = monotonic()
     end = arguments.inputs and arguments.first + arguments.inputs
-    deadline = None if end else begun + 60 * arguments.minutes
+    deadline = None if end else start + 60 * arguments.minutes
     numbers = (
-        range(start, min(start + _BATCH, end or start + _BATCH))
-        for start in count(arguments.first, _BATCH)
+        range(first, min(first + _BATCH, end or first + _BATCH))
+        for first in count(arguments.first, _BATCH)
     )
 
     def next_batch() -> range | None:
@@ -55,19 +57,19 @@ def main() -> int:
     try:
         _run(seed, next_batch, arguments.processes, tally)
     except BrokenProcessPool:
-        print(f"a process ended in the midst of a batch: an input hangs for {_HANG_S} s or crashes")
+        print(f"a process ended within a batch: an input hangs for {_HANG_S} s or crashes")
         return 1
-    _print(tally, seed, monotonic() - begun)
+    _print(tally, seed, monotonic() - start)
     return 1 if tally.broken else 0
 
 
 def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tally: Tally) -> None:
-    """Judge batches by so many processes until there are no more."""
+    """Check batches in that many processes until there are no more."""
     with ProcessPoolExecutor(processes) as pool:
         running: set[Future[Tally]] = set()
         while True:
             while len(running) < processes and (batch := next_batch()) is not None:
-                running.add(pool.submit(_judged, seed, batch))
+                running.add(pool.submit(_check_batch, seed, batch))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
@@ -75,11 +77,11 @@ def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tall
                 tally.add(one.result())
 
 
-def _judged(seed: int, numbers: range) -> Tally:
-    """A batch; the process says where it is and ends if it hangs."""
+def _check_batch(seed: int, numbers: range) -> Tally:
+    """Return the tally of a batch. A process that hangs prints its stack and ends."""
     faulthandler.dump_traceback_later(_HANG_S, exit=True)
     try:
-        return judged(seed, numbers, found=FOUND, costs=True)
+        return check_inputs(seed, numbers, found=FOUND, costs=True)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

@@ -1,4 +1,4 @@
-"""What holds of the numbers in every profile that can be read, whatever they are."""
+"""The invariants of the numbers in answers about any readable profile."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
-_ADDED: Final = ("time", "host_time", "wait", "queue", "self", "calls", "computation", "memory")
+_ADDITIVE: Final = ("time", "host_time", "wait", "queue", "self", "calls", "computation", "memory")
 _KEYS: Final = (("type",), ("in_shapes", "name"), ("step", "category"), ("file", "scope", "run"))
-_OF_SIDES: Final[Mapping[Side, str]] = {"device": "time", "host": "host_time"}
+_MEASURE_OF_SIDE: Final[Mapping[Side, str]] = {"device": "time", "host": "host_time"}
 _TOLERANCE: Final = 1e-9
 
 
 @cache
 def _query(**asked: Any) -> Query:
-    """A question, checked once."""
+    """Return a question, which is parsed and checked only once."""
     return Query(**asked)
 
 
 def shares_add_up(profile: Profile) -> Iterator[str]:
-    """The shares of all operators add up to 100 %, if any is known."""
+    """The shares of all operators add up to 100 %, if any share is known."""
     for measure in MEASURES:
         shares = run(_query(measure=measure), profile)["share"]
         known = shares[~np.isnan(shares)]
@@ -43,13 +43,13 @@ def shares_add_up(profile: Profile) -> Iterator[str]:
 
 
 def groups_add_up(profile: Profile) -> Iterator[str]:
-    """Whatever operators are grouped by, the sums of the groups add up to that of the whole."""
+    """Groups by any key add up to the total of all operators."""
     operators = run(_query(), profile)
     for keys in _KEYS:
         groups = run(_query(by=keys), profile)
         if groups["count"].sum() != len(operators):
             yield f"groups by {keys} have {groups['count'].sum()} of {len(operators)} operators"
-        for column in _ADDED:
+        for column in _ADDITIVE:
             whole, parts = _sum(operators[column]), _sum(groups[column])
             if not (_same(whole, parts) or isnan(whole)):
                 yield f"{column} of groups by {keys} adds up to {parts!r}, not to {whole!r}"
@@ -57,8 +57,8 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
 
 
 def _by_track(profile: Profile) -> Iterator[str]:
-    """Of operators that are split by track, each track has the time of all that ran on it."""
-    for side, measure in _OF_SIDES.items():
+    """If operators are grouped by track, each track has the time of all its executions."""
+    for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
         found = dict(zip(groups["track"], groups["time"], strict=True))
         for track, total_s in profile.total_by_track(side).items():
@@ -67,18 +67,18 @@ def _by_track(profile: Profile) -> Iterator[str]:
 
 
 def filter_then_group(profile: Profile) -> Iterator[str]:
-    """Groups of the operators that a filter keeps are those that the filter keeps of the groups."""
+    """Filtering operators before grouping gives the same groups as without the filter."""
     types = run(_query(by="type"), profile)
-    for place, type_ in enumerate(types["type"][:2]):
+    for row, type_ in enumerate(types["type"][:2]):
         alone = run(Query(by="type", types=(type_,)), profile)
-        for column in (*_ADDED, "flops", "bandwidth", "share", "count"):
-            if len(alone) != 1 or not _same(alone[column][0], types[column][place], exactly=True):
-                yield f"{column} of {type_!r} differs when only that is asked for: {alone.rows}"
-    yield from _of_slow_ones(profile)
+        for column in (*_ADDITIVE, "flops", "bandwidth", "share", "count"):
+            if len(alone) != 1 or not _same(alone[column][0], types[column][row], exactly=True):
+                yield f"{column} of {type_!r} differs if only that type is kept: {alone.rows}"
+    yield from _filter_by_time(profile)
 
 
-def _of_slow_ones(profile: Profile) -> Iterator[str]:
-    """The same of a filter by time, against the operators one by one."""
+def _filter_by_time(profile: Profile) -> Iterator[str]:
+    """A filter by time gives the groups that the filtered operators add up to."""
     operators = run(_query(), profile)
     known = np.sort(operators["time"][~np.isnan(operators["time"])])
     if not len(known):
@@ -97,28 +97,28 @@ def _of_slow_ones(profile: Profile) -> Iterator[str]:
 
 
 def orders_hold(profile: Profile) -> Iterator[str]:
-    """Rows come largest first, with + smallest first, ties in the file's order, N/A last."""
+    """Rows are in the order of the question, ties in the file's order, N/A last."""
     operators = run(_query(), profile)
     for order in ("time", "+time", "+flops", "type"):
         yield from _out_of_order(profile, order)
     if sorted(operators["id"]) != sorted(_keys(profile)[profile.recorded("device")].tolist()):
-        yield "ordering loses or doubles operators"
+        yield "ordering loses or repeats operators"
 
 
 def _out_of_order(profile: Profile, order: str) -> Iterator[str]:
     found = run(_query(order=order), profile)
     column = order.removeprefix("+")
-    place_of = {id_: place for place, id_ in enumerate(_keys(profile).tolist())}
+    position_of = {id_: position for position, id_ in enumerate(_keys(profile).tolist())}
     keys = [
-        (value is None or value != value, value, place_of[id_])  # noqa: PLR0124  # NaN
+        (value is None or value != value, value, position_of[id_])  # noqa: PLR0124  # NaN
         for value, id_ in zip(found[column].tolist(), found["id"].tolist(), strict=True)
     ]
     known = [key for key in keys if not key[0]]
     if keys[: len(known)] != known:
         yield f"N/A is not last by {order}: {keys}"
-    for (_, before, place), (_, after, next_place) in pairwise(known):
+    for (_, before, position), (_, after, next_position) in pairwise(known):
         is_right = before < after if order[0] == "+" else before > after
-        if not (is_right or (before == after and place < next_place)):
+        if not (is_right or (before == after and position < next_position)):
             yield f"not in order by {order}: {keys}"
             return
 
@@ -136,7 +136,7 @@ def _same(one: float, other: float, *, exactly: bool = False) -> bool:
     return one == other if exactly else isclose(one, other, rel_tol=_TOLERANCE)
 
 
-OF_PROFILES: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
+PROFILE_INVARIANTS: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
     shares_add_up,
     groups_add_up,
     filter_then_group,
@@ -146,7 +146,7 @@ OF_PROFILES: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
 
 
 def _keys(profile: Profile) -> NDArray[np.int64]:
-    """The ids of the operators, which are numbers in this format."""
+    """Return the ids of the operators, which are integers in this format."""
     keys = profile.operators.key
     assert isinstance(keys, np.ndarray)
     return keys

@@ -1,4 +1,4 @@
-"""Many inputs, one after another: each is answered, judged, and kept if an invariant is broken."""
+"""Runs many inputs, checks the invariants of each, and saves the inputs that break one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from fuzz.arithmetic import OF_PROFILES
-from fuzz.cases import Case, case
-from fuzz.documents import document
-from fuzz.invariants import OF_CALLS
-from fuzz.mutations import written
-from fuzz.running import Outcome, answered
+from fuzz.arithmetic import PROFILE_INVARIANTS
+from fuzz.cases import Case, make_case
+from fuzz.documents import make_document
+from fuzz.invariants import CALL_INVARIANTS
+from fuzz.mutations import to_json
+from fuzz.running import Outcome, run_case
 from profile_analyze.errors import InputError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.readers.loading import profile_in
+from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_S: Final = 1.0
-"""A call that takes less is never called slow."""
+"""A faster call never counts as slow."""
 TIMES_SLOWER: Final = 10
-"""How much longer than for a valid profile of the same size a call may take."""
+"""A call may take so many times as long as with valid profiles of the same size."""
 MEMORY_FLOOR_BYTES: Final = 64 << 20
-"""What a call may take of memory whatever the size of its input: libraries are imported in it."""
+"""Any call may take so much memory, because it may import libraries."""
 TIMES_LARGER: Final = 100
-"""How much more memory than the bytes of its input a call may take besides."""
+"""A call may also take so many times the size of its input."""
 
-_BYTES_OF_AN_OPERATOR: Final = 600
+_BYTES_PER_OPERATOR: Final = 600
 
 
 @dataclass
 class Tally:
-    """What came of some inputs."""
+    """The outcomes of some inputs."""
 
     inputs: int = 0
     codes: Counter[str] = field(default_factory=Counter)
     profiles: int = 0
-    """Of how many inputs the profile could be read, so that its arithmetic was looked at."""
+    """How many inputs had a readable profile, so that its arithmetic was checked."""
     slowest_s: float = 0.0
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
-    """The numbers of inputs that broke invariants, and how."""
+    """The number of each input that broke invariants, with a sentence for each of these."""
 
     def add(self, other: Tally) -> None:
-        """Count the inputs of `other` too."""
+        """Add the counts of `other`."""
         self.inputs += other.inputs
         self.codes += other.codes
         self.profiles += other.profiles
@@ -57,82 +57,86 @@ class Tally:
         self.broken += other.broken
 
 
-def judged(
+def check_inputs(
     seed: int, numbers: Iterable[int], *, found: Path | None = None, costs: bool = False
 ) -> Tally:
-    """What comes of the inputs of these numbers; those that break something are kept in `found`.
+    """Return the tally of these inputs, and save those that break an invariant in `found`.
 
-    With `costs`, time and memory are judged too.
+    With `costs`, time and memory are checked too.
     """
     tally = Tally()
     for number in numbers:
-        one = case(seed, number)
-        outcome = answered(one)
-        profile_sentences = list(_of_profile(one))
+        case = make_case(seed, number)
+        outcome = run_case(case)
+        profile_sentences = list(_check_profile(case))
         tally.inputs += 1
         tally.codes[str(outcome.code)] += 1
         tally.profiles += profile_sentences[:1] != [_UNREADABLE]
         tally.slowest_s = max(tally.slowest_s, outcome.seconds)
         sentences = [
-            *of_call(one, outcome),
+            *check_call(case, outcome),
             *(sentence for sentence in profile_sentences if sentence != _UNREADABLE),
-            *(cost(one, outcome) if costs else ()),
+            *(cost(case, outcome) if costs else ()),
         ]
         if sentences:
             tally.broken.append((number, sentences))
             if found is not None:
-                keep(found / f"{seed}-{number}", one, sentences)
+                save(found / f"{seed}-{number}", case, sentences)
     return tally
 
 
-def of_call(one: Case, outcome: Outcome) -> Iterator[str]:
-    """The invariants of calls that do not hold of this one, a sentence each."""
-    for invariant in OF_CALLS:
-        for sentence in invariant(one, outcome):
+def check_call(case: Case, outcome: Outcome) -> Iterator[str]:
+    """Yield a sentence for each way in which the call breaks an invariant of calls."""
+    for invariant in CALL_INVARIANTS:
+        for sentence in invariant(case, outcome):
             yield f"{invariant.__name__}: {sentence}"
 
 
 _UNREADABLE: Final = "unreadable"
 
 
-def _of_profile(one: Case) -> Iterator[str]:
-    """The invariants of the numbers that do not hold of its profile; that it cannot be read."""
+def _check_profile(case: Case) -> Iterator[str]:
+    """Yield a sentence for each way in which the profile breaks an invariant of profiles.
+
+    Yields `_UNREADABLE` first if the profile cannot be read.
+    """
     try:
-        data = one.files.get("run.json", one.stdin)
-        profile = profile_in(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
-        for invariant in OF_PROFILES:
+        data = case.files.get("run.json", case.stdin)
+        profile = read_profile(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
+        for invariant in PROFILE_INVARIANTS:
             for sentence in invariant(profile):
                 yield f"{invariant.__name__}: {sentence}"
     except InputError:
         yield _UNREADABLE
-    except Exception:  # whatever it is, it would reach who uses the library
+    except Exception:  # any exception at all would reach a user of the library
         yield traceback.format_exc()
 
 
-def cost(one: Case, outcome: Outcome) -> Iterator[str]:
-    """Whether it took more time or memory than a multiple of what its size explains."""
-    if outcome.grown_bytes > MEMORY_FLOOR_BYTES + TIMES_LARGER * one.size:
-        yield f"cost: {one.size} bytes of input took {outcome.grown_bytes} bytes of memory more"
+def cost(case: Case, outcome: Outcome) -> Iterator[str]:
+    """Yield a sentence if the call took far more time or memory than its input explains."""
+    if outcome.grown_bytes > MEMORY_FLOOR_BYTES + TIMES_LARGER * case.size:
+        yield f"cost: {case.size} bytes of input took {outcome.grown_bytes} bytes of memory more"
     if outcome.seconds > PATIENCE_S:
-        valid = answered(_valid_like(one)).seconds
+        # The limit is a ratio, so that it holds on slow machines too.
+        valid = run_case(_valid_case_like(case)).seconds
         if outcome.seconds > max(PATIENCE_S, TIMES_SLOWER * valid):
             yield f"cost: {outcome.seconds:.2f} s, and {valid:.3f} s for valid files of that size"
 
 
-def _valid_like(one: Case) -> Case:
-    """The same question about valid profiles that are no smaller."""
-    random = Random(one.size)
-    operators = one.size // _BYTES_OF_AN_OPERATOR + 1
-    data = written(random, document(random, operators))
-    files = dict.fromkeys(one.files, data)
-    return one._replace(files=files, stdin=data if one.stdin else b"")
+def _valid_case_like(case: Case) -> Case:
+    """Return the same question about valid profiles that are at least as large."""
+    random = Random(case.size)
+    operators = case.size // _BYTES_PER_OPERATOR + 1
+    data = to_json(random, make_document(random, operators))
+    files = dict.fromkeys(case.files, data)
+    return case._replace(files=files, stdin=data if case.stdin else b"")
 
 
-def keep(folder: Path, one: Case, sentences: list[str]) -> None:
-    """Write the files and the command line of an input, and what it breaks, into `folder`."""
+def save(folder: Path, case: Case, sentences: list[str]) -> None:
+    """Write the files of an input, its command line and what it breaks into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in (one.files | ({"stdin": one.stdin} if one.stdin else {})).items():
+    for name, data in (case.files | ({"stdin": case.stdin} if case.stdin else {})).items():
         (folder / name).write_bytes(data)
-    told = {"arguments": one.arguments, "encoding": one.encoding, "width": one.width}
-    text = json.dumps(told | {"broken": sentences}, indent=1)
+    call = {"arguments": case.arguments, "encoding": case.encoding, "width": case.width}
+    text = json.dumps(call | {"broken": sentences}, indent=1)
     (folder / "case.json").write_text(text, encoding="utf-8")

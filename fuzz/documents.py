@@ -1,4 +1,4 @@
-"""Valid profiles of a few operators, the same for the same state of the generator."""
+"""Random valid profiles of a few operators, some with hostile texts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ HOSTILE_TEXTS: Final = (
     "*a*_b_~c~",
     "[a](http://b)",
 )  # fmt: skip
-"""What terminals, tables, spreadsheets and workflows may take for something else than text."""
+"""Texts that terminals, tables, spreadsheets or workflows may not take for plain text."""
 
 _NAMES: Final = ("conv1", "conv2:bias", "relu(conv1)", "add[12]", "block.0/pool", "reshape-3", "fc")
 _TYPES: Final = ("ConvolutionForward", "Elemwise", "Reduce", "Copy", "Subtensor")
@@ -63,16 +63,16 @@ _COUNTS: Final = (0, 1, 1, 2, 3, 3, 5, 8, 12)
 _HOSTILE_SHARE: Final = 0.08
 
 
-def document(random: Random, operators: int | None = None) -> dict[str, Any]:
-    """A decoded profile; of so many operators, or else of up to a dozen."""
+def make_document(random: Random, operators: int | None = None) -> dict[str, Any]:
+    """Return a decoded profile with that many operators, by default up to a dozen."""
     count = random.choice(_COUNTS) if operators is None else operators
     ids = [str(id_) for id_ in random.sample(range(3 * count + 1), count)]
-    variables = {str(1000 + place): _variable(random) for place in range(random.randrange(4))}
+    variables = {str(1000 + index): _variable(random) for index in range(random.randrange(4))}
     graph = {id_: _operator(random, id_, list(variables)) for id_ in ids}
     profiler: dict[str, Any] = {
         "opr_internal_pf": {},
-        "host": dict(_timed(random, ids)),
-        "device": dict(_timed(random, ids)),
+        "host": dict(_times(random, ids)),
+        "device": dict(_times(random, ids)),
         "opr_footprint": {id_: _footprint(random) for id_ in ids if random.random() < 0.9},
     }
     for section in ("host", "device", "opr_footprint"):
@@ -85,20 +85,20 @@ def document(random: Random, operators: int | None = None) -> dict[str, Any]:
 
 
 def another_run(random: Random, first: dict[str, Any]) -> dict[str, Any]:
-    """The same graph with other times, and sometimes with an operator less."""
-    found = deepcopy(first)
+    """Return the same graph with other times, and sometimes without one of its operators."""
+    document = deepcopy(first)
     for side in ("host", "device"):
-        for lanes in found["profiler"].get(side, {}).values():
+        for lanes in document["profiler"].get(side, {}).values():
             for lane in lanes:
                 lanes[lane] = _interval(random)
-    operators = found["graph_exec"]["operator"]
+    operators = document["graph_exec"]["operator"]
     if operators and random.random() < 0.2:
         del operators[random.choice(list(operators))]
-    return found
+    return document
 
 
 def text(random: Random, usual: tuple[str, ...]) -> str:
-    """One of the usual texts, and now and then a hostile one."""
+    """Return one of the usual texts, or sometimes a hostile one."""
     return random.choice(HOSTILE_TEXTS if random.random() < _HOSTILE_SHARE else usual)
 
 
@@ -113,7 +113,7 @@ def _operator(random: Random, id_: str, variables: list[str]) -> dict[str, Any]:
     }
 
 
-def _timed(random: Random, ids: list[str]) -> Iterator[tuple[str, Any]]:
+def _times(random: Random, ids: list[str]) -> Iterator[tuple[str, Any]]:
     for id_ in random.sample(ids, len(ids)):
         if random.random() < 0.95:
             lanes = random.sample(_LANES, random.choice((1, 1, 1, 2)))
@@ -130,7 +130,7 @@ def _interval(random: Random) -> dict[str, Any]:
 
 def _footprint(random: Random) -> dict[str, Any]:
     shapes = _shapes(random)
-    found: dict[str, Any] = {
+    footprint: dict[str, Any] = {
         "computation": random.choice((None, 0, 6, random.randrange(10**9), 1e12)),
         "memory": random.choice((0, 4, random.randrange(10**8), 2**40)),
         "in_shapes": shapes,
@@ -141,8 +141,8 @@ def _footprint(random: Random) -> dict[str, Any]:
         },
     }
     if random.random() < 0.2:
-        found["in_layouts"] = [random.choice((None, [6, 1, 0])) for _ in shapes]
-    return found
+        footprint["in_layouts"] = [random.choice((None, [6, 1, 0])) for _ in shapes]
+    return footprint
 
 
 def _shapes(random: Random) -> list[list[int]]:

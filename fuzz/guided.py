@@ -1,7 +1,7 @@
-"""`python -m fuzz.guided reader|command`: inputs that coverage leads, by atheris; see `make fuzz`.
+"""`python -m fuzz.guided reader|command`: coverage-guided inputs, by atheris; see `make fuzz`.
 
-The reader is given bytes. The command is given bytes as a file, the first two of which choose the
-command line among those of `fuzz.cases`, and every invariant of calls must hold.
+The reader gets the bytes themselves. The command gets a file with all but the first two bytes;
+these choose a command line of `fuzz.cases`, and every invariant of calls must hold.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.model.operators import OPTIONAL_COLUMNS
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
-    from profile_analyze.readers.loading import profile_in
+    from profile_analyze.readers.loading import read_profile
     from profile_analyze.readers.source import Source
     from profile_analyze.report.forms import FORMS, find_renderer
 
     for _form in FORMS:
         find_renderer(_form)
 
-from fuzz.campaign import of_call
-from fuzz.cases import SMALLEST_REAL, Case, case
-from fuzz.documents import document
-from fuzz.mutations import with_wrong_bytes, with_wrong_values, written
-from fuzz.running import answered
+from fuzz.campaign import check_call
+from fuzz.cases import SMALLEST_REAL, Case, make_case
+from fuzz.documents import make_document
+from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
+from fuzz.running import run_case
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 FOUND: Final = Path(__file__).parent / "found"
@@ -44,11 +44,11 @@ _COMMAND_LINES: Final = 65536
 
 
 class BrokenInvariantError(Exception):
-    """An invariant does not hold; the fuzzer keeps the input and ends."""
+    """An invariant is broken. The fuzzer saves the input and ends."""
 
 
 def main() -> None:
-    """Fuzz one of the two for a while, from the corpus of earlier runs."""
+    """Fuzz one target for a while, starting from the corpus of earlier runs."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.guided", description=__doc__)
     parser.add_argument("target", choices=sorted(_TARGETS))
     parser.add_argument("--minutes", type=float, default=3.0)
@@ -73,23 +73,23 @@ def main() -> None:
 
 
 def _plant(corpus: Path, *, prefix: bytes) -> None:
-    """Put valid profiles into the corpus, for coverage to grow from."""
+    """Add valid profiles to the corpus as a starting point."""
     corpus.mkdir(parents=True, exist_ok=True)
     for seed in range(_SEEDS):
         random = Random(seed)
-        (corpus / f"seed-{seed}").write_bytes(prefix + written(random, document(random)))
+        (corpus / f"seed-{seed}").write_bytes(prefix + to_json(random, make_document(random)))
     (corpus / "seed-real").write_bytes(prefix + SMALLEST_REAL.read_bytes())
 
 
 def _mutated(data: bytes, largest: int, seed: int) -> bytes:
-    """`data` changed by libFuzzer's ways with bytes, or by ours with values of JSON."""
+    """Return `data` after a mutation of ours or of libFuzzer's."""
     random = Random(seed)
     way = random.random()
     start = data.find(b"{")
     if way < 0.4 and start >= 0:
         try:
             found: Any = json.loads(data[start:])
-            return (data[:start] + written(random, with_wrong_values(random, found)))[:largest]
+            return (data[:start] + to_json(random, with_wrong_values(random, found)))[:largest]
         except (ValueError, RecursionError, AttributeError):
             pass
     if way < 0.5:
@@ -99,7 +99,7 @@ def _mutated(data: bytes, largest: int, seed: int) -> bytes:
 
 def _reader(data: bytes) -> None:
     try:
-        profile = profile_in(Source.of_bytes("fuzz.json", data), OPTIONAL_COLUMNS)
+        profile = read_profile(Source.of_bytes("fuzz.json", data), OPTIONAL_COLUMNS)
     except InputError as error:
         if str(error).splitlines() != [str(error)]:
             raise BrokenInvariantError(f"several lines: {error}") from None
@@ -112,14 +112,14 @@ def _whole_command(data: bytes) -> None:
     chosen = _case(int.from_bytes(data[:2], "big"))
     files = dict.fromkeys(chosen.files, data[2:])
     one = chosen._replace(files=files, stdin=data[2:] if chosen.stdin else b"")
-    sentences = list(of_call(one, answered(one)))
+    sentences = list(check_call(one, run_case(one)))
     if sentences:
         raise BrokenInvariantError(f"{one.arguments}: {sentences}")
 
 
 def _case(number: int) -> Case:
-    """A command line; those of pictures, which take a hundred times as long, are left out."""
-    found = case(0, number)
+    """Return a command line without pictures, which take a hundred times as long as tables."""
+    found = make_case(0, number)
     return _case((number + 1) % _COMMAND_LINES) if "--plot" in found.arguments else found
 
 

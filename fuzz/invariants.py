@@ -1,7 +1,7 @@
-"""What holds of every call of the command, whatever it is given. `docs/reliability.md` tells why.
+"""The invariants of every call of the command. `docs/reliability.md` explains them.
 
-Each invariant is a function of the input and of what came of it, and gives a sentence for each way
-in which it does not hold.
+Each invariant is a function of the input and of the outcome. It yields a sentence for each way in
+which it is broken.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BOX_EDGES: Final = ("╒", "│", "├", "╞", "╘", "+", "|")
 
 
 def exit_code(case: Case, outcome: Outcome) -> Iterator[str]:
-    """0, 1 or 2; 3 and 4 only if `--fail-if` asks for them; never a traceback."""
+    """The exit code is 0, 1 or 2, or with `--fail-if` also 3 or 4. There is no traceback."""
     if outcome.traceback:
         yield outcome.traceback.strip()
     elif outcome.code not in ((0, 1, 2, 3, 4) if "--fail-if" in case.arguments else (0, 1, 2)):
@@ -53,8 +53,8 @@ def exit_code(case: Case, outcome: Outcome) -> Iterator[str]:
         yield "a traceback is printed"
 
 
-def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG001  # as its like
-    """With 1 and 2 one line `error:` on standard error and no other, otherwise only notes."""
+def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG001  # one signature for all
+    """Standard error has one line `error:` if the exit code is 1 or 2, and otherwise only notes."""
     lines = outcome.err.split("\n")
     if lines.pop():
         yield f"standard error does not end with a line end: {outcome.err!r}"
@@ -66,7 +66,7 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
 
 
 def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
-    """With 1 and 2 nothing is printed or written; a file that is read is never changed."""
+    """An error means no output at all. No call changes its input files."""
     if outcome.code in (1, 2) and (outcome.out or outcome.written):
         yield f"an error after output: {outcome.out[:80]!r}, {list(outcome.written)}"
     for name in outcome.written:
@@ -74,31 +74,30 @@ def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
             yield f"the file {name} was written, which nothing asks for"
 
 
-def nothing_that_acts(case: Case, outcome: Outcome) -> Iterator[str]:
-    """No control character, escape sequence, bidi override or half of a character is printed."""
-    texts = {"standard error": outcome.err, **_answers(case, outcome)}
-    for place, text in texts.items():
+def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:
+    """No control character, escape sequence, bidi override or lone surrogate is printed."""
+    for where, text in _texts(case, outcome).items():
         shown = _COLORS.sub("", text) if case.colored else text
-        if case.form == "csv":
+        if case.output_format == "csv":
             shown = shown.replace("\r\n", "\n")
-        found = _FORBIDDEN.search(shown) if case.form != "words" else None
+        found = _FORBIDDEN.search(shown) if case.output_format != "text" else None
         if found:
             near = shown[max(found.start() - 30, 0) : found.end() + 30]
-            yield f"{found[0]!r} in {place}, near {near!r}"
+            yield f"{found[0]!r} in {where}, near {near!r}"
 
 
 def finite_numbers(case: Case, outcome: Outcome) -> Iterator[str]:
-    """No `nan` and no `inf` is printed that is not a text of the input."""
-    if outcome.code in (1, 2) or case.form == "words" or _has_the_word(case):
+    """No `nan` or `inf` is printed, unless it is a text of the input."""
+    if outcome.code in (1, 2) or case.output_format == "text" or _has_such_text(case):
         return
-    for place, text in {"standard error": outcome.err, **_answers(case, outcome)}.items():
+    for where, text in _texts(case, outcome).items():
         for line in text.splitlines():
             if _NOT_FINITE.search(line.replace(_EXPECTED, "")):
-                yield f"{line!r} in {place}"
+                yield f"{line!r} in {where}"
 
 
-def _has_the_word(case: Case) -> bool:
-    """Whether the input has the words elsewhere than as a time."""
+def _has_such_text(case: Case) -> bool:
+    """Return whether the input has `nan` or `inf` in other fields than times."""
     if any(map(_NOT_FINITE.search, case.arguments)):
         return True
     for data in (*case.files.values(), case.stdin):
@@ -115,7 +114,7 @@ def _unpacked(data: bytes) -> bytes:
         except zlib.error:
             return data
     if data.startswith(b"\x28\xb5\x2f\xfd"):
-        import zstandard
+        import zstandard  # optional: few inputs are compressed with it
 
         try:
             return zstandard.ZstdDecompressor().decompressobj().decompress(data)
@@ -124,70 +123,76 @@ def _unpacked(data: bytes) -> bytes:
     return data
 
 
-def form_holds(case: Case, outcome: Outcome) -> Iterator[str]:
-    """JSON fits its schema, CSV and tables have rows of one length, XML is well-formed."""
-    check = _FORM_CHECKS.get(case.form)
+def valid_output(case: Case, outcome: Outcome) -> Iterator[str]:
+    """JSON matches its schema, CSV and tables have rows of one length, XML is well-formed."""
+    check = _FORMAT_CHECKS.get(case.output_format)
     if check is None or outcome.code in (1, 2, None):
         return
-    for place, text in _answers(case, outcome).items():
+    for where, text in _reports(case, outcome).items():
         for sentence in check(case, _COLORS.sub("", text) if case.colored else text):
-            yield f"{place}: {sentence}"
+            yield f"{where}: {sentence}"
     for name, data in outcome.written.items():
         if name.endswith(".svg"):
             yield from _xml(case, data.decode())
 
 
-def _answers(case: Case, outcome: Outcome) -> dict[str, str]:
-    """What was answered, by where it stands."""
+def _texts(case: Case, outcome: Outcome) -> dict[str, str]:
+    """Return all text of the outcome, by where it was written."""
+    return {"standard error": outcome.err, **_reports(case, outcome)}
+
+
+def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
+    """Return the reports of the outcome, by where they were written."""
     files = {
         name: data.decode("utf-8", "surrogateescape")
         for name, data in outcome.written.items()
         if not name.startswith("picture.")
     }
-    answer = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
-    if answer == {"standard output": ""} and case.form == "jsonl":
+    reports = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
+    # A table without rows is no text at all in JSON Lines.
+    if reports == {"standard output": ""} and case.output_format == "jsonl":
         return {}
-    return answer
+    return reports
 
 
-def _json(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
+def _json(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     try:
         found = json.loads(text, parse_constant=_refuse)
     except ValueError as error:
-        yield f"no JSON: {error}"
+        yield f"not JSON: {error}"
         return
-    yield from _unlike_schema(found)
+    yield from _schema_errors(found)
     for table in found["tables"]:
         yield from out_of_order(table)
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 @cache
 def _validator() -> Any:
-    import jsonschema
+    import jsonschema  # optional: only this check needs it
 
     return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def _unlike_schema(found: Any) -> Iterator[str]:
+def _schema_errors(found: Any) -> Iterator[str]:
     for error in _validator().iter_errors(found):
-        yield f"unlike the schema: {error.json_path}: {error.message[:200]}"
+        yield f"does not match the schema: {error.json_path}: {error.message[:200]}"
 
 
 def out_of_order(table: dict[str, Any]) -> Iterator[str]:
-    """The order asked for is the order of the rows: largest first, with + smallest, N/A last."""
+    """Rows are in the order of the question: largest first, with + smallest first, N/A last."""
     names = [column["name"] for column in table["columns"]]
     orders = []
     for text in table["query"]["order"]:
-        place = _place_of(text.removeprefix("+"), names, table["query"]["aggregates"])
-        if place is None:
+        column = _column_index(text.removeprefix("+"), names, table["query"]["aggregates"])
+        if column is None:  # rows may be ordered by a column that is not shown
             break
-        orders.append((place, text.startswith("+")))
+        orders.append((column, text.startswith("+")))
     for before, after in pairwise(table["rows"]):
-        if any(_is_before(after[place], before[place], up=up) for place, up in orders[:1]):
+        if any(_is_before(after[column], before[column], up=up) for column, up in orders[:1]):
             yield f"not ordered by {table['query']['order']}: {before} before {after}"
             return
         if not _in_order(before, after, orders):
@@ -196,24 +201,25 @@ def out_of_order(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _in_order(before: list[Any], after: list[Any], orders: list[tuple[int, bool]]) -> bool:
-    for place, up in orders:
-        if before[place] != after[place]:
-            return not _is_before(after[place], before[place], up=up)
+    for column, up in orders:
+        if before[column] != after[column]:
+            return not _is_before(after[column], before[column], up=up)
     return True
 
 
 def _is_before(one: Any, other: Any, *, up: bool) -> bool:
-    """Whether `one` has to come before `other`, which differs from it or not."""
+    """Return whether `one` must come before `other`. Equal values may come in any order."""
     if one is None or other is None:
         return one is not None and other is None
     one_key, other_key = (isinstance(one, str), one), (isinstance(other, str), other)
     return bool(one_key < other_key if up else one_key > other_key)
 
 
-def _place_of(name: str, names: list[str], aggregates: list[str]) -> int | None:
-    """The place of the column `name` in a table of these columns; None if it is not shown."""
-    of_columns = [how for how in aggregates if how != "count"] or aggregates
-    for written in (name, *(f"{name}.{aggregate}" for aggregate in of_columns[:1])):
+def _column_index(name: str, names: list[str], aggregates: list[str]) -> int | None:
+    """Return the index of the column `name` among the shown `names`, or None."""
+    # With several aggregates, `time` orders by the first that is not the count.
+    first = [one for one in aggregates if one != "count"][:1] or aggregates[:1]
+    for written in (name, *(f"{name}.{aggregate}" for aggregate in first)):
         try:
             shown = machine_name(find_column(written))
         except QueryError:
@@ -223,23 +229,23 @@ def _place_of(name: str, names: list[str], aggregates: list[str]) -> int | None:
     return None
 
 
-def _json_lines(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
+def _json_lines(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     try:
         rows = [json.loads(line, parse_constant=_refuse) for line in text.split("\n")[:-1]]
     except ValueError as error:
-        yield f"no JSON lines: {error}"
+        yield f"not JSON Lines: {error}"
         return
-    for _, of_table in groupby(rows, key=lambda row: row.get("measure")):
-        keys = [tuple(row) for row in of_table]
+    for _, rows_of_table in groupby(rows, key=lambda row: row.get("measure")):
+        keys = [tuple(row) for row in rows_of_table]
         if len(set(keys)) != 1:
-            yield f"rows with other keys: {set(keys)}"
+            yield f"rows with different keys: {set(keys)}"
 
 
-def _comma_separated(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
+def _comma_separated(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        yield f"no CSV: {error}"
+        yield f"not CSV: {error}"
         return
     if len(set(map(len, rows))) != 1:
         yield f"rows of several lengths: {rows}"
@@ -247,29 +253,28 @@ def _comma_separated(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  #
         yield f"a spreadsheet takes {formula!r} for a formula"
 
 
-def _xml(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
+def _xml(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     try:
-        ET.fromstring(text)  # our own output
+        ET.fromstring(text)  # our own output, so it is trusted
     except ET.ParseError as error:
-        yield f"no XML: {error}"
+        yield f"not XML: {error}"
 
 
 def _junit(case: Case, text: str) -> Iterator[str]:
     yield from _xml(case, text)
-    places = [place for place, one in enumerate(case.arguments) if one == "--fail-if"]
-    conditions = {case.arguments[place + 1] for place in places}
+    conditions = {value for option, value in pairwise(case.arguments) if option == "--fail-if"}
     if text.count("<testcase ") != len(conditions):
-        yield f"not a test case for each of {conditions}: {text}"
+        yield f"not one test case for each of {conditions}: {text}"
 
 
-def _github(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
+def _github(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     for line in text.split("\n")[:-1]:
         if not _ANNOTATION.match(line):
-            yield f"no annotation: {line!r}"
+            yield f"not an annotation: {line!r}"
 
 
-def _pipe_table(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
-    """Markdown and wiki: every line of a table has as many cells as its first."""
+def _pipe_table(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
+    """Every line of a Markdown or wiki table has as many cells as the first."""
     for is_table, lines in groupby(text.split("\n"), key=lambda line: line.startswith("|")):
         if is_table:
             cells = [(len(_PIPE.findall(line)), line) for line in lines]
@@ -277,9 +282,9 @@ def _pipe_table(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as i
                 yield f"rows with more cells than others: {cells}"
 
 
-def _boxes(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its like
-    """Every line of a box takes as much room on a terminal as its first."""
-    import wcwidth
+def _boxes(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
+    """Every line of a box is as wide on a terminal as the first."""
+    import wcwidth  # only this check needs it
 
     for is_box, lines in groupby(text.split("\n"), key=lambda line: line.startswith(_BOX_EDGES)):
         if is_box:
@@ -288,7 +293,7 @@ def _boxes(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # as its li
                 yield f"lines of several widths: {widths}"
 
 
-_FORM_CHECKS: Final[dict[str, Callable[[Case, str], Iterator[str]]]] = {
+_FORMAT_CHECKS: Final[dict[str, Callable[[Case, str], Iterator[str]]]] = {
     "json": _json,
     "jsonl": _json_lines,
     "csv": _comma_separated,
@@ -299,12 +304,12 @@ _FORM_CHECKS: Final[dict[str, Callable[[Case, str], Iterator[str]]]] = {
     "table": _boxes,
 }
 
-OF_CALLS: Final[tuple[Callable[[Case, Outcome], Iterator[str]], ...]] = (
+CALL_INVARIANTS: Final[tuple[Callable[[Case, Outcome], Iterator[str]], ...]] = (
     exit_code,
     one_error_line,
     whole_or_nothing,
-    nothing_that_acts,
+    no_control_sequences,
     finite_numbers,
-    form_holds,
+    valid_output,
 )
 """The invariants of a call of the command."""

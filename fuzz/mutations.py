@@ -1,4 +1,4 @@
-"""Valid profiles made wrong: at the level of values, and at the level of bytes."""
+"""Mutations that make valid profiles wrong: in their values, or in their bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
 
-_WRITTEN: Final = {
+_RAW_JSON: Final = {
     "@1e400@": "1e400",
     "@-1e400@": "-1e400",
     "@NaN@": "NaN",
@@ -26,14 +26,14 @@ _WRITTEN: Final = {
     "@escape@": '"\\ud83d\\u0000\\x"',
     "@control@": '"\x01\x1b"',
 }
-"""What Python's writer of JSON has no value for: it stands for the text behind it."""
+"""Marks, and the JSON that replaces them. Python's `json` writes no such text for any value."""
 
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),
     *(0.5, -0.5, 1e-320, 5e-324, 1e308, -1e308, 1.7976931348623157e308, 1e15),
     *("inf", "-inf", "nan", "NaN", "Infinity", "12", "1.5"),
     *([], {}, [None], [[]], [[1, None]], [[2**63]], {"": None}, {"start": 0}, [{}], ["1000"]),
-    *_WRITTEN,
+    *_RAW_JSON,
     *HOSTILE_TEXTS,
 )
 _IDS: Final = (
@@ -46,8 +46,8 @@ _SECTIONS: Final = (
 )
 
 
-class _Again(str):
-    """A key that a dictionary takes beside an equal one, and that is written like it."""
+class _RepeatedKey(str):
+    """A key that a dictionary accepts beside an equal key, so that the JSON has it twice."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -57,50 +57,50 @@ class _Again(str):
 
 
 def with_wrong_values(random: Random, document: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `document` with one to four values, keys or sections that are wrong."""
+    """Return a copy of `document` with one to four wrong values, keys or sections."""
     document = json.loads(json.dumps(document))
     for _ in range(random.choice((1, 1, 2, 4))):
         random.choice(_VALUE_MUTATIONS)(random, document)
     return document
 
 
-def written(random: Random, document: dict[str, Any]) -> bytes:
-    """`document` as JSON, in one of the ways to write it."""
+def to_json(random: Random, document: dict[str, Any]) -> bytes:
+    """Return `document` as JSON, in a random style."""
     text = json.dumps(
         document,
         ensure_ascii=random.random() < 0.5,
         indent=random.choice((None, None, None, 1)),
         separators=random.choice(((",", ":"), None)),
     )
-    for mark, value in _WRITTEN.items():
+    for mark, value in _RAW_JSON.items():
         if mark in text:
             text = text.replace(f'"{mark}"', value)
     return text.encode("utf-8", random.choice(("surrogatepass", "backslashreplace", "replace")))
 
 
 def with_wrong_bytes(random: Random, data: bytes) -> bytes:
-    """`data` with one to three mistakes of transfer, storage or encoding."""
+    """Return `data` with one to three errors of transfer, storage or encoding."""
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         data = random.choice(_BYTE_MUTATIONS)(random, data)
     return data
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in `value` with each of its keys or indices."""
+def _positions(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every container in `value` with each of its keys or indices."""
     if isinstance(value, dict):
         for key, child in value.items():
             yield value, key
-            yield from _places(child)
+            yield from _positions(child)
     elif isinstance(value, list):
         for index, child in enumerate(value):
             yield value, index
-            yield from _places(child)
+            yield from _positions(child)
 
 
-def _place(random: Random, document: Any, kind: type = object) -> tuple[Any, Any]:
-    """One of the places in containers of that kind; in an empty one if there is none."""
-    found = [place for place in _places(document) if isinstance(place[0], kind)]
-    return random.choice(found) if found else ({"": None}, "")
+def _position(random: Random, document: Any, kind: type = object) -> tuple[Any, Any]:
+    """Return a position in some container of that kind, or in an unused one if there is none."""
+    positions = [one for one in _positions(document) if isinstance(one[0], kind)]
+    return random.choice(positions) if positions else ({"": None}, "")
 
 
 def _value(random: Random) -> Any:
@@ -108,32 +108,32 @@ def _value(random: Random) -> Any:
 
 
 def _replace(random: Random, document: Any) -> None:
-    container, key = _place(random, document)
+    container, key = _position(random, document)
     container[key] = _value(random)
 
 
 def _remove(random: Random, document: Any) -> None:
-    container, key = _place(random, document)
+    container, key = _position(random, document)
     del container[key]
 
 
-def _double(random: Random, document: Any) -> None:
-    container, key = _place(random, document, dict)
-    container[_Again(key)] = random.choice((container[key], _value(random)))
+def _repeat_key(random: Random, document: Any) -> None:
+    container, key = _position(random, document, dict)
+    container[_RepeatedKey(key)] = random.choice((container[key], _value(random)))
 
 
 def _rename(random: Random, document: Any) -> None:
-    container, key = _place(random, document, dict)
+    container, key = _position(random, document, dict)
     container[random.choice((*_IDS, *HOSTILE_TEXTS))] = container.pop(key)
 
 
 def _swap(random: Random, document: Any) -> None:
-    """Put a copy of one part in the place of another."""
-    (source, at), (container, key) = _place(random, document), _place(random, document)
+    """Replace one part by a copy of another."""
+    (source, at), (container, key) = _position(random, document), _position(random, document)
     container[key] = json.loads(json.dumps(source[at]))
 
 
-def _empty(random: Random, document: Any) -> None:
+def _empty_section(random: Random, document: Any) -> None:
     *path, last = random.choice(_SECTIONS)
     for name in path:
         document = document.get(name)
@@ -142,18 +142,20 @@ def _empty(random: Random, document: Any) -> None:
     document[last] = _value(random) if random.random() < 0.3 else {}
 
 
-def _in_all_of_a_name(random: Random, document: Any) -> None:
-    """Give one value to all that have some name, such as every `type` or every `start`."""
-    _, name = _place(random, document, dict)
+def _set_all_of_one_name(random: Random, document: Any) -> None:
+    """Set all fields of one name, such as every `type` or `start`, to the same value."""
+    _, name = _position(random, document, dict)
     value = random.choice((_value(random), random.choice(HOSTILE_TEXTS)))
-    for container, key in list(_places(document)):
+    for container, key in list(_positions(document)):
         if key == name and isinstance(container, dict):
             container[key] = value
 
 
-def _time(random: Random, document: Any) -> None:
-    """Make one interval wrong: backwards, endless, negative, huge."""
-    intervals = [box for box, key in _places(document) if key == "start" and isinstance(box, dict)]
+def _wrong_time(random: Random, document: Any) -> None:
+    """Make one interval wrong: reversed, endless, negative or huge."""
+    intervals = [
+        box for box, key in _positions(document) if key == "start" and isinstance(box, dict)
+    ]
     if intervals:
         interval = random.choice(intervals)
         interval[random.choice(("start", "kern", "end"))] = random.choice(
@@ -162,8 +164,8 @@ def _time(random: Random, document: Any) -> None:
 
 
 _VALUE_MUTATIONS: Final[tuple[Callable[[Random, Any], None], ...]] = (
-    *(_replace, _replace, _replace, _remove, _remove, _double, _rename, _rename),
-    *(_swap, _empty, _in_all_of_a_name, _time, _time),
+    *(_replace, _replace, _replace, _remove, _remove, _repeat_key, _rename, _rename),
+    *(_swap, _empty_section, _set_all_of_one_name, _wrong_time, _wrong_time),
 )
 
 
@@ -208,19 +210,19 @@ def _encoded(random: Random, data: bytes) -> bytes:
     return text.encode(encoding, "replace")
 
 
-def _several(random: Random, data: bytes) -> bytes:
+def _twice(random: Random, data: bytes) -> bytes:
     return data + random.choice((b"", b"\n", b",", b"\x1e")) + data
 
 
-def _ended(random: Random, data: bytes) -> bytes:
+def _with_suffix(random: Random, data: bytes) -> bytes:
     return data + random.choice((b"\n\n", b" ", b"x", b"\x00", b"}", b"\x1a", b"\xef\xbb\xbf"))
 
 
-def _begun(random: Random, data: bytes) -> bytes:
+def _with_prefix(random: Random, data: bytes) -> bytes:
     return random.choice((b"\n\n", b" \t", b"x", b"\x00", b"[", b"\xef\xbb\xbf" * 2)) + data
 
 
-def _nothing(random: Random, data: bytes) -> bytes:  # noqa: ARG001  # as its like
+def _tiny(random: Random, data: bytes) -> bytes:  # noqa: ARG001  # one signature for all
     return random.choice((b"", b" \n", b"null", b"[]", b"{}", b"0", b'""', random.randbytes(40)))
 
 
@@ -230,18 +232,18 @@ def _gzip(random: Random, data: bytes) -> bytes:
 
 
 def _zstd(random: Random, data: bytes) -> bytes:
-    import zstandard
+    import zstandard  # optional: only this mutation needs it
 
     packed = zstandard.ZstdCompressor(level=1).compress(data)
     return packed + random.choice((b"", b"", b"\x00" * 8, packed, b"rest"))
 
 
-def _magic(random: Random, data: bytes) -> bytes:
+def _with_magic_bytes(random: Random, data: bytes) -> bytes:
     return random.choice((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\x1f\x8b\x08")) + data
 
 
 _BYTE_MUTATIONS: Final[tuple[Callable[[Random, bytes], bytes], ...]] = (
     *(_cut, _flipped, _flipped, _overwritten, _inserted, _inserted, _without_a_part),
-    *(_with_a_part_twice, _encoded, _several, _ended, _begun, _nothing, _gzip, _gzip, _zstd),
-    _magic,
+    *(_with_a_part_twice, _encoded, _twice, _with_suffix, _with_prefix, _tiny, _gzip, _gzip, _zstd),
+    _with_magic_bytes,
 )

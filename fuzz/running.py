@@ -1,4 +1,4 @@
-"""The whole command, run in this process on one input, and all that came of it."""
+"""Runs the whole command in this process on one input and records the outcome."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
 
     from fuzz.cases import Case
 
-_IN_MEMORY: Final = Path("/dev/shm")  # where there is one
+_IN_MEMORY: Final = Path("/dev/shm")  # exists on Linux
 
 
 class Outcome(NamedTuple):
-    """What a call did."""
+    """The result of one call."""
 
     code: int | None
-    """The exit code, None if an exception left the command."""
+    """The exit code, or None if the command raised an exception."""
     out: str
     err: str
     written: dict[str, bytes]
-    """The files that are new or were changed, by name."""
+    """The files that were created or changed, by name."""
     traceback: str = ""
     seconds: float = 0.0
-    """Of processors, so that what else the machine does counts for nothing."""
+    """Processor time, which other work on the machine does not change."""
     grown_bytes: int = 0
-    """By how much the process took more memory than ever before."""
+    """How much the peak memory of the process rose, in bytes."""
 
 
 class _Terminal(io.TextIOWrapper):
-    """A stream that is taken for a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
-        """Whether it is one: yes."""
+        """Return True."""
         return True
 
 
-def answered(case: Case) -> Outcome:
-    """What the command answers to `case`."""
+def run_case(case: Case) -> Outcome:
+    """Return the outcome of the command for `case`."""
     with _folder(case.files) as folder:
-        outcome = _called(case)
+        outcome = _call(case)
         written = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     new = {name: data for name, data in written.items() if case.files.get(name) != data}
     return outcome._replace(written=new)
@@ -58,7 +58,7 @@ def answered(case: Case) -> Outcome:
 
 @contextmanager
 def _folder(files: dict[str, bytes]) -> Iterator[Path]:
-    """A folder with `files` in it, which is the current one meanwhile."""
+    """Make a folder with `files`, which is the working directory in the block."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as name:
         folder = Path(name)
@@ -71,7 +71,7 @@ def _folder(files: dict[str, bytes]) -> Iterator[Path]:
             os.chdir(before)
 
 
-def _called(case: Case) -> Outcome:
+def _call(case: Case) -> Outcome:
     saved = sys.stdout, sys.stderr, sys.stdin, os.environ.get("COLUMNS")
     out, err = io.BytesIO(), io.StringIO()
     kind = io.TextIOWrapper if case.width is None else _Terminal
@@ -79,17 +79,17 @@ def _called(case: Case) -> Outcome:
     sys.stdout = stream
     sys.stderr, sys.stdin = err, io.TextIOWrapper(io.BytesIO(case.stdin))
     os.environ["COLUMNS"] = str(case.width or "")
-    code, left = None, ""
-    memory = _peak_bytes()
-    begun = process_time()
+    code, unhandled = None, ""
+    peak_before = _peak_bytes()
+    start = process_time()
     try:
         code = main(list(case.arguments))
-    except SystemExit as leaving:
-        code = int(leaving.code or 0)
-    except BaseException:  # whatever it is, it would have reached a user
-        left = traceback.format_exc()
+    except SystemExit as error:
+        code = int(error.code or 0)
+    except BaseException:  # any exception at all would have reached the user
+        unhandled = traceback.format_exc()
     finally:
-        seconds = process_time() - begun
+        seconds = process_time() - start
         stream.flush()
         sys.stdout, sys.stderr, sys.stdin, columns = saved
         os.environ.pop("COLUMNS")
@@ -97,19 +97,19 @@ def _called(case: Case) -> Outcome:
             os.environ["COLUMNS"] = columns
     return Outcome(
         code=code,
-        out=out.getvalue().decode("utf-8" if _is_for_programs(case) else case.encoding),
+        out=out.getvalue().decode("utf-8" if _is_always_utf8(case) else case.encoding),
         err=err.getvalue(),
         written={},
-        traceback=left,
+        traceback=unhandled,
         seconds=seconds,
-        grown_bytes=_peak_bytes() - memory,
+        grown_bytes=_peak_bytes() - peak_before,
     )
 
 
-def _is_for_programs(case: Case) -> bool:
-    return case.form in ("csv", "json", "jsonl", "github", "junit")
+def _is_always_utf8(case: Case) -> bool:
+    return case.output_format in ("csv", "json", "jsonl", "github", "junit")
 
 
 def _peak_bytes() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return peak if sys.platform == "darwin" else peak * 1024  # others report KiB

@@ -1,4 +1,4 @@
-"""`python -m fuzz.truncation FILE`: a profile cut short at every byte is told in one line."""
+"""`python -m fuzz.truncation FILE`: a profile cut short at any byte must be a one-line error."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from fuzz.campaign import of_call
+from fuzz.campaign import check_call
 from fuzz.cases import Case
-from fuzz.running import answered
+from fuzz.running import run_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 _SHOWN: Final = 20
 
 
-def broken(data: bytes, lengths: Iterable[int]) -> Iterator[str]:
-    """A sentence for each of `lengths` to which `data` cut short is not an error in one line."""
+def check_lengths(data: bytes, lengths: Iterable[int]) -> Iterator[str]:
+    """Yield a sentence for each length that, if `data` is cut to it, gives no one-line error."""
     for length in lengths:
         case = Case(files={}, arguments=("-",), stdin=data[:length])
-        outcome = answered(case)
+        outcome = run_case(case)
         if outcome.code != 1:
             yield f"{length} bytes: exit code {outcome.code}"
-        yield from (f"{length} bytes: {sentence}" for sentence in of_call(case, outcome))
+        yield from (f"{length} bytes: {sentence}" for sentence in check_call(case, outcome))
 
 
 def main() -> int:
-    """Cut a file short at every byte, print how often and what was found; 1 if anything was."""
+    """Cut a file short at every byte and print what was found. Return 1 if anything was."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.truncation", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--step", type=int, default=1, help="in bytes (default: every byte)")
     arguments = parser.parse_args()
-    begun = monotonic()
+    start = monotonic()
     data = arguments.file.read_bytes().rstrip()
     lengths = range(0, len(data), arguments.step)
-    found = list(broken(data, lengths))
-    minutes = (monotonic() - begun) / 60
+    found = list(check_lengths(data, lengths))
+    minutes = (monotonic() - start) / 60
     print(
         f"{arguments.file.name} cut short at {len(lengths)} places in {minutes:.1f} minutes: ",
         end="",

@@ -6,7 +6,7 @@ import gc
 import subprocess
 import sys
 
-from profile_analyze.readers.megengine_sections import document_in
+from profile_analyze.readers.megengine.sections import decode_document
 from tests.conftest import PROFILES
 
 # What a plain call imports of other packages. One more is a decision: it costs every call.
@@ -52,6 +52,6 @@ def test_no_more_is_decoded_than_ever() -> None:
     data = (PROFILES / "mobilenet.json").read_bytes()
     gc.collect()
     before = sys.getallocatedblocks()
-    document = document_in(data)
+    document = decode_document(data)
     blocks = (sys.getallocatedblocks() - before) / len(document.graph_exec.operator)
     assert 0.7 * BLOCKS_PER_OPERATOR < blocks < 1.2 * BLOCKS_PER_OPERATOR

@@ -1,4 +1,4 @@
-"""Random inputs, the same at every run; and that each invariant is one that can be broken."""
+"""Random inputs, the same in every run, and outcomes that break each invariant."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from fuzz import arithmetic, campaign, invariants, truncation
-from fuzz.arithmetic import OF_PROFILES
-from fuzz.cases import SMALLEST_REAL, Case, case
-from fuzz.invariants import OF_CALLS
-from fuzz.running import Outcome, answered
+from fuzz.arithmetic import PROFILE_INVARIANTS
+from fuzz.cases import SMALLEST_REAL, Case, make_case
+from fuzz.invariants import CALL_INVARIANTS
+from fuzz.running import Outcome, run_case
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.readers.loading import profile_in
+from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 from tests.small import Operator, profile_of
 from tests.strategies import documents
@@ -34,26 +34,28 @@ INPUTS = 2000
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_input_breaks_an_invariant(part: int) -> None:
-    tally = campaign.judged(20, range(part, INPUTS, PARTS))
+    tally = campaign.check_inputs(20, range(part, INPUTS, PARTS))
     assert tally.broken == []
     assert set(tally.codes) >= {"0", "1", "2", "4"}
     assert tally.profiles > INPUTS / PARTS / 5
 
 
 def test_a_seed_gives_the_same_inputs_again() -> None:
-    assert [case(3, number) for number in range(50)] == [case(3, number) for number in range(50)]
-    assert case(3, 1) != case(4, 1)
+    assert [make_case(3, number) for number in range(50)] == [
+        make_case(3, number) for number in range(50)
+    ]
+    assert make_case(3, 1) != make_case(4, 1)
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_a_profile_cut_short_at_any_byte_is_told_in_one_line(part: int) -> None:
+def test_a_profile_cut_short_at_any_byte_is_a_one_line_error(part: int) -> None:
     data = SMALLEST_REAL.read_bytes().rstrip()
-    assert list(truncation.broken(data, range(part, len(data), 4))) == []
+    assert list(truncation.check_lengths(data, range(part, len(data), 4))) == []
 
 
-def test_a_whole_profile_is_no_cut_one() -> None:
+def test_a_whole_profile_is_not_an_error() -> None:
     data = SMALLEST_REAL.read_bytes()
-    assert list(truncation.broken(data, [len(data)])) == [f"{len(data)} bytes: exit code 0"]
+    assert list(truncation.check_lengths(data, [len(data)])) == [f"{len(data)} bytes: exit code 0"]
 
 
 JSON = st.recursive(
@@ -64,25 +66,25 @@ JSON = st.recursive(
 
 
 @given(documents(), st.data())
-def test_a_part_of_another_kind_is_read_or_told(
+def test_a_section_of_any_kind_is_read_or_refused(
     document: dict[str, Any], data: st.DataObject
 ) -> None:
     section = data.draw(st.sampled_from(["device", "host", "opr_footprint", "operator", "var"]))
     half = document["graph_exec" if section in ("operator", "var") else "profiler"]
     half[section] = data.draw(JSON)
-    assert told(json.dumps(document).encode())
+    assert is_read_or_refused(json.dumps(document).encode())
 
 
 @given(st.binary(max_size=200))
-def test_whatever_stands_behind_the_first_key_is_read_or_told(rest: bytes) -> None:
-    assert told(b'{"profiler":' + rest)
+def test_any_bytes_after_the_first_key_are_read_or_refused(rest: bytes) -> None:
+    assert is_read_or_refused(b'{"profiler":' + rest)
 
 
-def told(data: bytes) -> bool:
-    """Whether the reader gives a profile, or an error in one line."""
+def is_read_or_refused(data: bytes) -> bool:
+    """Whether the reader returns a profile or raises an error of one line."""
     try:
         return isinstance(
-            profile_in(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile
+            read_profile(Source.of_bytes("generated.json", data), OPTIONAL_COLUMNS), pa.Profile
         )
     except pa.InputError as error:
         return str(error).splitlines() == [str(error)]
@@ -92,59 +94,59 @@ RIGHT = Outcome(code=0, out="", err="", written={})
 ERROR = "profile_analyze: error: a\n"
 
 
-def of(form: str, *arguments: str, **more: Any) -> Case:
-    return Case({"run.json": b"{}"}, ("run.json", *arguments), form=form, **more)
+def case_of(output_format: str, *arguments: str, **more: Any) -> Case:
+    return Case({"run.json": b"{}"}, ("run.json", *arguments), output_format=output_format, **more)
 
 
 TABLE = {"columns": [{"name": "time_s"}, {"name": "name"}]}
 BROKEN: list[tuple[Callable[[Case, Outcome], Iterable[str]], Case, Outcome]] = [
-    (invariants.exit_code, of("table"), RIGHT._replace(code=None, traceback="ValueError")),
-    (invariants.exit_code, of("table"), RIGHT._replace(code=3)),
-    (invariants.exit_code, of("table", "--fail-if", "a"), RIGHT._replace(code=5)),
-    (invariants.exit_code, of("table"), RIGHT._replace(err="Traceback (most recent call last):\n")),
-    (invariants.one_error_line, of("table"), RIGHT._replace(code=1)),
-    (invariants.one_error_line, of("table"), RIGHT._replace(code=2, err=ERROR + ERROR)),
-    (invariants.one_error_line, of("table"), RIGHT._replace(code=1, err="note: a\n")),
-    (invariants.one_error_line, of("table"), RIGHT._replace(err=ERROR)),
-    (invariants.one_error_line, of("table"), RIGHT._replace(err="note: a")),
-    (invariants.whole_or_nothing, of("table"), RIGHT._replace(code=1, out="total")),
-    (invariants.whole_or_nothing, of("table"), RIGHT._replace(code=2, written={"out.csv": b""})),
-    (invariants.whole_or_nothing, of("table"), RIGHT._replace(written={"run.json": b"changed"})),
-    (invariants.whole_or_nothing, of("table"), RIGHT._replace(written={".tmp": b""})),
-    (invariants.nothing_that_acts, of("table"), RIGHT._replace(out="a\x1b[2J")),
-    (invariants.nothing_that_acts, of("csv"), RIGHT._replace(out="a\rb\r\n")),
-    (invariants.nothing_that_acts, of("json"), RIGHT._replace(written={"a": "\u202e".encode()})),
-    (invariants.nothing_that_acts, of("table"), RIGHT._replace(code=1, err="\x9b\n")),
-    (invariants.nothing_that_acts, of("table", colored=True), RIGHT._replace(out="\x1b[31m")),
-    (invariants.finite_numbers, of("plain"), RIGHT._replace(out="time  nan\n")),
-    (invariants.finite_numbers, of("csv"), RIGHT._replace(out="time\r\n-inf\r\n")),
-    (invariants.finite_numbers, of("plain"), RIGHT._replace(err="note: NaN of 3\n")),
-    (invariants.form_holds, of("json"), RIGHT._replace(out='{"a": NaN}')),
-    (invariants.form_holds, of("json"), RIGHT._replace(out='{"tables": []}')),
-    (invariants.form_holds, of("jsonl"), RIGHT._replace(out='{"a": 1}\n{"b": 1}\n')),
-    (invariants.form_holds, of("jsonl"), RIGHT._replace(out='{"a": Infinity}\n')),
-    (invariants.form_holds, of("csv"), RIGHT._replace(out="a,b\r\n1\r\n")),
-    (invariants.form_holds, of("csv"), RIGHT._replace(out='a\r\n"b\r\n')),
-    (invariants.form_holds, of("csv"), RIGHT._replace(out="name\r\n=1+2\r\n")),
-    (invariants.form_holds, of("junit"), RIGHT._replace(out="<testsuite>")),
-    (invariants.form_holds, of("junit", "--fail-if", "a"), RIGHT._replace(out="<testsuite/>")),
-    (invariants.form_holds, of("github"), RIGHT._replace(out="::error::a\n")),
-    (invariants.form_holds, of("markdown"), RIGHT._replace(out="| a | b |\n| a |\n")),
-    (invariants.form_holds, of("wiki"), RIGHT._replace(out="| a | b |\n| a | b | c |\n")),
-    (invariants.form_holds, of("table"), RIGHT._replace(out="│ a │\n│ 卷 │\n")),
-    (invariants.form_holds, of("table"), RIGHT._replace(written={"picture.svg": b"<svg>"})),
+    (invariants.exit_code, case_of("table"), RIGHT._replace(code=None, traceback="ValueError")),
+    (invariants.exit_code, case_of("table"), RIGHT._replace(code=3)),
+    (invariants.exit_code, case_of("table", "--fail-if", "a"), RIGHT._replace(code=5)),
+    (invariants.exit_code, case_of("table"), RIGHT._replace(err="Traceback (most recent call last):\n")),
+    (invariants.one_error_line, case_of("table"), RIGHT._replace(code=1)),
+    (invariants.one_error_line, case_of("table"), RIGHT._replace(code=2, err=ERROR + ERROR)),
+    (invariants.one_error_line, case_of("table"), RIGHT._replace(code=1, err="note: a\n")),
+    (invariants.one_error_line, case_of("table"), RIGHT._replace(err=ERROR)),
+    (invariants.one_error_line, case_of("table"), RIGHT._replace(err="note: a")),
+    (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(code=1, out="total")),
+    (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(code=2, written={"out.csv": b""})),
+    (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(written={"run.json": b"changed"})),
+    (invariants.whole_or_nothing, case_of("table"), RIGHT._replace(written={".tmp": b""})),
+    (invariants.no_control_sequences, case_of("table"), RIGHT._replace(out="a\x1b[2J")),
+    (invariants.no_control_sequences, case_of("csv"), RIGHT._replace(out="a\rb\r\n")),
+    (invariants.no_control_sequences, case_of("json"), RIGHT._replace(written={"a": "\u202e".encode()})),
+    (invariants.no_control_sequences, case_of("table"), RIGHT._replace(code=1, err="\x9b\n")),
+    (invariants.no_control_sequences, case_of("table", colored=True), RIGHT._replace(out="\x1b[31m")),
+    (invariants.finite_numbers, case_of("plain"), RIGHT._replace(out="time  nan\n")),
+    (invariants.finite_numbers, case_of("csv"), RIGHT._replace(out="time\r\n-inf\r\n")),
+    (invariants.finite_numbers, case_of("plain"), RIGHT._replace(err="note: NaN of 3\n")),
+    (invariants.valid_output, case_of("json"), RIGHT._replace(out='{"a": NaN}')),
+    (invariants.valid_output, case_of("json"), RIGHT._replace(out='{"tables": []}')),
+    (invariants.valid_output, case_of("jsonl"), RIGHT._replace(out='{"a": 1}\n{"b": 1}\n')),
+    (invariants.valid_output, case_of("jsonl"), RIGHT._replace(out='{"a": Infinity}\n')),
+    (invariants.valid_output, case_of("csv"), RIGHT._replace(out="a,b\r\n1\r\n")),
+    (invariants.valid_output, case_of("csv"), RIGHT._replace(out='a\r\n"b\r\n')),
+    (invariants.valid_output, case_of("csv"), RIGHT._replace(out="name\r\n=1+2\r\n")),
+    (invariants.valid_output, case_of("junit"), RIGHT._replace(out="<testsuite>")),
+    (invariants.valid_output, case_of("junit", "--fail-if", "a"), RIGHT._replace(out="<testsuite/>")),
+    (invariants.valid_output, case_of("github"), RIGHT._replace(out="::error::a\n")),
+    (invariants.valid_output, case_of("markdown"), RIGHT._replace(out="| a | b |\n| a |\n")),
+    (invariants.valid_output, case_of("wiki"), RIGHT._replace(out="| a | b |\n| a | b | c |\n")),
+    (invariants.valid_output, case_of("table"), RIGHT._replace(out="│ a │\n│ 卷 │\n")),
+    (invariants.valid_output, case_of("table"), RIGHT._replace(written={"picture.svg": b"<svg>"})),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("invariant", "given_case", "outcome"), BROKEN)
-def test_what_breaks_an_invariant_of_calls_is_told(
+def test_broken_invariants_of_calls_are_found(
     invariant: Callable[[Case, Outcome], Iterable[str]], given_case: Case, outcome: Outcome
 ) -> None:
     assert list(invariant(given_case, outcome))
 
 
 @pytest.mark.parametrize(
-    ("order", "rows", "is_told"),
+    ("order", "rows", "is_found"),
     [
         (["time"], [[2.0, "a"], [1.0, "b"], [None, "c"]], False),
         (["time"], [[1.0, "a"], [2.0, "b"]], True),
@@ -155,34 +157,34 @@ def test_what_breaks_an_invariant_of_calls_is_told(
         (["memory"], [[1.0, "a"], [2.0, "b"]], False),
     ],
 )
-def test_rows_out_of_order_are_told(order: list[str], rows: list[Any], *, is_told: bool) -> None:
+def test_rows_out_of_order_are_found(order: list[str], rows: list[Any], *, is_found: bool) -> None:
     table = TABLE | {"query": {"order": order, "aggregates": []}, "rows": rows}
-    assert bool(list(invariants.out_of_order(table))) == is_told
+    assert bool(list(invariants.out_of_order(table))) == is_found
 
 
-def test_every_invariant_of_calls_is_seen_broken() -> None:
-    assert {invariant for invariant, _, _ in BROKEN} == set(OF_CALLS)
+def test_every_invariant_of_calls_has_an_outcome_that_breaks_it() -> None:
+    assert {invariant for invariant, _, _ in BROKEN} == set(CALL_INVARIANTS)
 
 
-def test_wrong_arithmetic_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_arithmetic_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = profile_of(
         [Operator("a", "Conv", 2), Operator("b", "Add", 1), Operator("c", "Add", 4)]
     )
-    assert [list(invariant(profile)) for invariant in OF_PROFILES] == [[], [], [], []]
+    assert [list(invariant(profile)) for invariant in PROFILE_INVARIANTS] == [[], [], [], []]
     right = pa.run
 
     def wrong(query: pa.Query, source: pa.Profile) -> Any:
-        found = right(query, source)
+        table = right(query, source)
         if query.by or query.order != ("time",):
-            return _Changed(found)
-        return _Changed(found) if query.min_time_s is None else found
+            return _Changed(table)
+        return _Changed(table) if query.min_time_s is None else table
 
     monkeypatch.setattr(arithmetic, "run", wrong)
-    assert [bool(list(invariant(profile))) for invariant in OF_PROFILES] == [True] * 4
+    assert [bool(list(invariant(profile))) for invariant in PROFILE_INVARIANTS] == [True] * 4
 
 
 class _Changed:
-    """An answer with other numbers in every other row."""
+    """A table with wrong numbers."""
 
     def __init__(self, result: pa.Table) -> None:
         self._result = result
@@ -206,28 +208,38 @@ class _Changed:
         (0, 1e6, [" s, and "]),
     ],
 )
-def test_what_costs_too_much_is_told(grown_bytes: int, seconds: float, words: list[str]) -> None:
+def test_calls_that_cost_too_much_are_found(
+    grown_bytes: int, seconds: float, words: list[str]
+) -> None:
     outcome = RIGHT._replace(grown_bytes=grown_bytes, seconds=seconds)
-    found = list(campaign.cost(of("table"), outcome))
+    found = list(campaign.cost(case_of("table"), outcome))
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
 
-def test_what_breaks_an_invariant_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "OF_CALLS", (lambda _case, _outcome: iter(["never holds"]),))
-    monkeypatch.setattr(campaign, "OF_PROFILES", (lambda _profile: 1 / 0,))
-    tally = campaign.judged(20, [5, 7], found=tmp_path)
+def test_inputs_that_break_an_invariant_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        campaign, "CALL_INVARIANTS", (lambda _case, _outcome: iter(["never holds"]),)
+    )
+    monkeypatch.setattr(campaign, "PROFILE_INVARIANTS", (lambda _profile: 1 / 0,))
+    tally = campaign.check_inputs(20, [5, 7], found=tmp_path)
     assert [number for number, _ in tally.broken] == [5, 7]
     assert {path.name for path in tmp_path.iterdir()} == {"20-5", "20-7"}
-    kept = {path.name: path.read_bytes() for path in (tmp_path / "20-5").iterdir()}
-    one = case(20, 5)
-    assert kept.keys() == {*one.files, *(["stdin"] if one.stdin else []), "case.json"}
+    saved = {path.name: path.read_bytes() for path in (tmp_path / "20-5").iterdir()}
+    one = make_case(20, 5)
+    assert saved.keys() == {*one.files, *(["stdin"] if one.stdin else []), "case.json"}
 
 
-def test_the_command_is_run_in_a_folder_of_its_own() -> None:
+def test_the_command_runs_in_a_folder_of_its_own() -> None:
     before = Path.cwd()
-    outcome = answered(
-        Case({"run.json": SMALLEST_REAL.read_bytes()}, ("run.json", "-o", "out.csv"), form="csv")
+    outcome = run_case(
+        Case(
+            {"run.json": SMALLEST_REAL.read_bytes()},
+            ("run.json", "-o", "out.csv"),
+            output_format="csv",
+        )
     )
     assert (outcome.code, outcome.out, list(outcome.written)) == (0, "", ["out.csv"])
     assert Path.cwd() == before
@@ -235,4 +247,4 @@ def test_the_command_is_run_in_a_folder_of_its_own() -> None:
 
 def test_the_invariants_are_documented() -> None:
     named = re.findall(r"^\| `(\w+)` \|", RELIABILITY.read_text(encoding="utf-8"), re.MULTILINE)
-    assert named == [one.__name__ for one in (*OF_CALLS, *OF_PROFILES, campaign.cost)]
+    assert named == [one.__name__ for one in (*CALL_INVARIANTS, *PROFILE_INVARIANTS, campaign.cost)]

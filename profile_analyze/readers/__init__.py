@@ -1,1 +1,1 @@
-"""One file a runtime: bytes in, a `Profile` out. `loading` knows them all."""
+"""Readers: one file or package for each format, from bytes to a `Profile`. `loading` lists them."""

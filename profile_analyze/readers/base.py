@@ -1,4 +1,4 @@
-"""What a reader is: one input format, from bytes to a `Profile`."""
+"""The interface of readers: each reads one input format, from bytes to a `Profile`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Recogniser(Protocol):
-    """Tells whether an input is of one format."""
+    """Recognises inputs of one format."""
 
     @property
     def format(self) -> str:
@@ -24,17 +24,17 @@ class Recogniser(Protocol):
     def recognises(self, head: bytes, name: str) -> bool:
         """Return whether an input is of this format, even if it is damaged.
 
-        `head` is how the input begins: see `Source.head`. It is 64 KiB long, and longer only if
-        no reader recognised that much. `name` is the name of the input.
+        `head` is the beginning of the input: see `Source.head`. It is 64 KiB long, and longer
+        only if no reader recognised that much. `name` is the name of the input.
         """
 
 
 class Reader(Recogniser, Protocol):
-    """Reads one input format. This is all that a reader must have."""
+    """Reads one input format. A reader needs no other members than these."""
 
     @property
     def hallmark(self) -> str:
-        """What every file of this format has, for messages."""
+        """What all files of this format have in common, for messages."""
 
     default_output_format: str = "plain"
     """The output format of a profile of this format, unless the user asks for another."""
@@ -42,33 +42,34 @@ class Reader(Recogniser, Protocol):
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.
 
-        `wanted` names the optional columns that the question needs, of `OPTIONAL_COLUMNS` and
-        `TABLES` in `model/`.
+        `wanted` names the optional columns and tables that the question needs, from
+        `OPTIONAL_COLUMNS` and `TABLES` in `model/`.
 
         Raises `MalformedProfileError`.
         """
 
 
 class ReadTogether(NamedTuple):
-    """Several inputs of one format, read at once."""
+    """The result of reading several inputs of one format together."""
 
     profile: Profile
-    """The operators of all inputs, one input after another, with a run of each. Without notes."""
+    """The operators of all inputs, one input after another. Each input is one run. It has no
+    notes."""
     file_of: NDArray[np.int64]
-    """Shape (operators,): the index of each one's input."""
+    """Shape (operators,): the index of each operator's input."""
     notes: Sequence[Sequence[str]]
     """The notes on each input."""
 
 
 @runtime_checkable
 class BatchReader(Protocol):
-    """A reader that reads several small inputs in less time than one after another."""
+    """A reader that reads several small inputs together faster than one by one."""
 
     def read_together(
         self, sources: Sequence[Source], wanted: Collection[str]
     ) -> ReadTogether | None:
         """Return the profiles in `sources`, which this reader recognised.
 
-        None if they cannot be read together, for example because one is damaged. They are then
-        read one by one, and `Reader.read` says what is wrong.
+        Return None if they cannot be read together, for example because one is damaged. They
+        are then read one by one, and `Reader.read` says what is wrong.
         """

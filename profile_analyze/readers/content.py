@@ -1,4 +1,4 @@
-"""The bytes of a file or of standard input, decompressed if they are gzip or zstd."""
+"""The bytes of a file or of standard input. gzip and zstd are decompressed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 MAX_SIZE: Final = 8 << 30
-"""How many bytes an input may hold, decompressed, unless the caller sets another limit."""
+"""The default limit on the decompressed size of an input, in bytes."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
@@ -28,20 +28,20 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
 SMALL_SIZE: Final = 1 << 20
-"""The size in bytes up to which a file is read at once."""
-_STEP: Final = 1 << 16  # bytes of a stream that are read at once, as many as a pipe holds
-_LARGE_STEP: Final = 16 << 20  # bytes of a plain file that are read at once, at most
+"""Files of up to so many bytes are read in one call."""
+_STEP: Final = 1 << 16  # bytes of a stream that are read in one call: what a pipe holds
+_LARGE_STEP: Final = 16 << 20  # bytes of a plain file that are read in one call, at most
 
 
-def name_of(path: str | PathLike[str]) -> str:
-    """Return the name of the input `path` in messages."""
+def display_name(path: str | PathLike[str]) -> str:
+    """Return what messages call the input `path`."""
     name = os.fspath(path)
     return _STANDARD_INPUT if name == "-" else name or repr(name)
 
 
 @contextmanager
 def input_errors(file: str, max_size: int) -> Iterator[None]:
-    """Raise `InputError` about `file` for what can go wrong in the block while it is read."""
+    """Raise `InputError` about `file` if reading it fails in the block."""
     try:
         yield
     except _TooLargeError:
@@ -55,24 +55,24 @@ def input_errors(file: str, max_size: int) -> Iterator[None]:
 
 
 class ByteStream:
-    """The bytes of one input from front to back, decompressed, without a byte order mark.
+    """The bytes of one input in order, decompressed and without a byte order mark.
 
-    Its methods raise what `input_errors` handles.
+    Call its methods inside `input_errors`, which turns their errors into messages.
     """
 
     def __init__(self, path: str | PathLike[str], max_size: int) -> None:
         """Open `path`, where `-` is standard input."""
         name = os.fspath(path)
-        self._file = name_of(path)
+        self._file = display_name(path)
         self._max_size = max_size
-        self.expected = 0
-        """How many bytes a plain file has, with its byte order mark. 0 for anything else."""
-        self._size = 0  # of what has been read from a plain file
+        self.plain_size = 0
+        """The size of a plain file in bytes, with its byte order mark. 0 for any other input."""
+        self._plain_bytes_read = 0
         self._is_standard_input = name == "-"
         self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
             self.first = self._start()
-            """The bytes that it begins with; those that are read are the next ones."""
+            """The first bytes of the input. The methods below return the bytes after these."""
         except BaseException:
             self.close()
             raise
@@ -82,41 +82,44 @@ class ByteStream:
         file_size = 0 if self._is_standard_input else _regular_file_size(self._stream)
         if file_size > self._max_size:
             raise _TooLargeError
+        # Most profiles are small, and one call then reads them.
         step = file_size if 0 < file_size <= SMALL_SIZE else _STEP
-        raw = _limited(_parts(self._file, self._stream, step), self._max_size)
-        first = _joined(raw, _LONGEST_MAGIC)
+        raw = _limited(_raw_parts(self._file, self._stream, step), self._max_size)
+        first = _at_least(_LONGEST_MAGIC, raw)
         compression = _compression_of(self._file, first)
         if compression is not None:
+            # Limited again: a small compressed file may become a huge one.
             parts = _decompressed(self._file, chain([first], raw), compression)
             raw = _limited(parts, self._max_size)
-            first = _joined(raw, len(BYTE_ORDER_MARK))
+            first = _at_least(len(BYTE_ORDER_MARK), raw)
         elif file_size:
-            self.expected, self._size = file_size, len(first)
+            self.plain_size, self._plain_bytes_read = file_size, len(first)
         self._parts = raw
         return first.removeprefix(BYTE_ORDER_MARK)
 
     def read_some(self, most: int) -> bytes:
-        """Return the next bytes, none if there are no more.
+        """Return the next bytes, or none at the end.
 
-        Of a plain file these are `most` bytes where that is possible. Otherwise they are as many
-        as come at once, which may be fewer or more.
+        A plain file gives at most `most` bytes. Other inputs give as many as are available at
+        once, which may be more.
         """
-        if not self.expected:
+        if not self.plain_size:
             return next(self._parts, b"")
-        left = max(self.expected - self._size, _STEP)  # no more memory than it takes
+        # Asking for more than is left would allocate memory in vain. The file may have grown.
+        left = max(self.plain_size - self._plain_bytes_read, _STEP)
         part = self._stream.read(min(most, left, _LARGE_STEP))
         self._count(len(part))
         return part
 
     def read_into(self, space: memoryview) -> int:
-        """Fill `space` with the next bytes of a plain file and return how many there were."""
-        count: int = self._stream.readinto(space)  # type: ignore[attr-defined]  # buffered files have it
+        """Read the next bytes of a plain file into `space`. Return how many there were."""
+        count: int = self._stream.readinto(space)  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
 
     def _count(self, more: int) -> None:
-        self._size += more
-        if self._size > self._max_size:  # the file has grown since it was opened
+        self._plain_bytes_read += more
+        if self._plain_bytes_read > self._max_size:  # the file grew after it was opened
             raise _TooLargeError
 
     def close(self) -> None:
@@ -126,7 +129,7 @@ class ByteStream:
 
 
 class _TooLargeError(Exception):
-    """The input holds more than the limit."""
+    """The input is larger than the limit."""
 
 
 def _standard_input() -> BinaryIO:
@@ -136,40 +139,40 @@ def _standard_input() -> BinaryIO:
 
 
 def _opened(name: str) -> BinaryIO:
-    # not mapped into memory: a mapped file that somebody truncates kills the process
+    # The file is not mapped into memory: if it were truncated, the process would be killed.
     try:
-        return open(name, "rb")  # noqa: PTH123  # any name; closed by `ByteStream`
-    except ValueError:  # `open` raises it for this reason only
+        return open(name, "rb")  # noqa: PTH123  # `Path` changes some names
+    except ValueError:  # `open` has no other reason to raise it
         raise InputError(name, "no such file: the name has a NUL character") from None
 
 
 def _regular_file_size(stream: BinaryIO) -> int:
-    """Return the size in bytes, 0 for what is not a regular file."""
+    """Return the size in bytes, or 0 if the stream is not a regular file."""
     status = os.fstat(stream.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
-def _parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
-    """Yield all bytes of `stream`, as they come, at most `step` at once.
+def _raw_parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
+    """Yield all bytes of `stream` as they arrive, at most `step` at once.
 
     Raises `InputError` for a device.
     """
-    while part := stream.read1(step):  # type: ignore[attr-defined]  # buffered streams have it
+    while part := stream.read1(step):  # type: ignore[attr-defined]  # of buffered streams
         if _is_device(stream):
             raise InputError(file, "is a device, not a file")
         yield part
 
 
 def _is_device(stream: BinaryIO) -> bool:
-    """Return whether `stream` may never end. What is typed at a terminal does end."""
-    with suppress(OSError):
+    """Return whether `stream` is a device that may never end. Input from a terminal does end."""
+    with suppress(OSError):  # raised by streams in memory, which have no file number
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
     return False
 
 
 def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:
-    """Yield `parts`. Raises `_TooLargeError` if they are more than `max_size` bytes in all."""
+    """Yield `parts`. Raises `_TooLargeError` after more than `max_size` bytes."""
     size = 0
     for part in parts:
         size += len(part)
@@ -178,8 +181,8 @@ def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:
         yield part
 
 
-def _joined(parts: Iterator[bytes], size: int) -> bytes:
-    """Return the first of `parts`, joined until they are `size` bytes or more."""
+def _at_least(size: int, parts: Iterator[bytes]) -> bytes:
+    """Return the first of `parts`, joined to `size` bytes or more unless there are fewer."""
     joined = next(parts, b"")
     while len(joined) < size and (part := next(parts, b"")):
         joined += part
@@ -197,20 +200,20 @@ def _reason(error: OSError) -> str:
 
 
 class _Compression(NamedTuple):
-    """One kind of compression. A compressed file is one or more members, one after another."""
+    """One kind of compression. A compressed file consists of one or more members."""
 
     name: str
     new_decompressor: Callable[[], Any]
     """Returns an object that decompresses one member."""
     failure: type[Exception]
     step: int
-    """How many compressed bytes are decompressed at once: they become 64 MiB at most."""
+    """How many compressed bytes are decompressed in one call. They become 64 MiB at most."""
     padding: bytes
     """The byte that may follow a member any number of times; empty if there is none."""
 
 
 def _compression_of(file: str, first: bytes) -> _Compression | None:
-    """Return how a file that begins with `first` is compressed, whatever its name says."""
+    """Return how a file that begins with `first` is compressed. Its name does not matter."""
     if first.startswith(_GZIP):
         return _gzip()
     if first.startswith(_ZSTD):
@@ -219,14 +222,14 @@ def _compression_of(file: str, first: bytes) -> _Compression | None:
 
 
 def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) -> Iterator[bytes]:
-    """Yield what is compressed in `raw`, in parts that are not empty.
+    """Yield the decompressed bytes of `raw`, in parts that are not empty.
 
     Raises `MalformedProfileError`.
     """
     pieces = _pieces(raw, compression.step)
     piece = next(pieces, b"")
     try:
-        while piece:  # a member begins with it
+        while piece:  # the first bytes of a member
             decompressor = compression.new_decompressor()
             while not decompressor.eof:
                 if not piece:
@@ -241,28 +244,29 @@ def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) ->
 
 
 def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
-    """Yield the same bytes, at most `step` at once."""
+    """Yield the bytes of `raw`, at most `step` at once."""
     for part in raw:
         for start in range(0, len(part), step):
             yield part[start : start + step]
 
 
 def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Return the first of `piece` and `pieces` that is more than `padding`, without that."""
+    """Return the first of `piece` and `pieces` with more than padding, and without the padding."""
     while piece and not (piece := piece.lstrip(padding)):
         piece = next(pieces, b"")
     return piece
 
 
 def _gzip() -> _Compression:
-    with_header = 16 + zlib.MAX_WBITS
-    step = 1 << 12  # of which each byte may become a thousand; more at once is no faster
+    with_header = 16 + zlib.MAX_WBITS  # zlib's way to ask for the gzip format
+    step = 1 << 12  # a byte may become a thousand; larger steps are no faster
     return _Compression("gzip", lambda: zlib.decompressobj(with_header), zlib.error, step, b"\0")
 
 
 def _zstd(file: str) -> _Compression:
-    """Return what decompresses zstd. Raises `InputError` if no package for it is installed."""
-    step = 1 << 11  # of which each four bytes may become a block of 128 KiB
+    """Return the compression zstd. Raises `InputError` if its package is not installed."""
+    step = 1 << 11  # four bytes may become a block of 128 KiB
+    # The packages for zstd are imported here, because few files need them.
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -275,6 +279,6 @@ def _zstd(file: str) -> _Compression:
             "is compressed by zstd, which needs the package zstandard before Python 3.14: "
             "pip install zstandard",
         ) from None
-    # a smaller buffer than the package's own comes from memory that is used again
+    # The default buffer is so large that every call gets new memory from the system.
     new_decompressor = partial(zstandard.ZstdDecompressor().decompressobj, write_size=1 << 16)
     return _Compression("zstd", new_decompressor, zstandard.ZstdError, step, b"")

@@ -1,4 +1,4 @@
-"""From an input of any supported format to a `Profile`."""
+"""Loads a profile of any supported format: finds the reader and checks what it made."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
 """All supported formats, in the order in which they are tried."""
 
-_OTHERWISE: Final = "plain"
-"""The default output format of files of several formats."""
+_FALLBACK_FORMAT: Final = "plain"
+"""The default output format of a profile that joins files of several formats."""
 
 _LONG_HEAD: Final = 16 << 20
-"""How many bytes are searched if no reader recognises the first 64 KiB, which may be only
-metadata."""
+"""How many bytes readers get if none recognises the first 64 KiB, which may all be metadata."""
 
 
 def load(
@@ -45,10 +44,10 @@ def load(
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read.
     """
-    return profile_in(Source(path, max_size=max_size), wanted)
+    return read_profile(Source(path, max_size=max_size), wanted)
 
 
-def profile_in(source: Source, wanted: Collection[str]) -> Profile:
+def read_profile(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`, which is closed afterwards. See `load`."""
     with source:
         profile = _reader_of(source).read(source, wanted)
@@ -56,12 +55,12 @@ def profile_in(source: Source, wanted: Collection[str]) -> Profile:
     return profile
 
 
-def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:
-    """Return the profiles in several sources, read at once; None if they must be read one by one.
+def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:
+    """Return the profiles in several sources; None if they must be read one by one.
 
-    The sources stay open.
+    The sources stay open, so that they can be read one by one.
     """
-    reader, *others = (_recognised_by(source.head(), source.name) for source in sources)
+    reader, *others = (_recognising_reader(source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None
     together = reader.read_together(sources, wanted) if isinstance(reader, BatchReader) else None
@@ -69,31 +68,32 @@ def together_in(sources: Sequence[Source], wanted: Collection[str]) -> ReadToget
         return None
     try:
         _check(together.profile, together.profile.file)
-    except MalformedProfileError:  # reading them one by one finds the bad one
+    except MalformedProfileError:  # reading one by one tells which file is bad
         return None
     return together
 
 
 def default_output_format(profile: Profile) -> str:
     """Return the output format of a profile, unless the user asks for another."""
-    of_formats = {reader.format: reader.default_output_format for reader in READERS}
-    return of_formats.get(profile.origin.format, _OTHERWISE)
+    by_format = {reader.format: reader.default_output_format for reader in READERS}
+    return by_format.get(profile.origin.format, _FALLBACK_FORMAT)
 
 
 def default_output_formats() -> tuple[str, ...]:
-    """Return all that profiles may have, the likeliest first."""
-    of_readers = (reader.default_output_format for reader in READERS)
-    return tuple(dict.fromkeys((*of_readers, _OTHERWISE)))
+    """Return all default output formats, the most likely first."""
+    formats = (reader.default_output_format for reader in READERS)
+    return tuple(dict.fromkeys((*formats, _FALLBACK_FORMAT)))
 
 
 def _reader_of(source: Source) -> Reader:
     """Return the reader that recognises `source`. Raises `UnknownFormatError`."""
     head = source.head()
-    reader = _recognised_by(head, source.name)
+    reader = _recognising_reader(head, source.name)
     if reader is None and len(head) == HEAD_SIZE:
-        reader = _recognised_by(source.head(_LONG_HEAD), source.name)
+        reader = _recognising_reader(source.head(_LONG_HEAD), source.name)
     if reader is not None:
         return reader
+    # Its patterns take time to compile, and only a message needs them.
     from profile_analyze.readers.unsupported import looks_like
 
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)
@@ -101,7 +101,7 @@ def _reader_of(source: Source) -> Reader:
     raise UnknownFormatError(source.name, reason)
 
 
-def _recognised_by(head: bytes, name: str) -> Reader | None:
+def _recognising_reader(head: bytes, name: str) -> Reader | None:
     return next((reader for reader in READERS if reader.recognises(head, name)), None)
 
 

@@ -1,4 +1,4 @@
-"""The input of readers: its first bytes, all bytes at once, or chunks."""
+"""The input of a reader: its first bytes, its whole content, or chunks of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from profile_analyze.readers.content import (
     MAX_SIZE,
     SMALL_SIZE,
     ByteStream,
+    display_name,
     input_errors,
-    name_of,
 )
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 HEAD_SIZE: Final = 1 << 16
-"""How many bytes are nearly always enough to recognise a format."""
+"""The number of bytes that readers get to recognise their format."""
 CHUNK_SIZE: Final = 16 << 20
 _ALL: Final = 1 << 62  # bytes
 
@@ -29,9 +29,8 @@ _ALL: Final = 1 << 62  # bytes
 class Source:
     """One input, decompressed and without a byte order mark.
 
-    A reader asks for `content`, which is all bytes at once, or for `chunks`, which take bounded
-    memory. The input is opened when it is first asked for something. Nothing is read twice, so
-    standard input works like a file.
+    A reader calls `content` for all bytes at once, or `chunks` to use bounded memory. The first
+    call opens the input. Nothing is read twice, so standard input works like a file.
 
     Every method but `close` raises `InputError` if the input cannot be read.
     """
@@ -45,26 +44,26 @@ class Source:
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        `max_size` is the most bytes that it may hold, decompressed.
+        `max_size` limits its decompressed size in bytes.
         """
-        self.name = name_of(path)
-        """The name of the input in messages."""
+        self.name = display_name(path)
+        """What messages call the input."""
         self.parts = tuple(parts)
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path
         self._max_size = max_size
         self._stream: ByteStream | None = None
-        self._gathered = _Gathered()
-        self._is_complete = False  # whether no more bytes will come
+        self._buffered = _Buffer()
+        self._is_complete = False  # whether the end of the input was reached
         self._is_spent = False  # whether the bytes were handed out as chunks
-        self._error: Exception | None = None  # what went wrong, for all later calls
+        self._error: Exception | None = None  # raised by all later calls
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, *, parts: Iterable[Source] = ()) -> Source:
-        """Make the source of `data`, which is not compressed, with `name` for messages."""
+        """Make the source of uncompressed `data`, which messages call `name`."""
         source = cls(name, parts=parts)
         source.name = name
-        source._gathered = _Gathered(data.removeprefix(BYTE_ORDER_MARK))
+        source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source
 
@@ -80,101 +79,100 @@ class Source:
         self.close()
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """Return the first `size` bytes after leading blanks, fewer if there are no more."""
+        """Return the first `size` bytes without leading white space, or fewer at the end."""
         wanted = size
         while True:
-            self._gather(wanted, in_place=False)
-            head = self._gathered.first(wanted).lstrip()
-            if len(head) >= size or self._gathered.size < wanted:
+            self._buffer_up_to(wanted, in_place=False)
+            head = self._buffered.first(wanted).lstrip()
+            if len(head) >= size or self._buffered.size < wanted:
                 return head[:size]
             wanted *= 2
 
     def size_up_to(self, limit: int) -> int:
-        """Return how many bytes there are, or `limit` if there are more. Reads that many."""
-        self._gather(limit, in_place=True)
-        return min(self._gathered.size, limit)
+        """Read up to `limit` bytes. Return how many there are, or `limit` if there are more."""
+        self._buffer_up_to(limit, in_place=True)
+        return min(self._buffered.size, limit)
 
     def content(self) -> bytes:
-        """Return all bytes. They are kept until `close`."""
-        self._gather(_ALL, in_place=True)
-        return self._gathered.all()
+        """Return all bytes. They stay in memory until `close`."""
+        self._buffer_up_to(_ALL, in_place=True)
+        return self._buffered.all()
 
     def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
         """Yield all bytes in order, `size` at once. The last chunk may be shorter.
 
-        The bytes are not kept: nothing else can be asked for afterwards.
+        The bytes do not stay in memory, so no other method can be called afterwards.
         """
-        self._gather(1, in_place=False)
-        gathered, self._gathered, self._is_spent = self._gathered, _Gathered(), True
-        buffer = bytearray()
-        for chunk in gathered.slices(size):
+        self._buffer_up_to(1, in_place=False)
+        buffered, self._buffered, self._is_spent = self._buffered, _Buffer(), True
+        rest = bytearray()  # shorter than a chunk
+        for chunk in buffered.slices(size):
             if len(chunk) == size:
                 yield chunk
             else:
-                buffer += chunk
-        del gathered
-        while part := self._next_part(size - len(buffer)):
-            if not buffer and len(part) == size:
+                rest += chunk
+        del buffered
+        while part := self._next_part(size - len(rest)):
+            if not rest and len(part) == size:
                 yield part
                 continue
-            buffer += part
-            while len(buffer) >= size:
-                with memoryview(buffer) as view:
+            rest += part
+            while len(rest) >= size:
+                with memoryview(rest) as view:  # a slice of `rest` itself would be copied twice
                     chunk = bytes(view[:size])
-                del buffer[:size]
+                del rest[:size]
                 yield chunk
-        if buffer:
-            yield bytes(buffer)
+        if rest:
+            yield bytes(rest)
 
     def close(self) -> None:
-        """Close the input and its parts, and free the bytes that were kept."""
+        """Close the input and its parts, and free their bytes."""
         self._release(ValueError(f"the source of {self.name} is closed"))
         for part in self.parts:
             part.close()
 
     def _release(self, error: Exception) -> None:
-        """Free what is held, and raise `error` when something is asked for."""
+        """Close the input, free its bytes, and have all later calls raise `error`."""
         if self._stream is not None:
             self._stream.close()
-        self._gathered = _Gathered()
+        self._buffered = _Buffer()
         self._error = error
 
-    def _gather(self, wanted: int, *, in_place: bool) -> None:
-        """Have `wanted` bytes in memory, or all. With `in_place` there is room for a plain file."""
-        assert not self._is_spent, "the bytes were handed out as chunks"
-        if self._error is not None or not self._is_complete:
-            self._read_on(wanted, in_place=in_place)
+    def _buffer_up_to(self, wanted: int, *, in_place: bool) -> None:
+        """Read until `wanted` bytes, or all, are in memory.
 
-    def _read_on(self, wanted: int, *, in_place: bool) -> None:
-        with self._errors_kept():
+        With `in_place`, a large plain file is read into one buffer of its size.
+        """
+        assert not self._is_spent, "the bytes were handed out as chunks"
+        with self._remembering_errors():
             if self._is_complete:
                 return
-            stream = self._opened()
-            if in_place and stream.expected > SMALL_SIZE:
-                self._gathered.reserve(stream.expected)
-            while not self._is_complete and self._gathered.size < wanted:
-                self._is_complete = not self._gathered.add_from(stream, wanted)
+            stream = self._open()
+            if in_place and stream.plain_size > SMALL_SIZE:
+                self._buffered.reserve(stream.plain_size)
+            while not self._is_complete and self._buffered.size < wanted:
+                self._is_complete = not self._buffered.add_from(stream, wanted)
             if self._is_complete:
                 stream.close()
 
     def _next_part(self, most: int) -> bytes:
-        """Return the next bytes after those that were gathered; none if there are no more."""
-        with self._errors_kept():
-            part = b"" if self._is_complete else self._opened().read_some(most)
+        """Return the next bytes after those in memory, or none at the end."""
+        with self._remembering_errors():
+            part = b"" if self._is_complete else self._open().read_some(most)
             self._is_complete = not part
             if self._is_complete and self._stream is not None:
                 self._stream.close()
             return part
 
-    def _opened(self) -> ByteStream:
+    def _open(self) -> ByteStream:
         if self._stream is None:
             self._stream = ByteStream(self._path, self._max_size)
-            self._gathered.add(self._stream.first)
+            self._buffered.add(self._stream.first)
         return self._stream
 
     @contextmanager
-    def _errors_kept(self) -> Iterator[None]:
-        """Raise what goes wrong in the block now and in each later call."""
+    def _remembering_errors(self) -> Iterator[None]:
+        """Raise an error of the block now and in each later call."""
         if self._error is not None:
             raise self._error
         try:
@@ -185,8 +183,8 @@ class Source:
             raise
 
 
-class _Gathered:
-    """Bytes that come one part after another and are in memory once."""
+class _Buffer:
+    """Bytes that arrive in parts, without a second copy in memory."""
 
     def __init__(self, data: bytes = b"") -> None:
         self._buffer = BytesIO(data)
@@ -194,15 +192,15 @@ class _Gathered:
         self.size = len(data)
 
     def reserve(self, size: int) -> None:
-        """Make room for `size` bytes in all. Room that is not filled takes no memory."""
+        """Reserve space for `size` bytes in all. Space that is never filled takes no memory."""
         if size > max(self.size, self._reserved):
-            begun = self.first(self.size)
+            first = self.first(self.size)
             self._buffer = BytesIO(bytes(size))
-            self._buffer.write(begun)
+            self._buffer.write(first)
             self._reserved = size
 
     def add(self, part: bytes) -> None:
-        """Append `part`. The first one is not copied."""
+        """Append `part`. The first part is not copied."""
         if self.size or self._reserved:
             self._buffer.seek(self.size)
             self._buffer.write(part)
@@ -211,7 +209,7 @@ class _Gathered:
         self.size += len(part)
 
     def add_from(self, stream: ByteStream, wanted: int) -> int:
-        """Append the next bytes of `stream`, up to about `wanted` in all; return how many."""
+        """Append the next bytes of `stream`, to about `wanted` in all. Return how many."""
         before = self.size
         end = min(self._reserved, wanted)
         if self.size < end:
@@ -233,7 +231,7 @@ class _Gathered:
             yield self._buffer.read(min(size, self.size - start))
 
     def all(self) -> bytes:
-        """Return all bytes: the buffer itself, no copy of it."""
+        """Return all bytes: the buffer itself, not a copy."""
         self._buffer.truncate(self.size)
         self._reserved = 0
         return self._buffer.getvalue()

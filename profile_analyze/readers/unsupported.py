@@ -1,7 +1,7 @@
-"""Formats that are known but not supported: other runtimes' profiles, models, archives.
+"""Formats that are recognised but not supported: other runtimes' profiles, models, archives.
 
-An entry says what a file is, so that the message about it helps. Whoever adds a reader for one of
-these formats moves the signature to the reader and deletes the entry.
+The message about an unsupported file says what the file is. To support one of these formats, move
+its signature to the new reader and delete its entry here.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ class _Signature:
 
     def __init__(self, format_: str, pattern: bytes) -> None:
         self.format = format_
-        """Its name with an article, as it follows `looks like`."""
+        """The name with an article, as in `looks like a zip archive`."""
         self._pattern = re.compile(pattern, re.DOTALL)
 
-    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # of `Recogniser`
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # part of `Recogniser`
         """See `Recogniser.recognises`."""
         return self._pattern.match(head) is not None
 
 
-# The first that matches counts, so the more specific come first.
+# The first match counts, so specific signatures come before general ones.
 UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a report of profile_analyze, not a profile",
@@ -77,16 +77,16 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'
     ),
 )
-"""All formats that are known but not supported, in the order in which they are tried."""
+"""All unsupported formats, in the order in which they are tried."""
 
 
 def looks_like(head: bytes, name: str) -> str:
-    """Return what a file that begins with `head` is, in words that follow its name."""
+    """Return what a file that begins with `head` looks like, for a message after its name."""
     if not head:
         return "is empty; the program that should have written it may have died"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "is text in UTF-16, not the UTF-8 of JSON"
-    for known in UNSUPPORTED:
-        if known.recognises(head, name):
-            return f"looks like {known.format}"
+    for signature in UNSUPPORTED:
+        if signature.recognises(head, name):
+            return f"looks like {signature.format}"
     return f"is not JSON: it starts with {head[:12].decode('latin-1')!r}"

@@ -23,8 +23,8 @@ ABOUT_TIMES = (
     "or ends before it starts\n"
 )
 ABOUT_KERNELS = (
-    "note: the device wait time of 1 operator leaves out where, in the file, the first kernel "
-    "starts after the end\n"
+    "note: the device wait time of 1 operator leaves out executions with a first kernel "
+    "that starts after their end\n"
 )
 OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
 
@@ -87,8 +87,8 @@ def test_late_kernels_of_two_lanes_are_of_one_operator(tmp_path: Path) -> None:
     }
     profile = pa.load(written(tmp_path / "a.json", found))
     assert profile.notes == (
-        "the host wait time of 1 operator leaves out where, in the file, the first kernel starts "
-        "after the end",
+        "the host wait time of 1 operator leaves out executions with a first kernel that "
+        "starts after their end",
     )
     assert profile.measured("host_wait")[0].tolist() == [1.0]
 

@@ -1,6 +1,6 @@
-"""A reader for a made-up format, in one file: everything works on what it reads.
+"""A reader for a made-up format: everything works with its profiles.
 
-A file has the line `made-up`, then an operator in each line: its name, its type, and its time in
+A file has the line `made-up`, then one operator in each line: its name, its type, and its time in
 microseconds. The times may be in a second file instead.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers.base import BatchReader, Reader
-from profile_analyze.readers.loading import READERS, profile_in
+from profile_analyze.readers.loading import READERS, read_profile
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
@@ -34,7 +34,7 @@ class MadeUpReader(Reader):
     def recognises(self, head: bytes, name: str) -> bool:
         return b"made-up\n" in head or name.endswith(".made")
 
-    def read(self, source: Source, wanted: Collection[str]) -> pa.Profile:  # noqa: ARG002  # it has none
+    def read(self, source: Source, wanted: Collection[str]) -> pa.Profile:  # noqa: ARG002  # no optional columns
         lines = b"".join(source.chunks(10)).decode().strip().splitlines()[1:]
         more = [line for part in source.parts for line in part.content().decode().splitlines()]
         rows = [
@@ -49,7 +49,7 @@ class MadeUpReader(Reader):
 
 @pytest.fixture(autouse=True)
 def supported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the format supported."""
+    """Add the reader to the supported formats."""
     monkeypatch.setattr("profile_analyze.readers.loading.READERS", (MadeUpReader(), *READERS))
 
 
@@ -77,22 +77,22 @@ def test_only_four_members_are_needed() -> None:
     assert READERS[0].default_output_format == "table"
 
 
-def test_its_default_output_format_may_be_any(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_default_output_format_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MadeUpReader, "default_output_format", "markdown")
     outcome = run_command(written(tmp_path), "--print-only", "device", "-t", "1")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines()[-1].startswith("| conv1 ")
 
 
-def test_the_command_reads_it_from_wherever_it_comes(tmp_path: Path) -> None:
+def test_the_command_reads_it_from_any_source(tmp_path: Path) -> None:
     assert answer(written(tmp_path)) == ANSWER
     assert answer(written(tmp_path, gzip.compress(TEXT))) == ANSWER
     assert answer("-", stdin=TEXT) == ANSWER
     assert answer(written(tmp_path, b"\n" * 100_000 + TEXT)) == ANSWER
-    assert answer(written(tmp_path, b"#" * (HEAD_SIZE - 3) + TEXT)) == ANSWER  # of a longer head
-    assert answer(written(tmp_path, b"#" + TEXT[4:], "run.made")) == ANSWER  # by its name
+    # The first line is found in the longer head only.
+    assert answer(written(tmp_path, b"#" * (HEAD_SIZE - 3) + TEXT)) == ANSWER
+    # Only the name of the file tells its format.
+    assert answer(written(tmp_path, b"#" + TEXT[4:], "run.made")) == ANSWER
 
 
 def test_the_library_reads_it(tmp_path: Path) -> None:
@@ -141,10 +141,10 @@ def test_only_files_of_one_format_are_read_together(
     assert asked == [[first, second]]
 
 
-def test_files_may_belong_together(tmp_path: Path) -> None:
+def test_a_source_may_have_further_parts(tmp_path: Path) -> None:
     names = Source(written(tmp_path, b"made-up\nconv1 Conv\nrelu Relu\n"))
     times = Source(written(tmp_path, b"3000000\n500000\n", "times.txt"))
-    profile = profile_in(Source.of_bytes("run", names.content(), parts=[times]), ())
+    profile = read_profile(Source.of_bytes("run", names.content(), parts=[times]), ())
     assert pa.run(pa.Query(), profile)["time"].tolist() == [3.0, 0.5]
     with pytest.raises(ValueError, match=r"times\.txt is closed"):
         times.content()
@@ -168,7 +168,7 @@ FINDINGS = {
 
 @pytest.fixture
 def inconsistent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have `FINDINGS` found in what is read of the files of these names."""
+    """Have `Profile.check` report `FINDINGS` for files with these names."""
 
     def check(profile: pa.Profile) -> tuple[str, ...]:
         names = (Path(file).name for file in profile.run_files)
@@ -179,7 +179,7 @@ def inconsistent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("inconsistent")
 @pytest.mark.parametrize("text", [TEXT, (PROFILES / "tiny.json").read_bytes()])
-def test_what_a_reader_made_is_checked(tmp_path: Path, text: bytes) -> None:
+def test_profiles_of_readers_are_checked(tmp_path: Path, text: bytes) -> None:
     good, bad, worse = (written(tmp_path, text, name) for name in ("good", "bad", "worse"))
     reasons = {
         bad: f"{bad}: inconsistent: columns are of 3 and 2 rows",

@@ -1,4 +1,4 @@
-"""Sources: the first bytes, the whole content and chunks of what is read."""
+"""Sources: the first bytes, the whole content, and chunks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PACKINGS: dict[str, Callable[[bytes], bytes]] = {
 
 @contextmanager
 def standard_input(data: bytes) -> Iterator[None]:
-    """The bytes that `-` is meanwhile."""
+    """Set the bytes of standard input in the block."""
     saved, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
     try:
         yield
@@ -60,7 +60,7 @@ def standard_input(data: bytes) -> Iterator[None]:
 
 @contextmanager
 def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
-    """A source of `data`: a file, standard input, or memory."""
+    """A source of `data` in a file, in standard input or in memory."""
     path = folder / "input"
     if where == "memory":
         yield Source.of_bytes("input", data)
@@ -74,12 +74,12 @@ def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
 
 
 def collect(chunks: Iterable[bytes], found: bytearray) -> None:
-    """Append the chunks to `found`, which has the first of them if a later one fails."""
+    """Append the chunks to `found`. It has the first chunks even if a later one fails."""
     for chunk in chunks:
         found += chunk
 
 
-# Of a few bytes, so that many parts and chunks begin within blanks, marks and the first bytes.
+# Short texts, so that parts and chunks often begin within white space or a byte order mark.
 texts = st.tuples(
     st.sampled_from([b"", MARK, b" \n", MARK + b" \t", b" " * 70_000, MARK + b"\n" * 140_000]),
     st.binary(max_size=60),
@@ -95,7 +95,7 @@ texts = st.tuples(
     asked=st.lists(st.sampled_from([0, 1, 5, HEAD_SIZE, 200_000]), max_size=2),
 )
 @examples(300)
-def test_first_bytes_content_and_chunks_are_of_the_same_bytes(
+def test_head_content_and_chunks_agree(
     tmp_path_factory: pytest.TempPathFactory,
     data: bytes,
     packing: str,
@@ -106,7 +106,7 @@ def test_first_bytes_content_and_chunks_are_of_the_same_bytes(
     folder = tmp_path_factory.mktemp("source")
     packed = data if where == "memory" else PACKINGS[packing](data)
     if packing == "plain" and data.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
-        return  # it would be taken for compressed
+        return  # it would look compressed
     expected = data.removeprefix(MARK)
     with pytest.MonkeyPatch.context() as patch:
         for module in (source_module, content_module):
@@ -127,7 +127,7 @@ def test_first_bytes_content_and_chunks_are_of_the_same_bytes(
         assert all(chunks)
 
 
-def test_chunks_are_of_the_size_that_is_asked_for(tmp_path: Path) -> None:
+def test_chunks_have_the_requested_size(tmp_path: Path) -> None:
     path = tmp_path / "input"
     for packing in PACKINGS.values():
         path.write_bytes(packing(bytes(range(200)) * 1000))
@@ -151,7 +151,7 @@ def test_chunks_take_bounded_memory(tmp_path: Path, packing: str) -> None:
         assert sum(map(len, source.chunks(MIB))) == 128 * MIB
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # zstd decompresses 2 KiB at once, which are all 8 MiB of each part here
+    # zstd decompresses 2 KiB in one call, which become all 8 MiB of a part here
     assert most < (32 if packing == "zstd" else 8) * MIB
 
 
@@ -210,7 +210,7 @@ def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
 
 
 def test_parts_as_large_as_chunks_keep_their_order() -> None:
-    step = 1 << 16  # as much of standard input as is read at once
+    step = 1 << 16  # bytes of standard input that are read in one call
     data = random.Random(1).randbytes(5 * step)
     with standard_input(MARK + data):
         assert b"".join(Source("-").chunks(step)) == data
@@ -219,7 +219,9 @@ def test_parts_as_large_as_chunks_keep_their_order() -> None:
 def test_members_may_begin_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "input"
     first = gzip.compress(b"first")
-    for before in range(1, 40):  # bytes of the second member before 4 KiB, which are read at once
+    for before in range(
+        1, 40
+    ):  # bytes of the second member within the first 4 KiB, which are one step
         padding = bytes(4096 - len(first) - before)
         path.write_bytes(first + padding + gzip.compress(b"second") + gzip.compress(b"third"))
         assert Source(path).content() == b"firstsecondthird"
@@ -227,9 +229,7 @@ def test_members_may_begin_anywhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packing", ["gzip", "zstd"])
 @pytest.mark.parametrize("kept", [0.5, 0.999])
-def test_a_truncated_stream_is_told_after_what_came_before(
-    tmp_path: Path, packing: str, kept: float
-) -> None:
+def test_chunks_before_a_truncation_are_yielded(tmp_path: Path, packing: str, kept: float) -> None:
     data = random.Random(1).randbytes(400_000)
     packed = PACKINGS[packing](data)
     path = tmp_path / "input"
@@ -259,7 +259,7 @@ def test_an_error_is_raised_again(tmp_path: Path) -> None:
             ask()
 
 
-def test_what_is_no_file_is_refused_by_every_question(tmp_path: Path) -> None:
+def test_inputs_that_are_not_files_are_refused_by_every_method(tmp_path: Path) -> None:
     for name, reason in [
         (str(tmp_path / "none"), "no such file"),
         (str(tmp_path), "is a directory; name a file in it"),
@@ -280,7 +280,7 @@ def test_a_file_that_shrinks_or_grows_is_read_to_its_end(tmp_path: Path, size: i
     source = Source(path)
     assert source.head(10) == b"a" * 10
     path.write_bytes(b"a" * size)
-    assert source.content() == b"a" * max(size, HEAD_SIZE)  # so many were read before
+    assert source.content() == b"a" * max(size, HEAD_SIZE)  # bytes that were already read
 
 
 def test_a_file_that_grows_stays_within_the_limit(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_file_that_grows_stays_within_the_limit(tmp_path: Path) -> None:
             ask(source)
 
 
-def test_a_source_is_not_used_after_its_end(tmp_path: Path) -> None:
+def test_a_source_cannot_be_used_after_its_end(tmp_path: Path) -> None:
     path = tmp_path / "input"
     path.write_bytes(b"a")
     part = Source.of_bytes("part", b"b")

@@ -1,4 +1,4 @@
-"""Translates MegEngine's terms to those of every runtime (`model.terms`)."""
+"""Translates MegEngine's terms to the terms that all readers share (`model.terms`)."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
     ),
 }
-"""The types of each category, by how their names begin, as of MegEngine 1.13."""
+"""For each category, how the names of its types begin, as of MegEngine 1.13. The first match
+counts."""
 
 _COPY: Final = "Copy"
-"""The only type that copies from comp node to comp node."""
+"""The only type that copies between comp nodes."""
 
 _DTYPES: Final[Mapping[str, str]] = {
     "Float32": "fp32",
@@ -86,12 +87,12 @@ _BYTES_OF: Final[Mapping[str, float]] = {
 
 _CPU: Final = ('CompNode("cpu', 'CompNode("multithread')
 _CPU_CLOCK_S: Final = 1e-6
-"""The resolution of the clock of a CPU's comp node."""
+"""The resolution of the clock of CPU comp nodes."""
 
 
 @lru_cache(maxsize=1024)
 def category_of(type_: str) -> str:
-    """The category of a type of operator: one of `terms.CATEGORIES`."""
+    """Return the category of a type of operator, one of `terms.CATEGORIES`."""
     if type_ == _COPY:
         return COPY
     return next(
@@ -100,29 +101,29 @@ def category_of(type_: str) -> str:
 
 
 def dtype_of(name: str) -> str:
-    """The canonical name of a dtype; `name` itself if there is none."""
+    """Return the canonical name of a dtype, or `name` itself if there is none."""
     return _DTYPES.get(name, name)
 
 
 def bytes_of(dtype: str | None) -> float:
-    """How many bytes a value of a canonical dtype takes; NaN where that is not known."""
+    """Return the bytes that a value of a canonical dtype takes, or NaN if that is not known."""
     return _BYTES_OF.get(dtype or "", float("nan"))
 
 
 def track_of(name: str, side: Side) -> Track:
-    """The comp node or host thread of that name. Each has its own clock, as zeros may differ.
+    """Return the track of a comp node or host thread.
 
-    Several of them work on one operator at the same time.
+    Each track has its own clock, because their zeros may differ. Several tracks work on one
+    operator at the same time, so the longest time counts.
     """
     if side == HOST:
         return Track(name, HOST, kind="thread", clock=name, together="max")
-    resolution_s = _CPU_CLOCK_S if name.startswith(_CPU) else 0.0
     return Track(
         name,
         DEVICE,
-        name,
-        "comp node",
+        device=name,
+        kind="comp node",
         clock=name,
-        resolution_s=resolution_s,
+        resolution_s=_CPU_CLOCK_S if name.startswith(_CPU) else 0.0,
         together="max",
     )

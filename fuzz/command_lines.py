@@ -1,0 +1,298 @@
+"""Random command lines: mostly options that make sense together, and sometimes wrong values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fuzz.documents import HOSTILE_TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+_SUFFIXES: Final = {
+    "csv": "csv",
+    "json": "json",
+    "jsonl": "ndjson",
+    "markdown": "md",
+    "wiki": "wiki",
+    "junit": "xml",
+    "table": "txt",
+}
+# A format that is listed several times is chosen more often.
+_FORMATS: Final = (
+    *("table", "table", "plain", "markdown", "wiki", "csv", "csv", "json", "json", "json"),
+    *("jsonl", "operators", "github", "junit", "text"),
+)
+_TEXT_OPTIONS: Final = (
+    ("--help",),
+    ("--version",),
+    ("--columns", "help"),
+    ("--peaks", "list"),
+    ("--print-completion", "bash"),
+    ("--print-completion", "zsh"),
+    ("--print-completion", "fish"),
+)
+"""Options that print a text instead of a report."""
+
+_TIMES: Final = ("0", "1us", "0.5ms", "20 us", "1e-3", "inf", "-1", "1h")
+_WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
+_NUMBERS: Final = (
+    *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
+    *("host_time", "queue", "self", "calls", "computation", "flops", "memory", "bandwidth"),
+    "intensity",
+)
+_RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
+_TEXT_COLUMNS: Final = (
+    *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
+    *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
+    *("memory_source", "track~([cg]pu)"),
+)
+_DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
+_GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
+_PEAK_COLUMNS: Final = ("bound", "efficiency", "lost", "gain", "least_time")
+_BASELINE_COLUMNS: Final = (
+    *("base", "difference", "ratio", "verdict", "match", "p_value", "change"),
+)
+_RUN_KEYS: Final = ("file", "run", "step")
+_EXECUTION_KEYS: Final = ("phase",)
+_KEYS: Final = (
+    *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
+    *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
+    *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
+    *_EXECUTION_KEYS,
+)
+_AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
+_CONDITIONS: Final = (
+    *("time > 1us", "time >= 0", "share >= 5%", "flops < 2GFLOPS", "memory != 4", "wait > 1us"),
+    *("memory > 1KiB", "computation >= 1", "intensity < 1e3", "spread < 5%", "runs >= 1"),
+    *("calls == 1", "self > 1us", "queue >= 0s"),
+)
+_OPERATOR_CONDITIONS: Final = (
+    *("id == 3", "type == Elemwise", "type != Copy", "name ~ conv", "type ~ (a+)+$"),
+    *("param.mode == ADD", "param.axis > 0", "in_shapes == {}", "name !~ ^a", "device ~ 0"),
+    *("category == elementwise", "category != copy", "track ~ cpu", "scope == a", "id == x"),
+    *("stream != s", "rank == 0", "memory_source == measured", "in_strides == contiguous"),
+    *("step == 1", "phase == forward"),
+)
+_WRONG_CONDITIONS: Final = (
+    *("name !~ [", "time ~ 1", "file ~ json", "tme", "tme > 1", "time > 1 fortnight", "run == x"),
+    *("verdict == slower", "efficiency < 50%", "count >= 1", "time > nan", "time", ""),
+    *("id > x", "scope > a", "calls > 1ms", "phase < 2"),
+)
+_FAIL_IFS: Final = (
+    *("total > 1us", "time > 1s", "time < 0s", "device_time > 2ms", "host_time > 1h", "wait > 0s"),
+    *("name ~ a: time>1s", "type=Elemwise: time < 1ms"),
+)
+_BASELINE_FAIL_IFS: Final = (
+    *("total > +5%", "time > -50%", "time > +2ms", "type=Elemwise: time > +3%", "wait < -1us"),
+)
+_WRONG_FAIL_IFS: Final = (
+    *("total", "tme > 1s", "time >= 1s", "time > 1e400s", "time > infs", ": time > 1s"),
+    "total > 5",
+)
+_PEAKS: Final = ("19.5T:1555G", "1:1", "9e29:1", "1:9e29", "a100-80gb-sxm", "h100-sxm:fp16")
+_WRONG_PEAKS: Final = (
+    *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
+)
+_ANYTHING: Final = (
+    *(*_PEAK_COLUMNS, *_BASELINE_COLUMNS, *_RUN_KEYS, *_EXECUTION_KEYS, *_GROUP_COLUMNS),
+    *(*_DETAILS, *_RUNNING_SUMS, *_TEXT_COLUMNS),
+)
+"""Columns that often make no sense where they are used."""
+
+
+class CommandLine(NamedTuple):
+    """The options of a call, in random order."""
+
+    options: tuple[str, ...]
+    output_format: str
+    """The output format; `text` for help and other texts that are not reports."""
+    encoding: str = "utf-8"
+    """The encoding of standard output."""
+    width: int | None = None
+    """The width of the terminal; None if standard output is not a terminal."""
+    colored: bool = False
+
+
+class _Vocabulary(NamedTuple):
+    """What makes sense in one command line."""
+
+    grouped: bool
+    has_peaks: bool
+    has_baseline: bool
+    has_runs: bool
+    has_tables: bool
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The group keys."""
+        return (
+            *_KEYS,
+            *(("bound",) if self.has_peaks else ()),
+            *(("match",) if self.has_baseline else ()),
+            *(_RUN_KEYS if self.has_runs else ()),
+        )
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The columns that can order rows."""
+        return (
+            *_NUMBERS,
+            *(_GROUP_COLUMNS if self.grouped else _TEXT_COLUMNS),
+            *(_PEAK_COLUMNS[1:] if self.has_peaks else ()),
+            *(_BASELINE_COLUMNS[1:4] if self.has_baseline else ()),
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that tables can show."""
+        return (*self.orders, *_RUNNING_SUMS, *(() if self.grouped else _DETAILS))
+
+    @property
+    def fail_ifs(self) -> tuple[str, ...]:
+        """The conditions of `--fail-if`."""
+        return (*_FAIL_IFS, *(3 * _BASELINE_FAIL_IFS if self.has_baseline else ()))
+
+
+def command_line(random: Random, baselines: list[str]) -> CommandLine:
+    """Return random options; `baselines` are the files to compare with, if any."""
+    output_format = random.choice(_FORMATS)
+    if output_format == "text":
+        return CommandLine(random.choice(_TEXT_OPTIONS), output_format)
+    vocabulary = _Vocabulary(
+        grouped=random.random() < 0.5,
+        has_peaks=random.random() < 0.25,
+        has_baseline=bool(baselines),
+        has_runs=not baselines and random.random() < 0.2,
+        has_tables=output_format not in ("github", "junit"),
+    )
+    options = [
+        *_output(random, output_format),
+        *_rows(random),
+        *_view(random, vocabulary),
+    ]
+    if vocabulary.grouped:
+        options += _groups(random, vocabulary)
+    if output_format in ("junit", "github") or random.random() < 0.15:
+        options += _fail_ifs(random, vocabulary)
+    if baselines:
+        options += [["--compare", *baselines], *_comparison(random)]
+    if vocabulary.has_peaks:
+        options.append(["--peaks", _choice(random, _PEAKS, _WRONG_PEAKS)])
+    width = random.choice((*(4 * (None,)), 20, 80, 200))
+    always_colored = random.random() < 0.05
+    if always_colored:
+        options.append(["--color", "always"])
+    random.shuffle(options)
+    return CommandLine(
+        options=tuple(word for option in options for word in option),
+        output_format=output_format,
+        encoding=random.choice((*(5 * ("utf-8",)), "ascii", "latin-1", "cp1252", "gbk")),
+        width=width,
+        colored=always_colored or width is not None,
+    )
+
+
+def _choice(random: Random, usual: tuple[str, ...], wrong: tuple[str, ...] = ()) -> str:
+    """Return one of the usual texts, rarely a wrong one, and very rarely a hostile one."""
+    kind = random.random()
+    if kind < 0.01:
+        return random.choice(HOSTILE_TEXTS).replace("\x00", "")  # no argument can have a NUL
+    return random.choice(wrong if wrong and kind < 0.03 else usual)
+
+
+def _list(random: Random, usual: tuple[str, ...], wrong: tuple[str, ...], most: int = 3) -> str:
+    return ",".join(_choice(random, usual, wrong) for _ in range(random.randint(1, most)))
+
+
+def _output(random: Random, output_format: str) -> Iterator[list[str]]:
+    if output_format == "operators":
+        yield ["--dump-only-opr"]
+    elif output_format in _SUFFIXES and random.random() < 0.15:
+        yield ["-o", f"out.{_SUFFIXES[output_format]}"]
+    elif output_format == "wiki" and random.random() < 0.5:
+        yield ["--wiki"]
+    elif output_format != "table" or random.random() < 0.2:
+        yield ["--format", output_format]
+        if random.random() < 0.05:
+            yield ["--output", random.choice(("out", "-", "nowhere/out", "run.json", "."))]
+    # Pictures are rare: one takes a hundred times as long as a table.
+    if random.random() < 0.004:
+        yield ["--plot", f"picture.{random.choice(('svg', 'svg', 'png', 'pdf', 'gif'))}"]
+
+
+def _rows(random: Random) -> Iterator[list[str]]:
+    if random.random() < 0.1:
+        yield ["--type", _choice(random, ("Elemwise", "ConvolutionForward", "Copy"))]
+    if random.random() < 0.1:
+        yield [
+            "--opr-name",
+            _choice(random, (".*conv", "", "[a-z]+$", "(a+)+$"), ("[", "(?P<", "*")),
+        ]
+    if random.random() < 0.05:
+        yield ["--input-dtype", _choice(random, ("Float32", "Int32"))]
+    for option in ("--min-time", "--max-time"):
+        if random.random() < 0.07:
+            yield [f"{option}={_choice(random, _TIMES, _WRONG_TIMES)}"]
+    if random.random() < 0.2:
+        yield ["--where", _choice(random, (*_CONDITIONS, *_OPERATOR_CONDITIONS), _WRONG_CONDITIONS)]
+
+
+def _groups(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
+    has_keys = random.random() < 0.9
+    if has_keys:
+        yield ["--aggregate-by", _list(random, vocabulary.keys, _ANYTHING)]
+    if not has_keys or random.random() < 0.4:
+        yield ["--aggregate", _list(random, _AGGREGATES, _ANYTHING)]
+    if random.random() < 0.15:
+        yield ["--having", _choice(random, (*_CONDITIONS, "count >= 2"), _WRONG_CONDITIONS)]
+
+
+def _fail_ifs(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
+    for _ in range(random.choice((1, 1, 2))):
+        yield ["--fail-if", _choice(random, vocabulary.fail_ifs, _WRONG_FAIL_IFS)]
+    if random.random() < 0.2:
+        yield ["--fail-uncertain", random.choice(("yes", "no"))]
+
+
+def _view(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
+    if random.random() < 0.6:
+        yield ["-t", _choice(random, ("0", "0", "0", "1", "2", "99999"), ("-1", "x", "1.5"))]
+    if random.random() < 0.35:
+        plus = random.choice(("", "+"))
+        yield ["--order-by", plus + _list(random, vocabulary.orders, _ANYTHING, 2)]
+    if vocabulary.has_tables and random.random() < 0.3:
+        columns = _list(random, vocabulary.columns, _ANYTHING, 5)
+        yield ["--columns", random.choice(("all", columns, columns))]
+    yield from _sides(random, vocabulary)
+
+
+def _sides(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
+    for option, share in (("--show-host", 0.15), ("--copy-time", 0.03), ("--force", 0.1)):
+        if random.random() < share:
+            yield [option]
+    for option, choices in (
+        ("--top-end-key", ("end", "kern")),
+        ("--print-only", ("summary", "device", "host")),
+        (
+            "--run-stat",
+            ("median", "median") if vocabulary.has_baseline else ("median", "mean", "min"),
+        ),
+        ("--level", ("operator", "operator", "operator", "kernel", "module")),
+        ("--skip-runs", ("0", "0", "0", "1")),
+    ):
+        if random.random() < 0.1:
+            yield [option, _choice(random, choices)]
+    for option in ("--skip-bad", "--correct-drift"):
+        if random.random() < 0.04:
+            yield [option]
+
+
+def _comparison(random: Random) -> Iterator[list[str]]:
+    if random.random() < 0.3:
+        yield ["--match", random.choice(("auto", "name", "structure"))]
+    if random.random() < 0.3:
+        yield ["--threshold", _choice(random, ("3%", "0", "0.5"), ("3", "nan", "-1"))]
+    if random.random() < 0.3:
+        yield ["--unit", _choice(random, ("process", "iteration"), ("run",))]

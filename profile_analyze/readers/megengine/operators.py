@@ -1,0 +1,214 @@
+"""What files say about operators, except their times: names, work, shapes, dtypes, parameters."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from itertools import chain, count, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
+from profile_analyze.readers.megengine.graph import input_dtypes
+from profile_analyze.readers.megengine.sections import (
+    FOOTPRINTS,
+    FOOTPRINTS_WITH_PARAMETERS,
+    IN_LAYOUTS,
+    IN_SHAPES,
+    NO_FOOTPRINT,
+    OPERATORS,
+    OUT_SHAPES,
+    PARAMETERS,
+    BrokenValueError,
+    field_values,
+    number_column,
+    raw_column,
+)
+from profile_analyze.readers.megengine.stale_shapes import stale_shape_notes
+from profile_analyze.readers.megengine.terms import category_of, dtype_of
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import Dtypes, Parameters
+    from profile_analyze.readers.megengine.sections import Document, Footprint, Graph
+
+
+class FileNote(NamedTuple):
+    """A note about one of the files that are read together."""
+
+    file: int
+    """The index of the file."""
+    text: str
+
+
+class FoundOperators(NamedTuple):
+    """The operators of all files, one file after another, without their times."""
+
+    operators: Operators
+    notes: list[FileNote]
+    file_of: NDArray[np.int64]
+    """Shape (operators,): the index of each operator's file."""
+    row_of: list[dict[str, int]]
+    """For each file, the row of each operator by its id. Rows are numbered over all files."""
+
+
+def read_operators(documents: Sequence[Document], wanted: Collection[str]) -> FoundOperators:
+    """Return the operators in `documents`. Raises `BrokenValueError`."""
+    graphs = [document.graph_exec for document in documents]
+    file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
+    rows = count()
+    row_of = [dict(zip(graph.operator, rows)) for graph in graphs]  # noqa: B905  # rows never end
+    operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
+    footprints_of_files, notes = _footprints(documents, wanted)
+    footprints = list(chain.from_iterable(footprints_of_files))
+    computation, computation_notes = _work(footprints, "computation", file_of)
+    # The writer has no formula for some types of operator and writes 0 for them.
+    computation[computation == 0] = np.nan
+    memory, memory_notes = _work(footprints, "memory", file_of)
+    stale_notes = [
+        FileNote(file, text)
+        for file, graph in enumerate(graphs)
+        for text in stale_shape_notes(footprints_of_files[file], graph)
+    ]
+    types = Categorical.of(field_values(operators, "type"))
+    return FoundOperators(
+        operators=Operators.of(
+            key=_keys(list(chain.from_iterable(row_of))),
+            name=Categorical.of(field_values(operators, "name")),
+            type=types,
+            category=types.mapped(category_of),
+            computation=computation,
+            memory=memory,
+            optional=_optional_columns(wanted, footprints, graphs),
+            not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(wanted),
+        ),
+        notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
+        file_of=file_of,
+        row_of=row_of,
+    )
+
+
+def notes_by_file(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Iterator[FileNote]:
+    """Yield a note for each file in `file_of`; `text` gets how often the file occurs in it."""
+    for file, occurrences in enumerate(np.bincount(file_of).tolist()):
+        if occurrences:
+            yield FileNote(file, text(occurrences))
+
+
+def unmatched_entries(section: str, entries: int) -> str:
+    """Return the note on entries of a section that name no operator of the graph."""
+    left_out = counted(entries, "entry", "entries")
+    return f"left out {left_out} of {section} that belong to no operator of the graph"
+
+
+def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return the ids as integers. Raises `BrokenValueError` if one is not a whole number."""
+    digits = "".join(ids)
+    # `int` alone would also accept ids such as " 1_0".
+    if not ids or (digits.isascii() and digits.isdecimal()):
+        with suppress(ValueError, OverflowError):
+            return np.fromiter(map(int, ids), np.int64, len(ids))
+    wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
+    worst = min(wrong, key=str.isdecimal)  # a number that is too long only if all are numbers
+    error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
+    raise BrokenValueError(OPERATORS.path, error)
+
+
+def _footprints(
+    documents: Iterable[Document], wanted: Collection[str]
+) -> tuple[list[list[Footprint]], list[FileNote]]:
+    """Return, for each file, the footprint of each operator of the graph, and notes."""
+    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else FOOTPRINTS
+    of_files: list[list[Footprint]] = []
+    notes: list[FileNote] = []
+    for file, document in enumerate(documents):
+        ids = document.graph_exec.operator
+        footprints = section.decode(document.profiler.opr_footprint)
+        of_files.append(list(map(footprints.get, ids, repeat(NO_FOOTPRINT))))
+        unmatched = len(footprints) - sum(map(footprints.__contains__, ids))
+        if unmatched:
+            notes.append(FileNote(file, unmatched_entries("opr_footprint", unmatched)))
+    return of_files, notes
+
+
+def _work(
+    footprints: Iterable[Footprint], field: str, file_of: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], Iterable[FileNote]]:
+    """Return the computation or memory of each operator, and notes on negative values."""
+    amounts = number_column(footprints, field)
+    is_negative = amounts < 0
+    amounts[is_negative] = np.nan
+    notes = notes_by_file(
+        file_of[is_negative],
+        lambda operators: (
+            f"the {field} of {counted(operators, 'operator')} is N/A: in the file it is negative"
+        ),
+    )
+    return np.abs(amounts), notes  # -0 becomes 0
+
+
+def _optional_columns(
+    wanted: Collection[str], footprints: Sequence[Footprint], graphs: Sequence[Graph]
+) -> dict[str, Any]:
+    """Return the wanted optional columns by name. Raises `BrokenValueError`."""
+
+    def decoded(field: str, decode: Callable[[bytes], Any]) -> Categorical[Any]:
+        # Equal texts are decoded once: most operators of a network share their shapes.
+        return Categorical.of(raw_column(footprints, field)).mapped(decode)
+
+    columns: dict[str, Callable[[], Categorical[Any]]] = {
+        "in_shapes": lambda: decoded("in_shapes", IN_SHAPES.decode_cached),
+        "in_strides": lambda: _layouts(footprints).mapped(IN_LAYOUTS.decode_cached),
+        "out_shapes": lambda: decoded("out_shapes", OUT_SHAPES.decode_cached),
+        "input_dtypes": lambda: input_dtypes(graphs),
+        "compute_dtype": lambda: input_dtypes(graphs).mapped(_compute_dtype),
+        "parameters": lambda: decoded("param", _parameters),
+    }
+    return {name: make() for name, make in columns.items() if name in wanted}
+
+
+def _compute_dtype(dtypes: Dtypes) -> str | None:
+    """Return the canonical dtype of the first input with a known dtype."""
+    known = next(filter(None, dtypes), None)
+    return None if known is None else dtype_of(known)
+
+
+def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
+    """Return the strides of inputs as JSON."""
+    # The writer leaves the field out if all inputs are contiguous, which is `[]`. An operator
+    # without shapes has no inputs that the writer knows of, so its strides are N/A.
+    return Categorical.of(
+        [
+            bytes(one.in_layouts) or (b"[]" if memoryview(one.in_shapes).nbytes else b"")
+            for one in footprints
+        ]
+    )
+
+
+def _parameters(text: bytes) -> Parameters | None:
+    """Return the parameters by name, or by index if they are an array. null is left out."""
+    decoded = PARAMETERS.decode_cached(text)
+    if decoded is None:
+        return None
+    named = (
+        decoded.items()
+        if isinstance(decoded, dict)
+        else ((str(index), value) for index, value in enumerate(decoded))
+    )
+    return tuple((name, _scalar(value)) for name, value in sorted(named) if value is not None)
+
+
+def _scalar(value: Any) -> int | float | str:
+    """Return a number or a text; other values, and integers of over 64 bits, become JSON."""
+    if isinstance(value, (str, float)):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+        return value
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,171 @@
+"""The MegEngine reader: recognises files, decodes them, and explains what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import numpy as np
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.executions import Run
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.visible import visible
+from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
+from profile_analyze.readers.megengine.executions import read_executions
+from profile_analyze.readers.megengine.operators import read_operators
+from profile_analyze.readers.megengine.sections import (
+    BrokenValueError,
+    decode_document,
+    decode_times,
+)
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from profile_analyze.model.tables import Tensors, Uses
+    from profile_analyze.readers.megengine.sections import Graph
+    from profile_analyze.readers.source import Source
+
+# JSON allows these bytes nowhere, not even between values. The writer escapes all other
+# control characters.
+_RAW_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')
+_OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other format has these
+
+_ORIGIN: Final = Origin(format="MegEngine GraphProfiler JSON")
+_GRAPH_TABLES: Final = frozenset({"tensors", "uses"})
+
+
+class MegEngineReader(Reader, BatchReader):
+    """Reads GraphProfiler JSON, as `load_and_run --profile` writes it."""
+
+    format = _ORIGIN.format
+    hallmark = "an object with the keys profiler and graph_exec"
+    default_output_format = "table"  # what MegEngine's own profile_analyze prints
+
+    def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # part of `Recogniser`
+        """See `Recogniser.recognises`."""
+        if not head.startswith(b"{"):
+            return False
+        return (_FIRST_KEY.match(head) or _OWN_KEY.search(head)) is not None
+
+    def read(self, source: Source, wanted: Collection[str]) -> Profile:
+        """See `Reader.read`.
+
+        Accepts raw control characters in strings, which JSON forbids and the x86 writer emits.
+        """
+        data = source.content()
+        with gc_paused():
+            _check_memory(len(data))
+            try:
+                return _read_file(source.name, data, wanted)
+            except BrokenValueError as error:
+                failure = error
+            # Escaping copies the whole file, so only files that fail to decode are escaped.
+            escaped, count = _RAW_CONTROL.subn(lambda found: b"\\u%04x" % ord(found[0]), data)
+            note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
+            try:
+                if count:
+                    return _read_file(source.name, escaped, wanted, note)
+            except BrokenValueError as error:
+                failure = error
+            reason = visible(_explain(failure, data), "utf-8")
+            raise MalformedProfileError(source.name, reason)
+
+    def read_together(
+        self, sources: Sequence[Source], wanted: Collection[str]
+    ) -> ReadTogether | None:
+        """See `BatchReader.read_together`."""
+        contents = [source.content() for source in sources]
+        with gc_paused():
+            _check_memory(sum(map(len, contents)))
+            try:
+                documents = list(map(decode_document, contents))
+                times = decode_times([document.profiler for document in documents])
+                found = read_operators(documents, wanted)
+            except BrokenValueError:  # `read` tells which file, and escapes control characters
+                return None
+            executions, tracks, notes = read_executions(found, times)
+            files = tuple(source.name for source in sources)
+            profile = Profile(
+                file=counted(len(files), "file"),
+                origin=_ORIGIN,
+                operators=found.operators,
+                executions=executions,
+                tracks=tracks,
+                runs=tuple(map(Run, range(len(files)))),
+                processes=files,
+            )
+            notes_of_files = [
+                [note.text for note in notes if note.file == file] for file in range(len(files))
+            ]
+            return ReadTogether(profile, found.file_of, notes_of_files)
+
+
+def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: str) -> Profile:
+    """Return the profile in the JSON `data`; `first_notes` precede its other notes.
+
+    Raises `BrokenValueError`.
+    """
+    document = decode_document(data)
+    # Times are decoded first: operators then reuse the memory of the decoded intervals.
+    times = decode_times([document.profiler])
+    found = read_operators([document], wanted)
+    executions, tracks, notes = read_executions(found, times)
+    tensors, uses = _graph_tables(document.graph_exec, wanted)
+    return Profile(
+        file=file,
+        origin=_ORIGIN,
+        operators=found.operators,
+        executions=executions,
+        tracks=tracks,
+        runs=(Run(),),
+        processes=(file,),
+        tensors=tensors,
+        uses=uses,
+        not_loaded=_GRAPH_TABLES if tensors is None else frozenset(),
+        notes=(*first_notes, *(note.text for note in notes)),
+    )
+
+
+def _graph_tables(graph: Graph, wanted: Collection[str]) -> tuple[Tensors | None, Uses | None]:
+    """Return the tables of tensors and their uses if `wanted` names one of them."""
+    if _GRAPH_TABLES.isdisjoint(wanted):
+        return None, None
+    # Few questions need these tables, and a plain call should not import them.
+    from profile_analyze.readers.megengine.graph_tables import graph_tables
+
+    return graph_tables(graph)
+
+
+def _check_memory(size: int) -> None:
+    """Raise `MemoryError` if there is too little memory to decode `size` bytes.
+
+    msgspec may crash if memory runs out while it decodes. The array is never written to, so
+    allocating it costs next to nothing.
+    """
+    np.empty(size // 2, np.uint8)
+
+
+def _explain(failure: BrokenValueError, data: bytes) -> str:
+    """Return what is wrong with a file, where, and what to do."""
+    error, path = failure.error, failure.path
+    if isinstance(error, RecursionError):
+        return "is nested too deeply for a profile"
+    if isinstance(error, UnicodeDecodeError):
+        return f"at {path}: text that is not UTF-8, {error.object[error.start :][:8]!r}"
+    text = str(error)
+    if isinstance(error, msgspec.ValidationError):
+        what, _, inner = text.partition(" - at `$")
+        what = what.replace("Invalid enum value", "Expected a number, inf, -inf or nan, got")
+        return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
+    if "truncated" in text:
+        return (
+            f"truncated: the JSON ends in the middle, at byte {len(data)}; "
+            "the program that wrote it may have died: profile again"
+        )
+    return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"

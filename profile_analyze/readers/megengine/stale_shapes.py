@@ -1,0 +1,85 @@
+"""Finds operators with shapes that changed between runs, so that numbers do not fit together."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.readers.megengine.graph import decode_shape, input_ids, last_shapes
+from profile_analyze.readers.megengine.sections import (
+    CACHE_SIZE,
+    IN_SHAPES,
+    OUT_SHAPES,
+    raw_column,
+)
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.megengine.sections import Footprint, Graph, Operator, Variable
+
+
+def stale_shape_notes(footprints: Sequence[Footprint], graph: Graph) -> Iterator[str]:
+    """Yield a note if shapes in footprints, from the first run, are not those of the last run.
+
+    Variables of the graph have the shapes of the last run. Times are also of that run.
+    """
+    operators = graph.operator.values()
+    # Only the first output is compared: workspaces may follow it, and footprints omit those.
+    outputs = [operator.output[0] if operator.output else "" for operator in operators]
+    try:
+        last = last_shapes(outputs, graph.var)
+        first = raw_column(footprints, "out_shapes")
+        # Pairs repeat, so comparing the distinct ones is a quick check of the usual case.
+        if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
+            return
+        is_stale = np.array([_differ(*pair) for pair in zip(first, last, strict=True)])
+        # Some operators, such as a sum, have the same output shape for any input.
+        is_stale |= _have_stale_inputs(footprints, operators, graph.var)
+    except AttributeError:  # null instead of an object
+        yield "the shapes of the runs cannot be compared: static_infer_tags are null"
+        return
+    yield (
+        f"the shapes of {counted(int(is_stale.sum()), 'operator')} changed between runs: "
+        "computation, memory and shapes are of the first run, times of the last, and so FLOPS "
+        "and bandwidth are wrong there"
+    )
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _differ(output_shapes: bytes, last_shape: bytes) -> bool:
+    """Return whether the first of the output shapes is known not to be the last shape."""
+    first, last = OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
+    return bool(first and last is not None and first[0] != last)
+
+
+def _have_stale_inputs(
+    footprints: Iterable[Footprint],
+    operators: Iterable[Operator],
+    variables: Mapping[str, Variable],
+) -> NDArray[np.bool_]:
+    """Shape (operators,): whether some input had another shape than in the footprint.
+
+    An operator whose footprint has another number of inputs is never stale: it is not known
+    which shape belongs to which input.
+    """
+    in_shapes = Categorical.of(raw_column(footprints, "in_shapes")).mapped(IN_SHAPES.decode_cached)
+    comparable = [
+        (row, id_, first)
+        for row, (ids, shapes) in enumerate(
+            zip(input_ids(operators), in_shapes.values(), strict=True)
+        )
+        if shapes and len(shapes) == len(ids)
+        for id_, first in zip(ids, shapes, strict=True)
+    ]
+    last_of_inputs = map(decode_shape, last_shapes([id_ for _, id_, _ in comparable], variables))
+    is_stale = np.zeros(len(in_shapes), np.bool_)
+    for (row, _, first), last in zip(comparable, last_of_inputs, strict=True):
+        is_stale[row] |= last is not None and first != last
+    return is_stale

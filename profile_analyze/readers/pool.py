@@ -1,0 +1,129 @@
+"""Reads many files in a pool of processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
+from threading import Thread
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.errors import InputError
+from profile_analyze.model.runs import RunJoiner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+    from os import PathLike
+
+    from profile_analyze.model.runs import Partial
+    from profile_analyze.readers.many import Paths, ReadFiles, Step
+
+# A part of the work ends at either limit: large enough that sending results costs little, small
+# enough that all processes are busy until the end.
+_FILES_PER_PART: Final = 25
+_BYTES_PER_PART: Final = 8 << 20
+
+
+class _PartResult(NamedTuple):
+    """The partial result of some files, and the errors of those that could not be read."""
+
+    partial: Partial | None
+    errors: tuple[InputError, ...]
+    files: int
+
+
+class ReaderPool:
+    """Processes that read a few files at a time."""
+
+    def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
+        """Start to read. Raises `OSError` if the system cannot start enough processes."""
+        # Forked processes start at once. Others would import NumPy first.
+        method = "fork" if "fork" in get_all_start_methods() else None
+        self._executor = ProcessPoolExecutor(
+            processes, mp_context=get_context(method), initializer=_begin_worker
+        )
+        children_before = active_children()
+        try:
+            with _interrupts_delayed():
+                self._parts: list[tuple[Paths, Future[_PartResult]]] = [
+                    (part, self._executor.submit(_read_part, part, read_files))
+                    for part in _parts(paths)
+                ]
+        except OSError:
+            # The workers that did start would wait for ever for work that is never sent.
+            for worker in set(active_children()) - set(children_before):
+                worker.terminate()
+            raise
+
+    def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
+        """Merge the partial results into `joiner`, in the order of the files."""
+        while self._parts:  # popping a part frees its result once it is merged
+            paths, future = self._parts.pop(0)
+            try:
+                result = future.result()
+            except (BrokenProcessPool, MemoryError):
+                reason = "the process that read this or one of the next files died: out of memory?"
+                raise InputError(os.fspath(paths[0]), reason) from None
+            if result.partial is not None:
+                joiner.take(result.partial)
+            yield result.files, result.errors
+
+    def shut_down(self) -> None:
+        """Cancel the parts that no process has begun, and wait for the others.
+
+        Killing a process instead could hit it while it sends a result, and this process would
+        then wait for the rest for ever.
+        """
+        with _interrupts_delayed():
+            self._executor.shutdown(cancel_futures=True)
+
+
+def _parts(paths: Paths) -> Iterator[Paths]:
+    """Yield `paths` in parts: a few small files together, and large ones alone."""
+    part: list[str | PathLike[str]] = []
+    size = 0
+    for path in paths:
+        part.append(path)
+        with suppress(OSError, ValueError):  # the process that reads the file reports the error
+            size += os.stat(path).st_size  # noqa: PTH116  # `Path` changes some names
+        if len(part) >= _FILES_PER_PART or size >= _BYTES_PER_PART:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+@contextmanager
+def _interrupts_delayed() -> Iterator[None]:
+    """Delay Ctrl-C until the block is over. Processes that start in the block ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the parent process, and end as soon as the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _read_part(paths: Paths, read_files: ReadFiles) -> _PartResult:
+    joiner = RunJoiner()
+    errors = [error for _, of_step in read_files(joiner, paths) for error in of_step]
+    return _PartResult(joiner.partial(), tuple(errors), len(paths))

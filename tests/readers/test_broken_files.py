@@ -1,0 +1,258 @@
+"""Files that are not profiles or are damaged: each error says what is wrong and where."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+import zstandard
+
+import profile_analyze as pa
+from profile_analyze.readers.unsupported import UNSUPPORTED
+from tests.conftest import PROFILES, run_command
+from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
+
+SUPPORTED = (
+    "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
+    "graph_exec)"
+)
+OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
+
+
+NOT_PROFILES: list[tuple[bytes, str]] = [
+    (b"", "is empty; the program that should have written it may have died"),
+    (b" \n", "is empty; the program that should have written it may have died"),
+    (b"hello", "is not JSON: it starts with 'hello'"),
+    (b"\x00\x01\x02", "is not JSON: it starts with '\\x00\\x01\\x02'"),
+    (b"[]", "looks like JSON, but no profile"),
+    (b"{}", "looks like JSON, but no profile"),
+    (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
+    (b'"text"', "looks like JSON, but no profile"),
+    (b"null", "looks like JSON, but no profile"),
+    (b"[project]\nname = 1", "is not JSON: it starts with '[project]\\nna'"),
+    (
+        gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0),
+        "looks like a gzip file inside another; unpack it once",
+    ),
+    (b"BZh91AY&SY", "looks like a bzip2 file; unpack it first"),
+    (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
+    (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
+    (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
+    (b'[{"cat" : "Node","pid" :1', "looks like an ONNX Runtime profile"),
+    (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
+    (
+        b'[{ "startEnqMs" : 1 }',
+        "looks like a TensorRT list of inference times (trtexec --exportTimes)",
+    ),
+    (
+        b'{"Layers": ["a"]}',
+        "looks like a TensorRT engine description (trtexec --exportLayerInfo)",
+    ),
+    (
+        b'{"schemaVersion": 1, "traceEvents": []}',
+        "looks like a PyTorch (Kineto) trace",
+    ),
+    (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
+    (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
+    (
+        b'{"traceEvents":[{"name":"OpDispatch"}]}',
+        "looks like a Chrome timeline of MegEngine's imperative profiler",
+    ),
+    (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
+    (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
+    (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
+    (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
+    (
+        b'{"report_type": "a", "detailed_performance": []}',
+        "looks like an OpenVINO counter report",
+    ),
+    (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
+    (
+        b"===\n[node type] [first] [avg ms]",
+        "looks like a TensorFlow Lite benchmark log",
+    ),
+    (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
+    (
+        b"x = y -> z: 1ms, 2%\nTotal instructions time: 1ms",
+        "looks like a MIGraphX performance report",
+    ),
+    (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
+    (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
+    ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
+    (b"\xfe\xff" + "{}".encode("utf-16-be"), "is text in UTF-16, not the UTF-8 of JSON"),
+]
+
+
+def test_every_unsupported_format_is_tested() -> None:
+    tested = {reason.removeprefix("looks like ") for _, reason in NOT_PROFILES}
+    assert {known.format for known in UNSUPPORTED} <= tested
+
+
+@pytest.mark.parametrize(("content", "reason"), NOT_PROFILES)
+def test_unsupported_files_are_named_by_their_format(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    path = write_bytes(tmp_path, content)
+    assert failure(path, pa.UnknownFormatError) == f"{reason}; {SUPPORTED}"
+
+
+BROKEN = [
+    (b'{"profiler": {}}', "at $: object missing required field `graph_exec`"),
+    (
+        b'{"profiler": {}, "graph_exec": {}}',
+        "at $.graph_exec: object missing required field `operator`",
+    ),
+    (document_with(1, "profiler"), "at $.profiler: expected `object`, got `int`"),
+    (
+        document_with([], "profiler", "device"),
+        "at $.profiler.device: expected `object`, got `array`",
+    ),
+    (
+        document_with(None, "profiler", "host"),
+        "at $.profiler.host: expected `object`, got `null`",
+    ),
+    (
+        document_with("soon", "profiler", "device", "6", 'CompNode("cpu0:0" from "xpux:0")', "end"),
+        "at $.profiler.device.6[...].end: expected a number, inf, -inf or nan, got 'soon'",
+    ),
+    (
+        document_with("many", "profiler", "opr_footprint", "6", "memory"),
+        "at $.profiler.opr_footprint.6.memory: expected `float | null`, got `str`",
+    ),
+    (
+        document_with([1], "profiler", "opr_footprint", "6", "in_shapes"),
+        "at $.profiler.opr_footprint[...].in_shapes[0]: expected `array`, got `int`",
+    ),
+    (
+        document_with({"type": "x"}, "graph_exec", "operator", "6"),
+        "at $.graph_exec.operator.6: object missing required field `name`",
+    ),
+    (
+        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "six"),
+        "at $.graph_exec.operator: the operator id 'six' is not a whole number",
+    ),
+    (
+        document_with({"type": "x", "name": "y"}, "graph_exec", "operator", "9" * 30),
+        f"at $.graph_exec.operator: the operator id '{'9' * 30}' is not a whole number",
+    ),
+    (TINY + b" {}", f"is not valid JSON: trailing characters (byte {len(TINY) + 2})"),
+    (
+        b'{"profiler": {"device": {"6": NaN}}, "graph_exec": {"operator": {}}}',
+        "is not valid JSON: invalid character (byte 30)",
+    ),
+    (
+        b'{"profiler": {"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+        "is nested too deeply for a profile",
+    ),
+    (
+        document_with("?", "graph_exec", "operator", "6", "name").replace(b"?", b"d\xe4ta"),
+        "at $.graph_exec.operator.6: text that is not UTF-8, b'\\xe4ta'",
+    ),
+    (
+        document_with({"type": "x"}, "graph_exec", "operator", "a\nb"),
+        r"at $.graph_exec.operator.a\nb: object missing required field `name`",
+    ),
+    (
+        document_with({}, "profiler", "host", "?").replace(b"?", b"\xed\xa0\x80"),
+        "at $.profiler.host: text that is not UTF-8, b'\\xed\\xa0\\x80'",
+    ),
+    (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end"),
+    (zstandard.ZstdCompressor().compress(TINY)[:40], "truncated: the zstd stream has no end"),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_profile_says_where_and_what(tmp_path: Path, content: bytes, reason: str) -> None:
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
+
+
+@pytest.mark.parametrize(
+    ("content", "start"),
+    [
+        (gzip.compress(TINY, mtime=0)[:9] + b"\xff" * 40, "damaged gzip: Error -3 "),
+        (b"\x28\xb5\x2f\xfd" + b"\xff" * 40, "damaged zstd: "),
+    ],
+)
+def test_damaged_compression_is_named(tmp_path: Path, content: bytes, start: str) -> None:
+    reason = failure(write_bytes(tmp_path, content), pa.MalformedProfileError)
+    assert re.fullmatch(re.escape(start) + r"\w.*", reason)  # the rest is the package's own text
+
+
+def test_fields_that_the_question_does_not_need_may_be_broken(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path, document_with({"layout": 1}, "graph_exec", "var", "7", "mem_plan"))
+    assert run_command(path).code == 0
+    outcome = run_command(path, "--input-dtype", "Float32")
+    assert (outcome.code, outcome.err) == (
+        1,
+        f"profile_analyze: error: {path}: at $.graph_exec.var[...].mem_plan.layout: "
+        "expected `object | null`, got `int`\n",
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_truncated_profile_says_at_which_byte(tmp_path: Path, share: float) -> None:
+    length = int(len(TINY) * share)
+    assert failure(write_bytes(tmp_path, TINY[:length]), pa.MalformedProfileError) == (
+        f"truncated: the JSON ends in the middle, at byte {length}; the program that wrote it may "
+        "have died: profile again"
+    )
+
+
+def test_the_text_truncated_in_a_time_is_not_a_truncation(tmp_path: Path) -> None:
+    lane = 'CompNode("cpu0:0" from "xpux:0")'
+    content = document_with("truncated", "profiler", "device", "6", lane, "end")
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == (
+        "at $.profiler.device.6[...].end: expected a number, inf, -inf or nan, got 'truncated'"
+    )
+
+
+def test_a_truncated_file_with_control_characters_is_truncated(tmp_path: Path) -> None:
+    content = (PROFILES / "names-ctrlchar.json").read_bytes()[:-100]
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError).startswith(
+        f"truncated: the JSON ends in the middle, at byte {len(content)}; "
+    )
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    assert failure(str(tmp_path / "nothing.json")) == "no such file"
+    with pytest.raises(pa.InputError, match="is a directory; name a file in it"):
+        pa.load(tmp_path)
+    assert failure(str(tmp_path / "a\0b")) == "no such file: the name has a NUL character"
+
+
+def test_a_file_without_permission_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(pa.InputError) as caught:
+        pa.load(tmp_path / "secret.json")
+    assert caught.value.reason == "permission denied"
+
+
+def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(pa.InputError) as caught:
+        pa.load("-")
+    assert str(caught.value) == "standard input: is closed"
+
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+@pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system does not list open files")
+def test_errors_leave_no_file_open(tmp_path: Path) -> None:
+    file = write_bytes(
+        tmp_path, document_with({"a lane": {"end": "late"}}, "profiler", "host", "9")
+    )
+    gc.disable()  # as in the command: files in a reference cycle would stay open
+    try:
+        before = len(list(OPEN_FILES.iterdir()))
+        with pytest.raises(pa.MalformedProfileError):
+            pa.load(file)
+        assert len(list(OPEN_FILES.iterdir())) == before
+    finally:
+        gc.enable()

@@ -1,0 +1,64 @@
+"""Folders and lists of names stand for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.paths import files_in
+from tests.conftest import PROFILES, run_command
+from tests.readers.tiny_file import write_bytes
+from tests.small import (
+    Operator,
+    written,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = str(PROFILES / "tiny.json")
+
+
+def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
+    for name in ("b.json", "a.json.gz", "c.json.zst", "d.txt", "e.JSON"):
+        (tmp_path / name).touch()
+    (tmp_path / "inner").mkdir()
+    inside = [str(tmp_path / name) for name in ("a.json.gz", "b.json", "c.json.zst")]
+    assert files_in([str(tmp_path)]) == inside
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"# mine\n\n  x.json  \n{tmp_path}\n-\n")
+    assert files_in(["z.json", f"@{listed}"]) == ["z.json", "x.json", *inside, "-"]
+    with pytest.raises(pa.InputError) as caught:
+        files_in([str(tmp_path / "inner")])
+    assert caught.value.reason == "is a directory without profiles (*.json, *.json.gz, *.json.zst)"
+    listed.write_text("# nothing\n")
+    with pytest.raises(pa.InputError, match="is a list without names; write one in each line"):
+        files_in([f"@{listed}"])
+    listed.write_text("a.json\n@more.txt\n")
+    with pytest.raises(pa.InputError, match=r"has the list @more\.txt in it; write the names them"):
+        files_in([f"@{listed}"])
+    with pytest.raises(
+        pa.InputError, match=r"tiny\.json: looks like JSON, not like a list; name a"
+    ):
+        files_in([f"@{TINY}"])
+    with pytest.raises(pa.InputError, match="@nowhere: the list cannot be read: no such file"):
+        files_in(["@nowhere"])
+
+
+def test_output_never_replaces_a_list_that_is_read(tmp_path: Path) -> None:
+    file = written(tmp_path / "1.json", [Operator("conv", "Conv", 1)])
+    listed = tmp_path / "list.txt"
+    listed.write_text(file)
+    outcome = run_command(f"@{listed}", "-o", str(listed), "--force")
+    assert outcome.err.endswith("list.txt: is a profile that is read; write to another file\n")
+    assert listed.read_text() == file
+
+
+def test_lists_have_the_size_limit_of_profiles(tmp_path: Path) -> None:
+    names = write_bytes(tmp_path, b"# names\n" * 1000, "names")
+    assert run_command(f"@{names}", "--max-size", "7KiB").err == (
+        f"profile_analyze: error: @{names}: the list cannot be read: holds more than 7.00 KiB, "
+        "decompressed; --max-size raises the limit\n"
+    )

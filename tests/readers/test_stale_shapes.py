@@ -1,0 +1,89 @@
+"""Shapes that changed between runs are noted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import PROFILES
+from tests.readers.tiny_file import document_with, write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("outputs", "out_shapes", "changed"),
+    [
+        (["a", "b"], [[1, 2], [3]], 0),
+        (["a", "b"], [[1, 2], [9]], 0),  # only the first is compared
+        (["a", "b"], [[1, 9], [3]], 1),
+        (["a"], [[1, 2], [3]], 0),
+        (["a"], [], 0),
+        (["a"], None, 0),
+        (["scalar"], [[]], 0),
+        (["scalar"], [[1]], 1),
+        (["unknown"], [[9]], 0),
+        (["nowhere"], [[9]], 0),
+        ([], [[9]], 0),
+    ],
+)
+def test_shapes_that_changed_between_runs_are_counted(
+    tmp_path: Path, outputs: list[str], out_shapes: list[list[int]] | None, changed: int
+) -> None:
+    shapes = {"a": [1, 2], "b": [3], "scalar": [], "unknown": None}
+    document = {
+        "profiler": {"opr_footprint": {"1": {"memory": 4, "out_shapes": out_shapes}}},
+        "graph_exec": {
+            "operator": {"1": {"name": "x", "type": "T", "output": outputs}},
+            "var": {
+                name: {"static_infer_tags": {"SHAPE": {"inferred_result": shape}}}
+                for name, shape in shapes.items()
+            },
+        },
+    }
+    for spaces in (None, (",", ":")):
+        text = json.dumps(document, separators=spaces).encode()
+        assert len(pa.load(write_bytes(tmp_path, text)).notes) == changed
+
+
+def test_a_null_shape_of_an_input_is_noted(tmp_path: Path) -> None:
+    document = json.loads((PROFILES / "trace-dyn.json").read_text())
+    graph, footprints = document["graph_exec"], document["profiler"]["opr_footprint"]
+    graph["var"]["90001"] = {"static_infer_tags": None}
+    judged = next(
+        operator
+        for id_, operator in graph["operator"].items()
+        if id_ in footprints and 0 < len(operator["input"]) == len(footprints[id_]["in_shapes"])
+    )
+    judged["input"][0] = "90001"
+    profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
+    note = "the shapes of the runs cannot be compared: static_infer_tags are null"
+    assert profile.notes == (note,)
+
+
+def test_a_null_shape_of_an_output_is_noted(tmp_path: Path) -> None:
+    content = document_with(None, "graph_exec", "var", "7", "static_infer_tags")
+    path = write_bytes(tmp_path, content.replace(b'"output": [', b'"output": ["7", '))
+    note = "the shapes of the runs cannot be compared: static_infer_tags are null"
+    assert pa.load(path).notes == (note,)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (None, ("graph_exec", "operator", "6", "output")),
+        (None, ("graph_exec", "operator", "6", "input")),
+        (
+            {"SHAPE": {"inferred_result": "Large Array"}},
+            ("graph_exec", "var", "7", "static_infer_tags"),
+        ),
+    ],
+)
+def test_fields_that_only_the_note_needs_may_be_broken(
+    tmp_path: Path, value: Any, path: tuple[str, ...]
+) -> None:
+    assert pa.load(write_bytes(tmp_path, document_with(value, *path))).notes == ()
