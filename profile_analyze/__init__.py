@@ -31,7 +31,8 @@ if TYPE_CHECKING:
         UnknownFormatError,
     )
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.columns import COLUMNS, Column
+    from profile_analyze.model.column_registry import COLUMNS
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison, compare
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.iterations import without_first_runs
@@ -71,7 +72,7 @@ _HOME = {
     "Contribution": "query.change",
     "Comparison": "model.comparison",
     "Change": "query.change",
-    "COLUMNS": "model.columns",
+    "COLUMNS": "model.column_registry",
     "Categorical": "model.categorical",
     "Column": "model.columns",
     "CopyTime": "query.summary",
