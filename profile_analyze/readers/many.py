@@ -141,7 +141,7 @@ class _Pool:
                 reason = "the process that read this or one of the next files died: out of memory?"
                 raise InputError(os.fspath(paths[0]), reason) from None
             if part.partial is not None:
-                joiner.take(part.partial)
+                joiner.merge(part.partial)
             yield part.files, part.bad
 
     def end(self) -> None:

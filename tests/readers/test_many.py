@@ -507,7 +507,7 @@ def test_joiners_merge() -> None:
         rest.add(profile)
     seen = rest.partial()
     assert seen is not None
-    first.take(seen)
+    first.merge(seen)
     assert RunJoiner().partial() is None
     query = pa.Query(order="+name")
     assert pa.run(query, first.joined()).rows == pa.run(query, whole.joined()).rows
