@@ -24,8 +24,8 @@ def notes_from_files(partial: Partial) -> Iterator[str]:
 
 def notes_on_runs(partial: Partial) -> Iterator[str]:
     """Yield the notes that hold only while all runs are taken together."""
-    yield from _on_copies(partial)
-    yield from _on_missing_operators(partial)
+    yield from _copy_notes(partial)
+    yield from _missing_operator_notes(partial)
     conflicts = int(partial.conflicting.sum())
     if conflicts:
         yield (
@@ -34,7 +34,7 @@ def notes_on_runs(partial: Partial) -> Iterator[str]:
         )
 
 
-def _on_copies(partial: Partial) -> Iterator[str]:
+def _copy_notes(partial: Partial) -> Iterator[str]:
     repeated = len(partial.processes) - len(set(partial.processes))
     if repeated:
         yield f"{counted(repeated, 'file')} named again: the same run counts twice"
@@ -48,7 +48,7 @@ def _on_copies(partial: Partial) -> Iterator[str]:
         )
 
 
-def _on_missing_operators(partial: Partial) -> Iterator[str]:
+def _missing_operator_notes(partial: Partial) -> Iterator[str]:
     operators, runs = len(partial.runs_with), len(partial.runs)
     in_all_runs = int((partial.runs_with == runs).sum())
     if in_all_runs * 2 < operators:
