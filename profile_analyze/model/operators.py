@@ -1,4 +1,4 @@
-"""The operators of a profile: a row each, in columns."""
+"""The table of operators: a row for each operator, stored by column."""
 
 from __future__ import annotations
 
