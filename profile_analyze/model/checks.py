@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 def problems(profile: Profile) -> Iterator[str]:
     """Yield a sentence for each inconsistency, the most basic ones first."""
+    # Every loaded profile is checked, so the checks must be cheap: see `_distinct`.
     wrong_lengths = list(_check_lengths(profile))
     yield from wrong_lengths
     if wrong_lengths:  # the other checks need columns of equal length
@@ -112,7 +113,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
             yield f"executions: {name} is negative or infinite"
     if (_distinct(executions.calls) < 0).any():
         yield "executions: calls is negative"
-    if not wrong_references and executions.nest:
+    if not wrong_references and executions.nest:  # wrong indices cannot be followed
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
         if _has_cycle(up):
             yield "executions: an execution is its own ancestor through parent or launched_by"

@@ -63,7 +63,7 @@ def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Va
 
     def formula(rows: OperatorRows) -> Floats:
         per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
-        if rows.profile.origin.times == ABSENT:
+        if rows.profile.origin.times == ABSENT:  # there are no calls to multiply by
             return per_call
         with np.errstate(all="ignore"):
             return finite(per_call * rows.profile.calls())
@@ -129,6 +129,7 @@ def _track_key(key: str) -> Callable[[OperatorRows], Values]:
     return formula
 
 
+# A test checks that each declared column has exactly the formulas that its rules ask for.
 FORMULAS: Final = Formulas(
     of_rows={
         "runs": _runs,

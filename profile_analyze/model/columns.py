@@ -17,6 +17,8 @@ DEFAULT_ORDER: Final = "time"
 RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 """The statistics that turn the values of several runs into one. The first is the default."""
 
+# The rules for the values of a column. `OperatorRule` and `GroupRule` say which rows take which.
+
 FORMULA: Final = "formula"
 """A formula with the name of the column computes these rows: see `model.rows.Formulas`."""
 
@@ -180,6 +182,6 @@ class RowKind(NamedTuple):
             return False
         if column.needs_split and column.base_name not in self.split_by:
             return False
-        if self.keys is None:
+        if self.keys is None:  # operators
             return column.of_operators is not None
         return column.of_groups is not None or (column.is_key and column.name in self.keys)

@@ -100,20 +100,17 @@ def compare(
     base_row_of, how = _matched(profile, base, MATCHES[match])
     in_base = base_row_of >= 0
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])
-    # the row in the comparison of each operator of the baseline
+    # Both sides get the same rows, so the executions of the baseline must refer to new rows.
     new_row = np.empty(len(base), np.int32)
     new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
     new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
     no_work = np.full(len(removed), np.nan)
     only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
     operators = Operators.concatenated([profile.operators, only_in_base])
-    executions = base.executions
+    base_executions = base.executions.changed(operator=new_row[base.executions.operator])
     comparison = Comparison(
         profile=profile.changed(operators=operators),
-        base=base.changed(
-            operators=operators,
-            executions=executions.changed(operator=new_row[executions.operator]),
-        ),
+        base=base.changed(operators=operators, executions=base_executions),
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_operators=len(base),
         notes=(),

@@ -158,6 +158,7 @@ class Executions:
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
+        # pickle would write each constant in full, and worker processes send many executions
         arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
         return _unpickled, (arrays, self.phase)
 
@@ -179,7 +180,7 @@ class Executions:
     def take(self, rows: NDArray[np.int64]) -> Executions:
         """Return only `rows`, in that order. References to other rows become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
-        if self.nest:
+        if self.nest:  # otherwise there are no references to renumber
             new_row = np.full(len(self) + 1, -1, np.int32)  # index -1 finds the last entry, -1
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
@@ -191,7 +192,7 @@ class Executions:
         """Return the executions of all `parts`, one part after the other."""
         columns = {name: _concatenated([getattr(part, name) for part in parts]) for name in _NAMES}
         first_row = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-        for name in PARENTS:
+        for name in PARENTS:  # references count from the first row of their part
             if (columns[name] >= 0).any():
                 shifted = [
                     np.where(getattr(part, name) >= 0, getattr(part, name) + first, -1)

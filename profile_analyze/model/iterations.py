@@ -65,7 +65,7 @@ def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> N
     The value of a process is the median of its runs, without NaN. Iterations keep their values.
     """
     processes = [run.process for run in runs]
-    distinct = tuple(dict.fromkeys(processes))
+    distinct = tuple(dict.fromkeys(processes))  # in order of appearance
     if unit == "iteration" or len(distinct) == len(processes):
         return values
     process_of_run = np.array(processes)

@@ -82,14 +82,14 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         if level in (None, profile.level):
             return profile
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
-    if level in (None, OPERATOR) and _is_flat(profile):
+    if level in (None, OPERATOR) and _is_flat(profile):  # fast, and true of most formats
         return profile
     known = levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
-    if chosen == KERNEL:
+    if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
         return _rows_of(profile, profile.executions, KERNEL, profile.operators)
     return _with_owned_executions(profile, chosen)
 
@@ -129,7 +129,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     up = _up(executions)
     above = _targets_above(up, is_target)
     owner = np.where(is_target, rows, above)
-    if level == TOP:
+    if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
     is_own = is_target & (owner == rows)
     own_s = _without_nested(executions, is_target, above)
@@ -146,6 +146,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_own, executions.calls, 0),  # a kernel is not a call
         phase=_own_or_of_owner(executions.phase, owner),
+        # nothing is nested any more, so that the result is flat
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_own), launched]))

@@ -59,7 +59,7 @@ def split_alike(
     same_rows = np.arange(len(profiles[0]))
     if not wanted:
         return list(profiles), same_rows
-    if all(profile.origin.times == ABSENT for profile in profiles):
+    if all(profile.origin.times == ABSENT for profile in profiles):  # no executions, no values
         return [_without_values(profile, wanted) for profile in profiles], same_rows
     sizes = [len(profile.executions) for profile in profiles]
     operator = np.concatenate([profile.executions.operator for profile in profiles])
