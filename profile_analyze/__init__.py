@@ -33,7 +33,8 @@ if TYPE_CHECKING:
         UnknownFormatError,
     )
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.columns import COLUMNS, Column
+    from profile_analyze.model.column_registry import COLUMNS
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison, compare
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.iterations import without_first_runs
@@ -69,7 +70,8 @@ _NAMES_OF_MODULES = {
         "UnknownFormatError",
     ),
     "model.categorical": ("Categorical",),
-    "model.columns": ("COLUMNS", "Column"),
+    "model.column_registry": ("COLUMNS",),
+    "model.columns": ("Column",),
     "model.comparison": ("Comparison", "compare"),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),

@@ -1,17 +1,17 @@
-"""What can go wrong, as one tree.
+"""The exceptions of this package, with the exit code of the command for each.
 
     ProfileAnalyzeError
     ├── InputError                  the input cannot be read              exit 1
-    │   ├── UnknownFormatError      it is no profile that is read here
-    │   └── MalformedProfileError   it is such a profile, but broken
+    │   ├── UnknownFormatError      the input is not a supported profile
+    │   └── MalformedProfileError   the input is a broken profile
     ├── OutputError                 the answer cannot be written          exit 1
-    └── QueryError                  the question makes no sense           exit 2
-        ├── QuantityError           a number with a unit that is not one
-        ├── PatternError            a regular expression that fails
-        ├── PeaksError              rates of a device that are not known, or not rates
+    └── QueryError                  the question is wrong                 exit 2
+        ├── QuantityError           an invalid number or unit
+        ├── PatternError            an invalid or slow regular expression
+        ├── PeaksError              an unknown device, or invalid peak rates
         └── UnknownColumnError      a column that does not exist
 
-Each message is one line that says what was found and what to do; one about the input begins with
+A message is one line that says what is wrong and what to do. A message about the input begins with
 the file's name.
 """
 
@@ -19,9 +19,9 @@ from __future__ import annotations
 
 
 class ProfileAnalyzeError(Exception):
-    """The base of every exception that this package raises on purpose.
+    """The base class of all exceptions that this package raises on purpose.
 
-    `exit_code` is what the command ends with when the exception reaches it.
+    The command ends with `exit_code` if it catches the exception.
     """
 
     exit_code = 1
@@ -30,7 +30,7 @@ class ProfileAnalyzeError(Exception):
 class InputError(ProfileAnalyzeError):
     """The input cannot be opened, decompressed or understood.
 
-    `file` is the name under which it was asked for, `reason` the message without that name.
+    `file` is the name that the caller gave, `reason` the message without that name.
     """
 
     def __init__(self, file: str, reason: str) -> None:
@@ -39,39 +39,39 @@ class InputError(ProfileAnalyzeError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
-        """How it goes from one process to another."""
+        # By default, pickle calls the class with the whole message as the only argument.
         return type(self), (self.file, self.reason)
 
 
 class UnknownFormatError(InputError):
-    """The input is not a profile of a format that is read here."""
+    """The input is not a profile in a supported format."""
 
 
 class MalformedProfileError(InputError):
-    """The input is a profile of a known format, but truncated, damaged or of another shape."""
+    """The input is a profile in a supported format, but truncated, damaged or inconsistent."""
 
 
 class OutputError(ProfileAnalyzeError):
-    """The answer cannot be written where it should go."""
+    """The answer cannot be written to the file or stream that was asked for."""
 
 
 class QueryError(ProfileAnalyzeError):
-    """The question cannot be asked as it stands."""
+    """The question is wrong: an option, a condition or a name that does not work."""
 
     exit_code = 2
 
 
 class QuantityError(QueryError):
-    """A text is not a number with a unit of the kind that is wanted."""
+    """A text is not a number with a suitable unit."""
 
 
 class PatternError(QueryError):
-    """A regular expression is wrong, or took longer than it may."""
+    """A regular expression is invalid, or exceeded its time limit."""
 
 
 class PeaksError(QueryError):
-    """A device was named that is not known, or its rates make no sense."""
+    """A device is unknown, or its peak rates are invalid."""
 
 
 class UnknownColumnError(QueryError):
-    """A column was named that does not exist, not even under another name."""
+    """A column does not exist."""

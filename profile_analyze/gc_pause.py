@@ -1,4 +1,4 @@
-"""The garbage collector, and when it looks for what cannot be there."""
+"""Pauses garbage collection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """No collections meanwhile: each would walk over millions of new objects in vain."""
+    """Pause garbage collection inside the `with` block.
+
+    Decoding makes millions of objects without reference cycles. Each collection would visit them
+    all and free nothing.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,6 @@
-"""Quantities as people write and read them. Nothing else in the package scales a number.
+"""Reads and writes quantities with units. No other module scales numbers.
 
-Everywhere else numbers are in base units: seconds, bytes, floating-point operations (FLO).
+All other modules use base units: seconds, bytes, floating-point operations (FLO).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from profile_analyze.errors import QuantityError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from decimal import Decimal
 
 NOT_AVAILABLE: Final = "N/A"
 
-_EXACT: Final = 1e15
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
-# unit -> factor from one prefix to the next, the unit without a prefix, the unit behind a prefix
+# unit -> (factor between prefixes, the unit without a prefix, the unit after a prefix)
 SCALED: Final = {
     "FLO": (1000.0, "FLO", "FLO"),
     "FLO/s": (1000.0, "FLOPS", "FLOPS"),
@@ -28,8 +28,8 @@ SCALED: Final = {
     "byte/s": (1024.0, "byte/s", "iB/s"),
 }
 
-# unit -> the ways to write it without a prefix, the first being the one to show
-_UNIT_WORDS: Final = {
+# unit -> its accepted spellings without a prefix; messages use the first
+_SPELLINGS: Final = {
     "FLO": ("FLO", "FLOP", ""),
     "FLO/s": ("FLOPS", "FLO/s", "FLOP/s", ""),
     "byte": ("B", "byte", "bytes", ""),
@@ -49,7 +49,7 @@ _EXAMPLES: Final = {
     "": "12",
 }
 
-# unit -> how many seconds it is; a text where a float could not hold it exactly
+# unit -> seconds, as a text where a float would not be exact
 _SECONDS: Final[Mapping[str, int | str]] = {
     "s": 1,
     "ms": "1e-3",
@@ -60,16 +60,22 @@ _SECONDS: Final[Mapping[str, int | str]] = {
     "min": 60,
     "h": 3600,
 }
-_PER_CENT: Final = "1e-2"
+_PERCENT: Final = "1e-2"
 
-_MOST_DIGITS_OF_A_FACTOR: Final = 25
-"""1024 ** 8 has so many."""
+_MAX_FACTOR_DIGITS: Final = 25
+"""The number of digits of the largest factor, 1024 ** 8."""
+
+_MAX_FIXED_PERCENT: Final = 1e15
+"""Larger fractions are written as a power of ten: a float has no further exact digits."""
 
 
 def parse_time(text: str) -> float:
-    """Seconds of a text such as `0.001`, `1ms`, `20 us`, `inf`; a bare number is in seconds.
+    """Return the seconds in a text such as `0.001`, `1ms`, `20 us` or `inf`.
 
-    They are rounded once: `3us` is the float nearest to 0.000003. Raises `QuantityError`.
+    A number without a unit is in seconds. The result is rounded once: `3us` is the float nearest to
+    0.000003.
+
+    Raises `QuantityError` if the text is not a time.
     """
     number, unit = _split_unit(text)
     try:
@@ -85,60 +91,68 @@ def parse_time(text: str) -> float:
 
 
 def _split_unit(text: str) -> tuple[str, str]:
-    """The number and the unit (`s` where there is none) in `text`; neither is checked."""
+    """Return the number and the unit in `text`, both unchecked. The default unit is `s`."""
     stripped = text.strip()
     digits = stripped.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5\u03bc")
     unit = stripped[len(digits) :]
+    # the letters of `inf` are not a unit
     if unit.lower() in ("inf", "infinity", ""):
         return stripped, "s"
     return digits.strip(), unit
 
 
 def parse_quantity(text: str, unit: str) -> float:
-    """The number that `text` is, in `unit`: `10MiB` is 10485760.0 bytes, `5%` is 0.05 of 1.
+    """Return the number in `text` in the base unit `unit`: `10MiB` is 10485760.0 bytes.
 
-    `unit` is that of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
-    decimal (`k` or `K`, M, G, T, P, E, Z, Y), for bytes binary too (`Ki`, `Mi` ...); a bare number
-    is in the base unit. The product of number and prefix is rounded once, so that `2054.048kB` is
-    2054048.0 bytes. Raises `QuantityError`.
+    `unit` is the unit of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
+    decimal (`k` or `K`, M, G, T, P, E, Z, Y), and for bytes also binary (`Ki`, `Mi` ...). With the
+    unit 1, `5%` is 0.05. A number without a unit is in the base unit. The product of number and
+    prefix is rounded once: `2054.048kB` is 2054048.0 bytes.
+
+    Raises `QuantityError` if the text is not such a number.
     """
     if unit == "s":
         return parse_time(text)
     match = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*", text)
     factor = _factor(match[2], unit) if match else None
     if match and unit == "1" and match[2] == "%":
-        value = _product(match[1], _PER_CENT)
+        value = _product(match[1], _PERCENT)
     elif match and factor is not None:
         value = _product(match[1], factor)
     else:
         value = inf
-    if isinf(value):
-        of = f" with the unit {_UNIT_WORDS[unit][0]}" if _UNIT_WORDS[unit][0] else ""
-        raise QuantityError(f"{text!r} is not a number{of}, such as {_EXAMPLES[unit]}")
+    if isinf(value):  # not a number, or too large for a float
+        spelling = _SPELLINGS[unit][0]
+        with_unit = f" with the unit {spelling}" if spelling else ""
+        raise QuantityError(f"{text!r} is not a number{with_unit}, such as {_EXAMPLES[unit]}")
     return value
 
 
 def _product(number: str, factor: int | str) -> float:
-    """The float nearest to `number` times `factor`, both of them decimal numbers.
+    """Return the float nearest to `number` times `factor`, two decimal numbers.
 
-    What is infinite, NaN or 0 as a float stays so, which also keeps exponents such as 1e999999999
-    from being written out. Raises `ValueError` if `number` is not a number.
+    Raises `ValueError` if `number` is not a number.
     """
     nearest = float(number)
+    # 1e999999999 is infinite as a float; as an exact decimal it would fill the memory
     if factor == 1 or nearest == 0 or not isfinite(nearest):
         return nearest
-    from decimal import Context, Decimal  # a millisecond, which few calls need
-
-    exact = Context(prec=len(number) + _MOST_DIGITS_OF_A_FACTOR)
-    return float(exact.multiply(Decimal(number), Decimal(factor)))
+    return float(_exact_product(number, factor))
 
 
-def _factor(word: str, unit: str) -> int | None:
-    """How many of `unit` the unit `word` is; None if it is not one of the kind."""
-    for base in _UNIT_WORDS[unit]:
-        if not word.endswith(base):
+def _exact_product(number: str | float, factor: int | str) -> Decimal:
+    from decimal import Context, Decimal  # few calls need it, and it takes a millisecond
+
+    context = Context(prec=len(str(number)) + _MAX_FACTOR_DIGITS)
+    return context.multiply(Decimal(number), Decimal(factor))
+
+
+def _factor(written: str, unit: str) -> int | None:
+    """Return how many `unit` the written unit is; None for a unit of another kind."""
+    for base in _SPELLINGS[unit]:
+        if not written.endswith(base):
             continue
-        prefix = word[: len(word) - len(base)]
+        prefix = written[: len(written) - len(base)]
         if not prefix:
             return 1
         if unit not in SCALED:
@@ -151,11 +165,12 @@ def _factor(word: str, unit: str) -> int | None:
 
 
 def scaled(value: float, unit: str) -> tuple[str, str]:
-    """`value` with two decimals and its unit with the prefix that keeps it below a thousand.
+    """Return `value` with two decimals, and its unit with a suitable prefix.
 
-    `unit` is one of FLO, FLO/s (base 1000), byte, byte/s (base 1024). 231211008 FLO gives
-    `("231.21", "MFLO")`; what no prefix reaches is written as a power of ten; NaN gives
-    `("N/A", "FLO")`. The scale is chosen before rounding: 999999 FLO gives `1000.00 KFLO`.
+    `unit` is FLO or FLO/s (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008 FLO
+    gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes is
+    written as a power of ten. The prefix is chosen before rounding: 999999 FLO gives
+    `1000.00 KFLO`.
     """
     factor, plain, prefixed = SCALED[unit]
     if isnan(value):
@@ -169,54 +184,53 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
 
 
 def seconds(value: float) -> str:
-    """Seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
+    """Return seconds with three significant digits: `0.00878`, `9e-05`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
 
 
 def decimal_rate(value: float) -> str:
-    """Bytes per second as makers of hardware write them: `1555 GB/s`, of 1e9 bytes."""
-    return f"{float(f'{value / 1e9:.4g}'):g} GB/s"  # four digits, and no power of ten
+    """Return bytes per second as in data sheets of hardware: `1555 GB/s`, of 1e9 bytes."""
+    # the inner format rounds to four digits, the outer one writes them without a power of ten
+    return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 
 
 def three_digits(value: float) -> str:
-    """A number with three significant digits: `57.3`, `0.111`; N/A for NaN."""
+    """Return a number with three significant digits: `57.3`, `0.111`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.3g}"
 
 
 def six_digits(value: float) -> str:
-    """A number, such as seconds, with six significant digits: `0.103739`, `0`; N/A for NaN."""
+    """Return a number with six significant digits: `0.103739`, `0`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:g}"
 
 
 def seconds_fixed(value: float) -> str:
-    """Seconds with four decimals: `0.0138`; N/A for NaN."""
+    """Return seconds with four decimals: `0.0138`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value:.4f}"
 
 
 def percent(fraction: float) -> str:
-    """A fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN.
+    """Return a fraction as a percentage with one decimal: 0.0846 gives `8.5%`; N/A for NaN.
 
-    What has more digits than a number does is written as a power of ten: 1e308 gives `1.0e+310%`.
+    Huge fractions are written as a power of ten: 1e308 gives `1.0e+310%`.
     """
     if isnan(fraction):
         return NOT_AVAILABLE
-    if abs(fraction) < _EXACT:
+    if abs(fraction) < _MAX_FIXED_PERCENT:
         return f"{fraction * 100:.1f}%"
-    from decimal import Decimal  # a hundred times such a number may be none
-
-    return f"{Decimal(fraction) * 100:.1e}%"
+    return f"{_exact_product(fraction, 100):.1e}%"  # as a float, the product may be infinite
 
 
 def mega(value: float) -> str:
-    """`value` in millions with one decimal: 231211008 gives `231.2`; N/A for NaN."""
+    """Return `value` in millions with one decimal: 231211008 gives `231.2`; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value / 1e6:.1f}"
 
 
 def mebi(value: float) -> str:
-    """`value` in units of 1024 squared with one decimal; N/A for NaN."""
+    """Return `value` in units of 1024 squared with one decimal; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value / 1024**2:.1f}"
 
 
 def counted(count: int, singular: str, plural: str | None = None) -> str:
-    """A number and what it counts: `1 operator`, `6 operators`."""
+    """Return a count with its noun: `1 operator`, `6 operators`."""
     return f"{count} {singular if count == 1 else plural or singular + 's'}"

@@ -1,1 +1,1 @@
-"""What a profile is: its columns of facts, and the register of everything that can be asked."""
+"""The model of a profile: its tables of facts, and the registry of columns."""

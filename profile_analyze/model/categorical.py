@@ -1,4 +1,4 @@
-"""Categorical columns: values that repeat, as integer codes and the distinct categories."""
+"""Categorical columns, which store repeated values as integer codes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MISSING_CODE = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Categorical(Generic[T]):
-    """Values as codes into distinct categories, in order of first appearance."""
+    """A column of values, stored as codes into its distinct categories."""
 
     codes: NDArray[np.int64]
-    """Shape (rows,): the index in `categories`, or -1 where the value is not available."""
+    """Shape (rows,): the index in `categories`, or -1 for N/A."""
     categories: tuple[T, ...]
-    """The distinct values."""
+    """The distinct values, in order of first appearance."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -44,98 +44,105 @@ class Categorical(Generic[T]):
 
     @classmethod
     def of(cls, values: Sequence[T | None]) -> Categorical[T]:
-        """The categorical column of `values`; None is N/A."""
-        places: defaultdict[T | None, int] = defaultdict(count().__next__)
-        codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
-        missing = places.pop(None, None)
+        """Return the categorical column of `values`; None is N/A."""
+        # looking up a new value gives it the next free code
+        code_of: defaultdict[T | None, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
+        missing = code_of.pop(None, None)
         if missing is not None:
             codes[codes == missing] = MISSING_CODE
             codes[codes > missing] -= 1
-        return cls(codes, tuple(places))  # type: ignore[arg-type]  # None was taken out
+        return cls(codes, tuple(code_of))  # type: ignore[arg-type]  # None was removed
 
     @classmethod
     def concatenated(cls, parts: Sequence[Categorical[T]]) -> Categorical[T]:
-        """One column after the other, over the words that they use."""
-        places: dict[T, int] = {}
+        """Return the values of all `parts`, one part after the other.
+
+        The result has only the categories that are used.
+        """
+        code_of: dict[T, int] = {}
         codes = []
         for part in parts:
-            is_used = np.zeros(len(part.categories) + 1, np.bool_)  # the last is for N/A
+            # One more entry than categories: code -1, which is N/A, finds the last one.
+            is_used = np.zeros(len(part.categories) + 1, np.bool_)
             is_used[part.codes] = True
-            place_of = np.full(len(is_used), MISSING_CODE)
+            new_codes = np.full(len(is_used), MISSING_CODE)
             for code in np.flatnonzero(is_used[:-1]).tolist():
-                place_of[code] = places.setdefault(part.categories[code], len(places))
-            codes.append(place_of[part.codes])
-        return cls(np.concatenate(codes) if codes else np.empty(0, np.int64), tuple(places))
+                new_codes[code] = code_of.setdefault(part.categories[code], len(code_of))
+            codes.append(new_codes[part.codes])
+        return cls(np.concatenate(codes) if codes else np.empty(0, np.int64), tuple(code_of))
 
     @classmethod
     def constant(cls, value: T, rows: int) -> Categorical[T]:
-        """`rows` times the same value, which takes no memory a row."""
+        """Return a column with the same value in each of `rows` rows, stored once."""
         return cls(constant(np.int64(0), rows), (value,))
 
     @classmethod
     def missing(cls, rows: int) -> Categorical[T]:
-        """`rows` times N/A, which takes no memory a row."""
+        """Return a column with N/A in each of `rows` rows, stored once."""
         return cls(constant(np.int64(MISSING_CODE), rows), ())
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.int32]) -> Categorical[T]:
-        """The same column with only `rows`, in their order."""
+        """Return the column with only `rows`, in that order."""
         return Categorical(self.codes[rows], self.categories)
 
     def mapped(self, function: Callable[[T], U | None]) -> Categorical[U]:
-        """The column of `function(value)`; called once for each distinct value."""
-        words = Categorical.of([function(word) for word in self.categories])
-        codes = np.append(words.codes, MISSING_CODE)  # so that -1 finds -1
-        return Categorical(codes[self.codes], words.categories)
+        """Return the column of `function(value)`, called once for each category."""
+        mapped = Categorical.of([function(category) for category in self.categories])
+        codes = np.append(mapped.codes, MISSING_CODE)  # code -1 finds the last entry, -1
+        return Categorical(codes[self.codes], mapped.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
-        """Shape (rows,): whether `holds` is true of a row's value, N/A being false.
+        """Return whether a condition holds for each row, shape (rows,); false for N/A.
 
-        `holds` gives one truth for each category, in their order.
+        `holds` has the result of the condition for each category, in order.
         """
-        truths = np.fromiter(holds, np.bool_, len(self.categories))
-        return np.append(truths, False)[self.codes]
+        results = np.fromiter(holds, np.bool_, len(self.categories))
+        return np.append(results, False)[self.codes]  # code -1 finds the last entry, False
 
     def ranks(self, *, natural: bool = False) -> NDArray[np.float64]:
-        """Shape (rows,): each value's rank among the sorted categories, NaN for N/A.
+        """Return the rank of each value among the sorted categories, shape (rows,); NaN for N/A.
 
-        Numbers come before texts. With `natural`, digits within texts count as numbers: conv2
+        Numbers come before texts. With `natural`, digits in texts are ordered as numbers: conv2
         comes before conv10.
         """
-        as_key = _natural if natural else _plain
-        keys: list[Any] = [as_key(category) for category in self.categories]
+        sort_key = _natural_sort_key if natural else _plain_sort_key
+        keys: list[Any] = [sort_key(category) for category in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         rank = np.full(len(order) + 1, np.nan)
         rank[order] = np.arange(len(order))
         return rank[self.codes]
 
     def values(self) -> NDArray[Any]:
-        """Shape (rows,), dtype object: the values themselves, None for N/A."""
-        words = np.empty(len(self.categories) + 1, dtype=object)
-        for place, word in enumerate(self.categories):  # one by one: words may be tuples
-            words[place] = word
-        return words[self.codes]
+        """Return the values themselves, shape (rows,), dtype object; None for N/A."""
+        values = np.empty(len(self.categories) + 1, dtype=object)
+        # one by one, because NumPy would turn a list of tuples into a table
+        for code, category in enumerate(self.categories):
+            values[code] = category
+        return values[self.codes]
 
 
 def _unpickled(codes: NDArray[np.int64], size: int | None, categories: Any) -> Categorical[Any]:
     return Categorical(unpacked(codes, size), categories)
 
 
-def _plain(value: Any) -> Any:
+def _plain_sort_key(value: Any) -> Any:
     return isinstance(value, str), value
 
 
-def _natural(value: Any) -> Any:
-    """Every other part of a text is digits, so that parts of one kind are compared."""
+def _natural_sort_key(value: Any) -> Any:
     if not isinstance(value, str):
         return False, value
+    # Texts and digits alternate, so that two keys compare texts with texts, digits with digits.
     parts = re.split(r"([0-9]+)", value)
-    return True, [_digits(part) if n % 2 else (0, part) for n, part in enumerate(parts)], value
+    keys = [_digits_sort_key(part) if n % 2 else (0, part) for n, part in enumerate(parts)]
+    return True, keys, value
 
 
-def _digits(text: str) -> tuple[int, str]:
-    """What digits are sorted by: the longer number is larger, however long (`int` has a limit)."""
+def _digits_sort_key(text: str) -> tuple[int, str]:
+    """Return a key that sorts digits as numbers, also those too long for `int`."""
     significant = text.lstrip("0")
     return len(significant), significant

@@ -1,4 +1,4 @@
-"""Finds inconsistencies between the tables of a profile, which are mistakes of its reader."""
+"""Finds inconsistencies between the tables of a profile, which are bugs of its reader."""
 
 from __future__ import annotations
 
@@ -34,47 +34,50 @@ if TYPE_CHECKING:
 
 
 def problems(profile: Profile) -> Iterator[str]:
-    """What is inconsistent, a sentence each, the most basic first."""
-    lengths = list(_lengths(profile))
-    yield from lengths
-    if lengths:  # the other checks need columns of equal length
+    """Yield a sentence for each inconsistency, the most basic ones first."""
+    # Every loaded profile is checked, so the checks must be cheap: see `_distinct`.
+    wrong_lengths = list(_check_lengths(profile))
+    yield from wrong_lengths
+    if wrong_lengths:  # the other checks need columns of equal length
         return
-    yield from _on_operators(profile)
-    yield from _on_words(profile)
-    yield from _on_runs(profile)
-    yield from _on_executions(profile)
-    yield from _on_other_tables(profile)
+    yield from _check_operators(profile)
+    yield from _check_origin_and_tracks(profile)
+    yield from _check_runs(profile)
+    yield from _check_executions(profile)
+    yield from _check_optional_tables(profile)
 
 
-def _lengths(profile: Profile) -> Iterator[str]:
+def _check_lengths(profile: Profile) -> Iterator[str]:
     for table in ("operators", "executions", "tensors", "uses", "dependencies", "allocations"):
-        rows = getattr(profile, table)
-        if rows is None:
+        content = getattr(profile, table)
+        if content is None:
             continue
-        columns = {one.name: getattr(rows, one.name) for one in fields(rows)}
+        columns = {field.name: getattr(content, field.name) for field in fields(content)}
         optional = columns.pop("optional", {})
         for name, values in (*columns.items(), *optional.items()):
-            if isinstance(values, np.ndarray | Categorical) and len(values) != len(rows):
-                yield f"{table}: {name} has {counted(len(values), 'value')} for {len(rows)} rows"
+            if isinstance(values, np.ndarray | Categorical) and len(values) != len(content):
+                length = counted(len(values), "value")
+                yield f"{table}: {name} has {length} for {len(content)} rows"
 
 
-def _on_operators(profile: Profile) -> Iterator[str]:
+def _check_operators(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     key = operators.key
     ascending = np.sort(key.codes if isinstance(key, Categorical) else key)
     distinct = int((ascending[1:] != ascending[:-1]).sum()) + 1 if len(key) else 0
+    # joined files may use a key twice, and split operators have a row for each value
     if distinct != len(operators) and len(profile.processes) == 1 and not profile.split_by:
         yield f"operators: {len(operators)} rows have {distinct} distinct keys"
-    yield from _on_categories(profile)
+    yield from _check_categories(profile)
     for name in ("computation", "memory"):
         if _is_negative_or_infinite(getattr(operators, name)):
             yield f"operators: {name} is negative or infinite"
-    both = operators.not_loaded & operators.optional.keys()
-    if both:
-        yield f"operators: {min(both)} is loaded and not loaded"
+    loaded = operators.not_loaded & operators.optional.keys()
+    if loaded:
+        yield f"operators: {min(loaded)} is loaded, but also listed as not loaded"
 
 
-def _on_categories(profile: Profile) -> Iterator[str]:
+def _check_categories(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     for name, known in (
         ("category", CATEGORIES),
@@ -82,16 +85,16 @@ def _on_categories(profile: Profile) -> Iterator[str]:
         ("computation_source", (MEASURED, DERIVED)),
         ("memory_source", (MEASURED, DERIVED)),
     ):
-        yield from _unknown(f"operators: {name}", getattr(operators, name).categories, known)
+        yield from _check_values(f"operators: {name}", getattr(operators, name).categories, known)
     for name, values in (("name", operators.name), ("level", operators.level)):
-        if (_once(values.codes) < 0).any():
+        if (_distinct(values.codes) < 0).any():
             yield f"operators: {name} is N/A"
 
 
-def _on_executions(profile: Profile) -> Iterator[str]:
+def _check_executions(profile: Profile) -> Iterator[str]:
     executions = profile.executions
     rows = len(executions)
-    found = [
+    wrong_references = [
         problem
         for name, size, least in (
             ("operator", len(profile), 0),
@@ -100,85 +103,90 @@ def _on_executions(profile: Profile) -> Iterator[str]:
             ("parent", rows, -1),
             ("launched_by", rows, -1),
         )
-        for problem in _references("executions", name, getattr(executions, name), size, least=least)
+        for problem in _check_references(
+            f"executions: {name}", getattr(executions, name), size, least=least
+        )
     ]
-    yield from found
+    yield from wrong_references
     for name in ("duration_s", "self_s", "first_kernel_s"):
         if _is_negative_or_infinite(getattr(executions, name)):
             yield f"executions: {name} is negative or infinite"
-    if (_once(executions.calls) < 0).any():
+    if (_distinct(executions.calls) < 0).any():
         yield "executions: calls is negative"
-    if not found and executions.nest:
+    if not wrong_references and executions.nest:  # wrong indices cannot be followed
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-        if _has_circle(up):
-            yield "executions: one ran inside itself, or launched itself"
+        if _has_cycle(up):
+            yield "executions: an execution is its own ancestor through parent or launched_by"
     if profile.origin.times == ABSENT and rows:
-        yield "executions: there are some, though the profile has no times"
+        yield f"executions: there are {rows}, but the origin says that times are absent"
 
 
-def _on_words(profile: Profile) -> Iterator[str]:
-    """Words that are not of the few that have a meaning."""
-    yield from _unknown("origin: times", [profile.origin.times], (EACH, MEAN, ABSENT))
-    yield from _unknown("tracks: side", [one.side for one in profile.tracks], (DEVICE, HOST))
-    yield from _unknown(
-        "tracks: together", [one.together for one in profile.tracks], ("sum", "max")
-    )
+def _check_origin_and_tracks(profile: Profile) -> Iterator[str]:
+    yield from _check_values("origin: times", [profile.origin.times], (EACH, MEAN, ABSENT))
+    sides = [track.side for track in profile.tracks]
+    yield from _check_values("tracks: side", sides, (DEVICE, HOST))
+    rules = [track.together for track in profile.tracks]
+    yield from _check_values("tracks: together", rules, ("sum", "max"))
 
 
-def _unknown(what: str, words: Iterable[str], known: Sequence[str]) -> Iterator[str]:
-    strange = set(words) - set(known)
-    if strange:
-        yield f"{what} {min(strange)!r} is not one of {', '.join(known)}"
+def _check_values(subject: str, values: Iterable[str], allowed: Sequence[str]) -> Iterator[str]:
+    wrong = set(values) - set(allowed)
+    if wrong:
+        yield f"{subject} {min(wrong)!r} is not one of {', '.join(allowed)}"
 
 
-def _on_runs(profile: Profile) -> Iterator[str]:
+def _check_runs(profile: Profile) -> Iterator[str]:
+    processes = len(profile.processes)
     if not profile.runs:
-        yield "runs: there is none"
+        yield "runs: the profile has no run"
     for index, run in enumerate(profile.runs):
-        if not 0 <= run.process < len(profile.processes):
-            yield f"runs: run {index} is of process {run.process} of {len(profile.processes)}"
+        if not 0 <= run.process < processes:
+            has = counted(processes, "process", "processes")
+            yield f"runs: run {index} refers to process {run.process}, but the profile has {has}"
 
 
-def _on_other_tables(profile: Profile) -> Iterator[str]:
-    rows = len(profile.executions)
-    if profile.uses is not None:
+def _check_optional_tables(profile: Profile) -> Iterator[str]:
+    operators, executions = len(profile), len(profile.executions)
+    uses, dependencies, allocations = profile.uses, profile.dependencies, profile.allocations
+    if uses is not None:
         tensors = 0 if profile.tensors is None else len(profile.tensors)
-        yield from _references("uses", "operator", profile.uses.operator, len(profile), least=0)
-        yield from _references("uses", "tensor", profile.uses.tensor, tensors, least=0)
-    if profile.dependencies is not None:
-        yield from _references("dependencies", "before", profile.dependencies.before, rows, least=0)
-        yield from _references("dependencies", "after", profile.dependencies.after, rows, least=0)
-    if profile.allocations is not None:
-        found = profile.allocations.execution
-        yield from _references("allocations", "execution", found, rows, least=-1)
+        yield from _check_references("uses: operator", uses.operator, operators, least=0)
+        yield from _check_references("uses: tensor", uses.tensor, tensors, least=0)
+    if dependencies is not None:
+        for name, rows in (("before", dependencies.before), ("after", dependencies.after)):
+            yield from _check_references(f"dependencies: {name}", rows, executions, least=0)
+    if allocations is not None:
+        rows = allocations.execution
+        yield from _check_references("allocations: execution", rows, executions, least=-1)
 
 
-def _references(
-    table: str, column: str, indices: NDArray[np.int32], size: int, *, least: int
+def _check_references(
+    column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
-    indices = _once(indices)
+    """Check indices into a table of `size` rows. A `least` of -1 allows -1, which means none."""
+    indices = _distinct(indices)
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (
-            f"{table}: {column} is from {indices.min()} to {indices.max()}, "
-            f"and there are {size} such rows"
+            f"{column} has indices from {indices.min()} to {indices.max()}, "
+            f"but its table has {counted(size, 'row')}"
         )
 
 
 def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
-    """Whether one of them is; NaN is neither."""
-    values = _once(values)
+    """Return whether some value is negative or infinite. NaN is allowed."""
+    values = _distinct(values)
     least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
     return bool(least < 0 or largest == np.inf)
 
 
-def _once(values: NDArray[Any]) -> NDArray[Any]:
-    """The first of `values`, if it is stored once for all rows; otherwise all."""
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return one value of a constant column, which is enough to check it; otherwise all values."""
     return values[:1] if is_constant(values) else values
 
 
-def _has_circle(parent: Any) -> bool:
-    """Whether some execution is its own ancestor: then its ancestors never end."""
-    ancestor = np.append(parent, -1)  # -1 finds the last, which is -1
-    for _ in range(len(parent).bit_length()):  # each step doubles the distance
+def _has_cycle(parent: Any) -> bool:
+    """Return whether some execution is its own ancestor: then its ancestors never end."""
+    ancestor = np.append(parent, -1)  # index -1 finds the last entry, -1
+    for _ in range(len(parent).bit_length()):  # each pass doubles the distance
         ancestor = ancestor[ancestor]
     return bool((ancestor >= 0).any())

@@ -1,4 +1,4 @@
-"""The formulas of the columns that need only a profile; `columns.py` declares them."""
+"""The formulas of the columns that `column_registry.py` declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.splitting import of_tracks
+from profile_analyze.model.splitting import track_values
 from profile_analyze.model.terms import ABSENT, DEVICE
 
 if TYPE_CHECKING:
@@ -56,11 +56,14 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
 
 
 def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Values]:
-    """The work of one call times the calls in a run; that of one call if there are no times."""
+    """Return a formula for the work of all calls in a run.
+
+    In a profile without times, such as a static model, it is the work of one call.
+    """
 
     def formula(rows: OperatorRows) -> Floats:
         per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
-        if rows.profile.origin.times == ABSENT:
+        if rows.profile.origin.times == ABSENT:  # there are no calls to multiply by
             return per_call
         with np.errstate(all="ignore"):
             return finite(per_call * rows.profile.calls())
@@ -69,7 +72,7 @@ def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Va
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
-    """Work per second of running. A wait time does no work: there the rate is N/A."""
+    """Return a formula for work per second; N/A for a wait time, which does no work."""
 
     def formula(rows: OperatorRows) -> Floats:
         if not rows.measure.is_run_time:
@@ -92,39 +95,41 @@ def _optional(name: str) -> Callable[[OperatorRows], Values]:
 
 def _input_dtype(rows: OperatorRows) -> Categorical[str]:
     def text(dtypes: tuple[str | None, ...]) -> str | None:
-        known = dict.fromkeys(filter(None, dtypes))
+        known = dict.fromkeys(filter(None, dtypes))  # distinct, in order
         return ", ".join([*known, *["N/A"] * (None in dtypes)]) if known else None
 
     return rows.profile.operators.categorical("input_dtypes").mapped(text)
 
 
-def _split(key: str) -> Callable[[OperatorRows], Values]:
+def _split_key(key: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Categorical[Any]:
         return rows.profile.split_by[key]
 
     return formula
 
 
-def _tracks(key: str) -> Callable[[OperatorRows], Values]:
-    """Where each operator ran, or the value by which its row is split.
+def _track_key(key: str) -> Callable[[OperatorRows], Values]:
+    """Return a formula for the tracks, devices and the like that each operator ran on.
 
-    For operators that only the baseline has, the baseline says where they ran.
+    If rows are split by the key, it is the value of each row.
     """
 
     def formula(rows: OperatorRows) -> Categorical[Any]:
         if key in rows.profile.split_by:
             return rows.profile.split_by[key]
         side = side_of(rows.profile, rows.measure) if key == "track" else DEVICE
-        own = of_tracks(rows.profile, key, side)
+        in_profile = track_values(rows.profile, key, side)
         if rows.comparison is None:
-            return own
-        others = of_tracks(rows.comparison.base, key, side)
-        both = zip(own.values().tolist(), others.values().tolist(), strict=True)
-        return Categorical.of([ours or theirs for ours, theirs in both])
+            return in_profile
+        # operators that only the baseline has ran on the tracks of the baseline
+        in_base = track_values(rows.comparison.base, key, side)
+        pairs = zip(in_profile.values().tolist(), in_base.values().tolist(), strict=True)
+        return Categorical.of([value or base_value for value, base_value in pairs])
 
     return formula
 
 
+# A test checks that each declared column has exactly the formulas that its rules ask for.
 FORMULAS: Final = Formulas(
     of_rows={
         "runs": _runs,
@@ -157,9 +162,9 @@ FORMULAS: Final = Formulas(
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),
         "input_dtype": _input_dtype,
-        **{key: _tracks(key) for key in ("device", "track", "stream", "rank")},
+        **{key: _track_key(key) for key in ("device", "track", "stream", "rank")},
         "parameters": _optional("parameters"),
-        **{key: _split(key) for key in ("file", "run", "step", "phase")},
+        **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },
     of_groups={"count": _count},
 )

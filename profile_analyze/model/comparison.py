@@ -1,4 +1,4 @@
-"""A profile and its baseline: which operators are the same, and the times of both."""
+"""Matches the operators of a profile with those of its baseline."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
 }
-"""The steps of each way to match. A step has the name of its matches, and the columns in which
-matched operators agree. It looks only at operators that earlier steps did not match."""
+"""The steps of each way to match. A step is the name of its matches, followed by the columns that
+must be equal. A later step looks only at operators that are not matched yet."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
-"""The optional columns that are needed to match."""
+"""The optional columns that matching needs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """A profile and its baseline, operator by operator.
+    """A profile and its baseline, with the same rows.
 
-    Both have the same rows: first the operators of the profile, then those that only the baseline
-    has. Of the latter, `profile` has the baseline's name, type and shapes, but no times,
-    computation or memory.
+    First come the operators of the profile, then the operators that only the baseline has. In
+    `profile`, the latter have names, types and shapes, but no times, computation or memory.
     """
 
     profile: Profile
     base: Profile
     match: Categorical[str]
-    """Shape (operators,): how the two were matched, `name` or `structure`; `added` if only the
-    profile has the operator, `removed` if only the baseline has it."""
+    """Shape (operators,): how each operator was matched, `name` or `structure`; `added` if only
+    the profile has it, `removed` if only the baseline has it."""
     base_operators: int
+    """How many operators the baseline has."""
     notes: tuple[str, ...]
     """Notes on the baseline and on the matching, a sentence each."""
     drift_corrected: bool = False
-    """Whether changes of all operators at once were removed: see `analysis.drift`."""
+    """Whether the drift between runs was divided out: see `analysis.drift`."""
 
     def __repr__(self) -> str:
         return f"Comparison({self.profile!r}, base={self.base.file!r})"
@@ -67,7 +67,10 @@ class Comparison:
         return int(self.on_sides()[0].sum())
 
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Shape (operators,) each: whether the profile has it, whether the baseline has it."""
+        """Return whether the profile has each operator, and whether the baseline has it.
+
+        Both arrays have shape (operators,).
+        """
         categories = self.match.categories
         return (
             self.match.where(how != REMOVED for how in categories),
@@ -80,12 +83,15 @@ def compare(
 ) -> Comparison:
     """Compare `profile` with the baseline `base`, matched by one of `MATCHES`.
 
-    Both are taken at the same level: see `at_level`. `auto` matches operators with the same name
-    and type. It then matches the rest by type, shapes and parameters, in the order of execution.
-    `name` and `structure` do only one of the two.
+    - `name`: operators with the same name and type match.
+    - `structure`: operators with the same type, shapes and parameters match, in the order of
+      execution.
+    - `auto`: by name, then the rest by structure.
+
+    Both profiles are compared at the same level: see `at_level`.
 
     Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
-    and if they have no level in common, or not this one.
+    or if the profiles do not both have the level.
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
@@ -94,19 +100,17 @@ def compare(
     base_row_of, how = _matched(profile, base, MATCHES[match])
     in_base = base_row_of >= 0
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])
-    row_of_base = np.empty(len(base), np.int32)
-    row_of_base[base_row_of[in_base]] = np.flatnonzero(in_base)
-    row_of_base[removed] = np.arange(len(profile), len(profile) + len(removed))
-    nothing = np.full(len(removed), np.nan)  # the profile does none of their work
-    of_removed = replace(base.operators.take(removed), computation=nothing, memory=nothing)
-    operators = Operators.concatenated([profile.operators, of_removed])
-    executions = base.executions
+    # Both sides get the same rows, so the executions of the baseline must refer to new rows.
+    new_row = np.empty(len(base), np.int32)
+    new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
+    new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
+    no_work = np.full(len(removed), np.nan)
+    only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
+    operators = Operators.concatenated([profile.operators, only_in_base])
+    base_executions = base.executions.changed(operator=new_row[base.executions.operator])
     comparison = Comparison(
         profile=profile.changed(operators=operators),
-        base=base.changed(
-            operators=operators,
-            executions=executions.changed(operator=row_of_base[executions.operator]),
-        ),
+        base=base.changed(operators=operators, executions=base_executions),
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_operators=len(base),
         notes=(),
@@ -115,57 +119,60 @@ def compare(
 
 
 def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
-    """The comparison with a row for each operator and each value of `keys`: `splitting.split`.
+    """Return the comparison with a row for each operator and value of `keys`: see `split`.
 
-    A row with executions on one side only is added or removed.
+    A row with executions on only one side is `added` or `removed`.
     """
     (profile, base), former_row = split_alike([comparison.profile, comparison.base], keys)
     if profile is comparison.profile:
         return comparison
-    is_new, in_base = (_has_executions(one) for one in (profile, base))
+    in_profile, in_base = (_has_executions(side) for side in (profile, base))
     former = comparison.match.take(former_row).values()
-    match = np.where(is_new & in_base, former, np.where(is_new, ADDED, REMOVED))
+    match = np.where(in_profile & in_base, former, np.where(in_profile, ADDED, REMOVED))
     return replace(comparison, profile=profile, base=base, match=Categorical.of(match.tolist()))
 
 
 def _has_executions(profile: Profile) -> NDArray[np.bool_]:
-    """Shape (operators,): whether each ran at all."""
-    found = np.zeros(len(profile), np.bool_)
-    found[profile.executions.operator] = True
-    return found
+    """Return whether each operator ran at all, shape (operators,)."""
+    ran = np.zeros(len(profile), np.bool_)
+    ran[profile.executions.operator] = True
+    return ran
 
 
 def _matched(
     profile: Profile, base: Profile, steps: Sequence[tuple[str, ...]]
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """Shape (operators of `profile`,): the row in `base`, or -1; and how each was matched."""
+    """Return the row in `base` of each operator of `profile`, or -1, and how it was matched."""
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
-    left, base_left = np.arange(len(profile)), np.arange(len(base))
-    for word, *columns in steps:
+    rest, base_rest = np.arange(len(profile)), np.arange(len(base))
+    for step, *columns in steps:
         if "in_shapes" in columns and not _have_shapes(profile, base):
-            continue  # everything of one type would look the same
-        known = _places(base, base_left, columns)
-        found = [known.get(key, -1) for key in _places(profile, left, columns)]
-        rows = np.array(found, np.int64)
-        hit = rows >= 0
-        base_row_of[left[hit]] = rows[hit]
-        for row in left[hit].tolist():
-            how[row] = word
-        left = left[~hit]
-        base_left = np.setdiff1d(base_left, rows[hit])
+            continue  # without shapes, all operators of one type would look the same
+        base_rows = _rows_by_identity(base, base_rest, columns)
+        identities_of_rest = _rows_by_identity(profile, rest, columns)
+        rows = np.array([base_rows.get(one, -1) for one in identities_of_rest], np.int64)
+        is_match = rows >= 0
+        base_row_of[rest[is_match]] = rows[is_match]
+        for row in rest[is_match].tolist():
+            how[row] = step
+        rest = rest[~is_match]
+        base_rest = np.setdiff1d(base_rest, rows[is_match])
     return base_row_of, how
 
 
 def _have_shapes(*profiles: Profile) -> bool:
-    """Whether all formats have shapes. A profile that was loaded without them is an error later."""
+    """Return whether all formats have shapes.
+
+    Shapes that a format has, but that were not loaded, raise an error when they are needed.
+    """
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
 
 
-def _places(
+def _rows_by_identity(
     profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
 ) -> dict[tuple[Any, ...], int]:
-    """The row of each operator among `rows`, by its identity in `columns`."""
+    """Return the row of each operator among `rows`, by its identity in `columns`."""
     keys = identities(profile, columns, rows)
     return dict(zip(keys, rows.tolist(), strict=True))
 
@@ -178,15 +185,15 @@ def _notes_on(comparison: Comparison) -> Iterator[str]:
     shared = set(comparison.profile.processes) & set(comparison.base.processes)
     if shared:
         yield f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}"
-    ours, theirs = comparison.profile.origin.format, comparison.base.origin.format
-    if ours != theirs:
+    new_format, base_format = comparison.profile.origin.format, comparison.base.origin.format
+    if new_format != base_format:
         yield (
-            f"the two sides are of different formats, {ours} and {theirs}: their times may differ "
-            "in kind"
+            f"the two sides are of different formats, {new_format} and {base_format}: their times "
+            "may differ in kind"
         )
-    is_new, in_base = comparison.on_sides()
-    both = int((is_new & in_base).sum())
-    added, removed = int((~in_base).sum()), int((~is_new).sum())
+    in_profile, in_base = comparison.on_sides()
+    both = int((in_profile & in_base).sum())
+    added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if not both:
         yield (
             "no operator of the base was matched, so that all are added or removed: these are "

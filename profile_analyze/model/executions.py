@@ -1,4 +1,4 @@
-"""When operators ran: executions on tracks, in runs that belong to processes."""
+"""The table of executions, and the tracks and runs that it refers to."""
 
 from __future__ import annotations
 
@@ -28,38 +28,39 @@ if TYPE_CHECKING:
 
 
 class Track(NamedTuple):
-    """Where executions happen one after another, or nested: a thread, a stream."""
+    """A place where executions happen one after another, or nested, such as a thread or stream."""
 
     name: str
     side: Side = DEVICE
-    """In a profile without any device event the CPU's threads are device tracks."""
+    """`device` or `host`. In a profile of a CPU, without any device event, the threads are device
+    tracks."""
     device: str | None = None
     """The device that the track belongs to."""
     kind: str = "track"
-    """What such tracks are called, in the singular: `thread`, `stream`."""
+    """The singular noun for such tracks, such as `thread` or `stream`."""
     process: str | None = None
-    """The process that the file says the track belongs to."""
+    """The name of the track's process in the file."""
     rank: int | None = None
     """The rank of that process in a distributed job."""
     clock: str = ""
     """Start times can only be compared between tracks with the same clock."""
     resolution_s: float = 0.0
-    """The resolution of the clock: shorter times are meaningless. 0 if it is not known."""
+    """The resolution of the clock, below which times are meaningless. 0 if it is unknown."""
     together: Literal["sum", "max"] = "sum"
-    """How the times of an operator on several such tracks become one: added, or the largest,
-    because the tracks worked on it at the same time."""
+    """How the times of an operator on several such tracks are combined: their sum, or the largest,
+    for tracks that work on the operator at the same time."""
 
 
 class Run(NamedTuple):
     """One iteration of the network."""
 
     process: int = 0
-    """Index of the process in `Profile.processes`. Statistics count processes."""
+    """The index of the process in `Profile.processes`. Statistics count processes."""
     step: int | None = None
     """The number that the file gives the iteration."""
     label: str | None = None
     wall_s: float = float("nan")
-    """From its start to its end, where the file says so."""
+    """The seconds from start to end; NaN if the file does not say."""
 
 
 _INTEGERS: Final[Mapping[str, int]] = {
@@ -69,48 +70,48 @@ _INTEGERS: Final[Mapping[str, int]] = {
     "parent": -1,
     "launched_by": -1,
 }
-"""The columns of integers that may be left out, with their defaults."""
+"""The integer columns that may be left out, with their defaults."""
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
-    """Counts may be large; rows of tables are not."""
+    # 32 bits are enough for rows of tables, and halve their memory
     return np.int64 if name == "calls" else np.int32
 
 
 _TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s")
-"""The columns of times that may be left out. They are then N/A."""
+"""The columns of times that may be left out, and are then N/A."""
 
 PARENTS: Final = ("parent", "launched_by")
-"""The columns that refer to other rows of this table."""
+"""The columns that refer to other rows of the table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Executions:
-    """One row for each time that an operator ran on a track, or for a reported average of many.
+    """The table of executions: a row for each call of an operator on a track.
 
-    All columns have shape (executions,); times are in seconds, NaN is N/A. A column that is the
-    same in all rows is stored once.
+    A row may also be a reported average of many calls. All columns have shape (executions,). Times
+    are in seconds, and NaN is N/A. A column with the same value in all rows is stored once.
     """
 
     operator: Rows
     """The operator's row in `Profile.operators`."""
     duration_s: Floats
-    """The time of all its calls, including the executions nested inside."""
+    """The time of all calls of the row, including the executions nested inside."""
     run: Rows
-    """Index in `Profile.runs`."""
+    """The index in `Profile.runs`."""
     track: Rows
-    """Index in `Profile.tracks`."""
+    """The index in `Profile.tracks`."""
     start_s: Floats
-    """When it began, on the track's clock; N/A in a format without positions in time."""
+    """The start on the track's clock; N/A if the format has no start times."""
     self_s: Floats
     """The duration without the executions nested inside on the same track, if the file has it.
     Otherwise `model.levels` computes it from `parent`."""
     first_kernel_s: Floats
     """The time from the start to the first kernel."""
     submitted_s: Floats
-    """When the host call that launched it ended, on the clock of `start_s`."""
+    """The end of the host call that launched the execution, on the clock of `start_s`."""
     calls: NDArray[np.int64]
-    """How many calls the row stands for; `duration_s` covers all of them."""
+    """The number of calls in the row."""
     parent: Rows
     """The row of the execution that this one ran inside, or -1."""
     launched_by: Rows
@@ -130,35 +131,34 @@ class Executions:
         phase: Categorical[str] | None = None,
         **columns: ArrayLike,
     ) -> Executions:
-        """Make executions from some columns.
+        """Return executions with some columns, and defaults for all others.
 
-        By default all executions are one call each, in the first run, on the first track, without
-        start times, and not nested.
+        By default each row is one call, in the first run, on the first track, without start times,
+        and not nested.
         """
         operators = np.asarray(operator, np.int32)
         rows = len(operators)
-        found: dict[str, Any] = {
-            name: np.asarray(columns.pop(name), _type_of(name))
-            if name in columns
-            else constant(_type_of(name)(default), rows)
-            for name, default in _INTEGERS.items()
+        defaults: dict[str, Any] = {
+            **{name: _type_of(name)(default) for name, default in _INTEGERS.items()},
+            **dict.fromkeys(_TIMES, np.float64(np.nan)),
         }
-        for name in _TIMES:
-            found[name] = (
-                np.asarray(columns.pop(name), np.float64)
-                if name in columns
-                else constant(np.float64(np.nan), rows)
-            )
+        filled = {
+            name: np.asarray(columns.pop(name), default.dtype)
+            if name in columns
+            else constant(default, rows)
+            for name, default in defaults.items()
+        }
         if columns:
             raise TypeError(f"executions have no columns {', '.join(columns)}")
         return cls(
             operator=operators,
             duration_s=np.asarray(duration_s, np.float64),
             phase=Categorical.missing(rows) if phase is None else phase,
-            **found,
+            **filled,
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
+        # pickle would write each constant in full, and worker processes send many executions
         arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
         return _unpickled, (arrays, self.phase)
 
@@ -170,18 +170,18 @@ class Executions:
 
     @property
     def nest(self) -> bool:
-        """Whether some execution ran inside another, or was launched by one."""
+        """Whether some execution ran inside another one, or was launched by one."""
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
     def changed(self, **columns: Any) -> Executions:
-        """A copy with some columns replaced."""
+        """Return a copy with some columns replaced."""
         return replace(self, **columns)
 
     def take(self, rows: NDArray[np.int64]) -> Executions:
-        """The executions `rows`, in that order. References to any others become -1."""
+        """Return only `rows`, in that order. References to other rows become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
-        if self.nest:
-            new_row = np.full(len(self) + 1, -1, np.int32)  # -1 finds the last entry, -1
+        if self.nest:  # otherwise there are no references to renumber
+            new_row = np.full(len(self) + 1, -1, np.int32)  # index -1 finds the last entry, -1
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
                 columns[name] = new_row[columns[name]]
@@ -189,18 +189,16 @@ class Executions:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Executions]) -> Executions:
-        """The executions of all `parts`, one after the other."""
-        columns = {name: _joined([getattr(part, name) for part in parts]) for name in _NAMES}
-        before = np.cumsum([0, *map(len, parts)])
-        for name in PARENTS:
-            if any((getattr(part, name) >= 0).any() for part in parts):
-                columns[name] = np.concatenate(
-                    [
-                        np.where(rows >= 0, rows + first, -1)
-                        for part, first in zip(parts, before[:-1].tolist(), strict=True)
-                        for rows in [getattr(part, name)]
-                    ]
-                ).astype(np.int32)
+        """Return the executions of all `parts`, one part after the other."""
+        columns = {name: _concatenated([getattr(part, name) for part in parts]) for name in _NAMES}
+        first_row = np.cumsum([0, *map(len, parts)])[:-1].tolist()
+        for name in PARENTS:  # references count from the first row of their part
+            if (columns[name] >= 0).any():
+                shifted = [
+                    np.where(getattr(part, name) >= 0, getattr(part, name) + first, -1)
+                    for part, first in zip(parts, first_row, strict=True)
+                ]
+                columns[name] = np.concatenate(shifted).astype(np.int32)
         return cls(**columns)
 
 
@@ -220,7 +218,8 @@ def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
     return values[rows]
 
 
-def _joined(columns: Sequence[Any]) -> Any:
+def _concatenated(columns: Sequence[Any]) -> Any:
+    """Return the values of all `columns`. Equal constants stay one constant."""
     if isinstance(columns[0], Categorical):
         rows = sum(map(len, columns))
         is_known = any(column.categories for column in columns)
@@ -231,5 +230,5 @@ def _joined(columns: Sequence[Any]) -> Any:
     return np.concatenate(columns)
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(one == other or (one != one and other != other))  # noqa: PLR0124  # NaN
+def _same(value: Any, other: Any) -> bool:
+    return bool(value == other or (np.isnan(value) and np.isnan(other)))

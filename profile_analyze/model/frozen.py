@@ -1,4 +1,4 @@
-"""Arrays that cannot be changed, as frozen values hold them, and constant ones."""
+"""Read-only arrays, and arrays that store one constant for all rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ S = TypeVar("S", bound=np.generic)
 
 
 def freeze_arrays(value: Any) -> None:
-    """Forbid writing to the arrays that the data class `value` holds, for whoever gets them."""
+    """Make all arrays in the fields of the data class `value` read-only."""
     for name in value.__dataclass_fields__:
         inner = getattr(value, name)
         if isinstance(inner, np.ndarray):
@@ -21,29 +21,27 @@ def freeze_arrays(value: Any) -> None:
 
 
 def frozen(array: NDArray[S]) -> NDArray[S]:
-    """`array` itself, which is not to be written to any more."""
+    """Return `array` itself, made read-only."""
     array.flags.writeable = False
     return array
 
 
 def constant(value: S, size: int) -> NDArray[S]:
-    """Shape (size,): `size` times the same value, which is stored once.
-
-    `np.broadcast_to` makes the same, but takes several times as long, which tells for small files.
-    """
+    """Return an array of shape (size,) with the same value everywhere, stored once."""
+    # np.broadcast_to does the same, but takes several times as long: too long for small profiles
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))
 
 
 def is_constant(values: NDArray[Any]) -> bool:
-    """Whether the same value is stored once for all of `values`."""
+    """Return whether `values` has rows, and stores one value for all of them."""
     return len(values) > 0 and values.strides == (0,)
 
 
 def packed(values: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
-    """`values` for a pickle, which would have a copy of a constant for each row."""
+    """Return `values` for a pickle, and the size of a constant, which is stored once there too."""
     return (values[:1], len(values)) if is_constant(values) else (values, None)
 
 
 def unpacked(values: NDArray[Any], size: int | None) -> NDArray[Any]:
-    """What was packed."""
+    """Return the array that `packed` was called with."""
     return values if size is None else constant(values[0], size)

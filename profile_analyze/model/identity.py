@@ -1,4 +1,4 @@
-"""The identity of operators, by which several profiles are matched."""
+"""The identity of operators, by which the operators of several profiles are matched."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from profile_analyze.model.frozen import is_constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.terms import DEVICE
 
@@ -24,59 +25,62 @@ def identities(
     among: NDArray[np.int64] | None = None,
     part_of: NDArray[np.int64] | None = None,
 ) -> list[tuple[Any, ...]]:
-    """The identity of each operator, or of the rows `among`: its values in `columns`, and a number.
+    """Return the identity of each operator: its values in `columns`, followed by a number.
 
-    The number distinguishes operators with the same values, in the order of execution: 0 is the
-    first. Keys may differ between two builds of one graph, so they only order operators that start
-    at the same time. `part_of` (shape: operators) divides operators into parts, such as files. Each
-    part is numbered by itself.
+    The number distinguishes operators with the same values. It counts them from 0 in the order of
+    execution. Keys are not part of the identity, because two builds of one graph may have different
+    ones.
 
-    Raises `QueryError` if the profile was loaded without some of the columns.
+    `among` selects some rows of the operators. `part_of` (shape: operators) divides operators into
+    parts, such as files, which are numbered independently.
+
+    Raises `QueryError` if the profile was loaded without one of the columns.
     """
     rows = np.arange(len(profile)) if among is None else among
     values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
     parts = repeat(0) if part_of is None else part_of[rows].tolist()
-    in_parts = list(zip(parts, values))  # noqa: B905  # the parts may have no end
-    if len(set(in_parts)) == len(values):
+    values_in_part = list(zip(parts, values))  # noqa: B905  # `parts` may be endless
+    if len(set(values_in_part)) == len(values):  # as in most profiles: no order is needed
         return values
-    value_of = dict(zip(rows.tolist(), in_parts, strict=True))
-    seen: dict[tuple[Any, ...], int] = {}
-    found = {}
+    value_of = dict(zip(rows.tolist(), values_in_part, strict=True))
+    next_number: dict[tuple[Any, ...], int] = {}
+    identity_of = {}
     for row in in_order_of_execution(profile).tolist():
         if row in value_of:
             value = value_of[row]
-            number = seen.get(value, 0)
-            seen[value] = number + 1
-            found[row] = (*value[1][:-1], number)
-    return [found[row] for row in value_of]
+            number = next_number.get(value, 0)
+            next_number[value] = number + 1
+            identity_of[row] = (*value[1][:-1], number)
+    return [identity_of[row] for row in value_of]
 
 
 def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[Any]:
     operators = profile.operators
-    is_own = name in ("name", "type", "level", "scope")
-    column = getattr(operators, name) if is_own else operators.categorical(name)
-    categories = (*column.categories, None)
-    if column.codes.strides == (0,):  # the same value in each row
-        return repeat(categories[column.codes[0]], len(rows)) if len(rows) else iter(())
+    is_required = name in ("name", "type", "level", "scope")
+    column = getattr(operators, name) if is_required else operators.categorical(name)
+    categories = (*column.categories, None)  # code -1 finds the last entry, None
+    if is_constant(column.codes):
+        return repeat(categories[column.codes[0]], len(rows))
     return map(categories.__getitem__, column.codes[rows].tolist())
 
 
 def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
-    """Shape (operators,): the rows, in the order in which they started on the device.
+    """Return the rows of the operators in the order of their first start on the device.
 
-    The start in the first run of each operator counts. Operators that start together are in the
-    order of their keys. Those without a start come last.
+    The start in the first run of each operator counts. Operators that start at the same time are in
+    the order of their keys. Operators without a start come last.
     """
     executions = profile.executions
-    started = np.full(len(profile), np.inf)
-    known = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
-    known &= executions.run == _first_run(profile)[executions.operator]
-    np.minimum.at(started, executions.operator[known], executions.start_s[known])
-    return np.lexsort((profile.operators.key_ranks(), started))
+    first_start_s = np.full(len(profile), np.inf)
+    counts = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
+    # clocks of different runs cannot be compared
+    counts &= executions.run == _first_run(profile)[executions.operator]
+    np.minimum.at(first_start_s, executions.operator[counts], executions.start_s[counts])
+    return np.lexsort((profile.operators.key_ranks(), first_start_s))
 
 
 def _first_run(profile: Profile) -> NDArray[np.int64]:
-    """Shape (operators,): the first run in which each has an execution."""
+    """Return the first run with an execution of each operator, shape (operators,)."""
     first = np.full(len(profile), len(profile.runs))
     np.minimum.at(first, profile.executions.operator, profile.executions.run)
     return first

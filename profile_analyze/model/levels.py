@@ -1,4 +1,4 @@
-"""Chooses the rows: operators of one level, so that times add up and nothing counts twice.
+"""Selects the operators of one level as rows, so that times add up and nothing counts twice.
 
 | level | a row is | its time |
 |---|---|---|
@@ -7,9 +7,11 @@
 | module | a module or region | without the modules that ran inside it |
 | kernel | a kernel, as a device ran it | as recorded |
 
-Calls into the driver belong to the operator that made them. A kernel's device time belongs to the
-operator (or module) that launched it. So do the computation and memory of kernels and other
-executions below a row.
+A row owns what ran below it: calls into the driver, and the device time of the kernels that it
+launched. It also owns the computation and memory of all executions below it.
+
+In the code, a target is an execution of the level. The owner of an execution is the target to which
+its time and work belong.
 """
 
 from __future__ import annotations
@@ -51,65 +53,67 @@ if TYPE_CHECKING:
 
 _NONE: Final = -1
 
-_KINDS: Final = {KERNEL: "kernel", RUNTIME: "call into the driver", OPERATOR: "operator"}
-"""What may be outside of all rows of a level, and its name in notes."""
-
-_ADVICE: Final = {
-    KERNEL: "--level kernel has them",
-    RUNTIME: "no level has them",
-    OPERATOR: "--level operator has them",
+_OUTSIDE: Final = {
+    KERNEL: ("kernel", "--level kernel has them"),
+    RUNTIME: ("call into the driver", "no level has them"),
+    OPERATOR: ("operator", "--level operator has them"),
 }
+"""For each kind of execution that may have no owner: its noun, and the advice in a note."""
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
-    """The levels that a question about the profile may name, in the order of `terms.LEVELS`."""
+    """Return the levels that a question about the profile may name, in the order of `LEVELS`."""
     level = profile.operators.level
     used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
     if OPERATOR in used:
         is_target = _is_target(profile, OPERATOR)
+        # without nested operators, `top` would be the same as `operator`
         if (_targets_above(_up(profile.executions), is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
 
 def at_level(profile: Profile, level: str | None = None) -> Profile:
-    """The profile with the rows of one level; by default operators, or else the first level it has.
+    """Return the profile with the rows of one level. The default is the first of `levels_of`.
 
-    Raises `QueryError` if the profile has no such level, or has the rows of another one already.
+    Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """
     if profile.level is not None:
         if level in (None, profile.level):
             return profile
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
-    if level in (None, OPERATOR) and _is_flat(profile):
+    if level in (None, OPERATOR) and _is_flat(profile):  # fast, and true of most formats
         return profile
     known = levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
     if chosen not in known:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
-    if chosen == KERNEL:
+    if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
         return _rows_of(profile, profile.executions, KERNEL, profile.operators)
-    return _with_what_ran_inside(profile, chosen)
+    return _with_owned_executions(profile, chosen)
 
 
-def common_level(one: Profile, other: Profile) -> str | None:
-    """The first level that both profiles have; None if their rows need no level.
+def common_level(profile: Profile, other: Profile) -> str | None:
+    """Return the first level that both profiles have; None if no level has to be selected.
 
     Raises `QueryError` if there is no such level.
     """
-    if one.level == other.level and (one.level is not None or (_is_flat(one) and _is_flat(other))):
+    is_flat = _is_flat(profile) and _is_flat(other)
+    if profile.level == other.level and (profile.level is not None or is_flat):
         return None
-    levels = [(profile.level,) if profile.level else levels_of(profile) for profile in (one, other)]
-    for level in levels[0]:
-        if level in levels[1]:
+    levels, other_levels = (
+        (side.level,) if side.level else levels_of(side) for side in (profile, other)
+    )
+    for level in levels:
+        if level in other_levels:
             return level
-    ours, theirs = (", ".join(names) or "no level" for names in levels)
-    raise QueryError(f"level: the profiles have none in common: {ours}, and {theirs}")
+    names, other_names = (", ".join(found) or "no level" for found in (levels, other_levels))
+    raise QueryError(f"level: the profiles have none in common: {names}, and {other_names}")
 
 
 def _is_flat(profile: Profile) -> bool:
-    """Whether all rows are operators, without nested executions or times to leave out."""
+    """Return whether all rows are operators that are not nested, so that no level is needed."""
     if not len(profile):
         return True
     executions = profile.executions
@@ -117,15 +121,15 @@ def _is_flat(profile: Profile) -> bool:
     return profile.operators.level.categories == (OPERATOR,) and not is_nested
 
 
-def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
-    """The rows of the level with their own times, and the kernels launched inside them."""
+def _with_owned_executions(profile: Profile, level: str) -> Profile:
+    """Return the rows of a level with their own times and the kernels that they launched."""
     executions = profile.executions
     rows = np.arange(len(executions))
     is_target = _is_target(profile, MODULE if level == MODULE else OPERATOR)
     up = _up(executions)
     above = _targets_above(up, is_target)
     owner = np.where(is_target, rows, above)
-    if level == TOP:
+    if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
     is_own = is_target & (owner == rows)
     own_s = _without_nested(executions, is_target, above)
@@ -142,35 +146,35 @@ def _with_what_ran_inside(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_own, executions.calls, 0),  # a kernel is not a call
         phase=_own_or_of_owner(executions.phase, owner),
+        # nothing is nested any more, so that the result is flat
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_own), launched]))
-    operators = _with_work_inside(profile, up, owner, is_own)
-    found = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
-    notes = (*found.notes, *_on_what_is_outside(profile, owner, up, level))
-    return found.changed(level=level, notes=notes)
+    operators = _with_owned_work(profile, up, owner, is_own)
+    result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
+    notes = (*result.notes, *_notes_on_unowned(profile, owner, up, level))
+    return result.changed(level=level, notes=notes)
 
 
 def _is_target(profile: Profile, level: str) -> NDArray[np.bool_]:
-    """Shape (executions,): whether each is of an operator of that level."""
+    """Return whether the operator of each execution has that level, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
 
 
 def _up(executions: Executions) -> Indices:
-    """Shape (executions,): the execution that each ran inside, or that launched it, or -1."""
+    """Return the parent of each execution, or what launched it, or -1, shape (executions,)."""
     up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
     return up.astype(np.int64)
 
 
 def _targets_above(up: Indices, is_target: NDArray[np.bool_]) -> Indices:
-    """Shape (executions,): the innermost target that each ran inside of, or -1.
+    """Return the innermost target above each execution, or -1, shape (executions,).
 
-    A launched execution belongs to the target of the call that launched it. Each pass goes as far
-    up as all passes before together.
+    A kernel is below the call that launched it.
     """
     above = up.copy()
-    while True:
+    while True:  # each pass goes as far up as all earlier passes together
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
         if not len(undecided):
@@ -179,10 +183,10 @@ def _targets_above(up: Indices, is_target: NDArray[np.bool_]) -> Indices:
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:
-    """The last target that is reached from each owner by going up, or -1."""
+    """Return the outermost target above each owner, or the owner itself; -1 without an owner."""
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
-    while True:
+    while True:  # as in `_targets_above`
         further = outer[outer]
         if (further == outer).all():
             return np.where(owner >= 0, outer[owner], _NONE)
@@ -190,25 +194,26 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 
 
 def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above: Indices) -> Floats:
-    """Shape (executions,): the duration without the targets that ran inside, on the same track.
+    """Return the duration without the targets nested inside, on the same track.
 
-    The file's own `self_s` is used for executions without targets inside, where it is known.
+    The shape is (executions,). For executions without nested targets, the `self_s` of the file
+    counts, where it is known.
     """
     nested = np.flatnonzero(is_target & (above >= 0))
     nested = nested[executions.track[nested] == executions.track[above[nested]]]
-    given = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
+    recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
-        return given
+        return recorded
     inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
     has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
     # rounding may give slightly less than 0
-    return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), given)
+    return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), recorded)
 
 
 def _with_other_tracks(
     executions: Executions, is_target: NDArray[np.bool_], above: Indices, owner: Indices
 ) -> Floats:
-    """Shape (executions,): the duration with what ran inside on other tracks."""
+    """Return the duration including targets nested inside on other tracks, shape (executions,)."""
     nested = np.flatnonzero(is_target & (above >= 0))
     nested = nested[executions.track[nested] != executions.track[above[nested]]]
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
@@ -216,19 +221,19 @@ def _with_other_tracks(
 
 
 def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
-    """The values; an execution without one has that of its owner."""
+    """Return the values, with N/A replaced by the value of the owner."""
     if not values.categories:
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
     return Categorical(codes, values.categories)
 
 
-def _with_work_inside(
+def _with_owned_work(
     profile: Profile, up: Indices, owner: Indices, is_own: NDArray[np.bool_]
 ) -> Operators:
-    """The operators, including the computation and memory of what ran inside their executions.
+    """Return the operators with the computation and memory of the executions that they own.
 
-    Work counts once: if an execution and another inside it both state it, the inner one counts.
+    Work counts once: if an execution and another one inside both have it, the inner one counts.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
@@ -238,46 +243,52 @@ def _with_work_inside(
     for work in ("computation", "memory"):
         per_call: Floats = getattr(operators, work)
         is_known = ~np.isnan(per_call)[executions.operator]
-        counts = is_known & ~_has_inside(is_known, up) & (owner >= 0)
+        counts = is_known & ~_has_known_inside(is_known, up) & (owner >= 0)
         inside = counts & ~is_own
-        if not (inside.any() or (is_own & is_known & ~counts).any()):
+        superseded = is_own & is_known & ~counts  # the work inside counts instead
+        if not (inside.any() or superseded.any()):
             continue
         rows = np.flatnonzero(counts)
-        of_operator = executions.operator[owner[rows]]
+        owning_operator = executions.operator[owner[rows]]
         with np.errstate(all="ignore"):
             amounts = per_call[executions.operator[rows]] * executions.calls[rows]
-            sums = np.bincount(of_operator, amounts, minlength=len(operators)) / calls
-        sums[np.bincount(of_operator, minlength=len(operators)) == 0] = np.nan
+            sums = np.bincount(owning_operator, amounts, minlength=len(operators)) / calls
+        sums[np.bincount(owning_operator, minlength=len(operators)) == 0] = np.nan
+        # all other operators keep their values without rounding
         is_changed = np.zeros(len(operators), np.bool_)
         is_changed[executions.operator[owner[inside]]] = True
-        is_changed[executions.operator[is_own & is_known & ~counts]] = True
+        is_changed[executions.operator[superseded]] = True
         changed[work] = np.where(is_changed, finite(sums), per_call)
-        source = _source_with(operators, work, np.flatnonzero(inside), owner, executions)
+        source = _source_with_inside(operators, work, np.flatnonzero(inside), owner, executions)
         changed[f"{work}_source"] = source
     return replace(operators, **changed) if changed else operators
 
 
-def _has_inside(is_known: NDArray[np.bool_], up: Indices) -> NDArray[np.bool_]:
-    """Shape (executions,): whether something inside of each is known."""
-    found = np.zeros(len(up) + 1, np.bool_)  # the last is for what -1 points to
-    above = np.unique(up[is_known])
-    above = above[above >= 0]
-    while len(above):
-        new = above[~found[above]]
-        found[new] = True
-        above = np.unique(up[new])
-        above = above[above >= 0]
-    return found[:-1]
+def _has_known_inside(is_known: NDArray[np.bool_], up: Indices) -> NDArray[np.bool_]:
+    """Return whether each execution has one inside with known work, shape (executions,)."""
+    result = np.zeros(len(up), np.bool_)
+    above = _parents(up, is_known)
+    while len(above):  # one level up in each pass, until all ancestors are marked
+        new = above[~result[above]]
+        result[new] = True
+        above = _parents(up, new)
+    return result
 
 
-def _source_with(
+def _parents(up: Indices, rows: NDArray[Any]) -> Indices:
+    """Return the distinct executions one level above `rows`."""
+    above = np.unique(up[rows])
+    return above[above >= 0]
+
+
+def _source_with_inside(
     operators: Operators,
     work: str,
     inside: Indices,
     owner: Indices,
     executions: Executions,
 ) -> Categorical[str]:
-    """The source of each operator's work; `derived` if any part of it is derived."""
+    """Return the source of each operator's work: `derived` if any part of it is derived."""
     source: Categorical[str] = getattr(operators, f"{work}_source")
     is_derived = source.where(one == DERIVED for one in source.categories)
     derived = inside[is_derived[executions.operator[inside]]]
@@ -288,33 +299,32 @@ def _source_with(
 
 
 def _rows_of(profile: Profile, executions: Executions, level: str, operators: Operators) -> Profile:
-    """The profile with the operators of the level and those of `executions` that belong to them."""
+    """Return the profile with only the operators of the level, and their `executions`."""
     column = operators.level
-    is_shown = column.where(one == level for one in column.categories)
-    kept = np.flatnonzero(is_shown)
+    has_level = column.where(one == level for one in column.categories)
+    rows = np.flatnonzero(has_level)
     new_row = np.full(len(operators), _NONE, np.int32)
-    new_row[kept] = np.arange(len(kept))
-    of_kept = np.flatnonzero(is_shown[executions.operator])
-    shown = executions.take(of_kept)
+    new_row[rows] = np.arange(len(rows))
+    shown = executions.take(np.flatnonzero(has_level[executions.operator]))
     return profile.changed(
-        operators=operators.take(kept),
+        operators=operators.take(rows),
         executions=shown.changed(operator=new_row[shown.operator]),
         level=level,
         **profile.without_tables(),
     )
 
 
-def _on_what_is_outside(profile: Profile, owner: Indices, up: Indices, level: str) -> Iterator[str]:
-    """Notes on times that belong to no row of the level, each kind with its size."""
+def _notes_on_unowned(profile: Profile, owner: Indices, up: Indices, level: str) -> Iterator[str]:
+    """Yield a note on the executions of each kind that no row of the level owns."""
     executions = profile.executions
-    what = OPERATOR if level == TOP else level
-    is_lost = owner < 0
-    for kind, name in _KINDS.items():
-        is_kind = is_lost & _is_target(profile, kind)
+    owner_noun = OPERATOR if level == TOP else level
+    for kind, (noun, advice) in _OUTSIDE.items():
+        is_left_out = (owner < 0) & _is_target(profile, kind)
         if kind != KERNEL:
-            is_kind &= up < 0  # what is inside of it counts with it
-        lost = np.flatnonzero(is_kind)
-        if len(lost):
-            lost_s = seconds(total(executions.duration_s[lost]))
-            how = f"no {what} launched" if kind == KERNEL else f"ran outside of all {what}s"
-            yield f"left out {counted(len(lost), name)} ({lost_s} s) that {how}; {_ADVICE[kind]}"
+            is_left_out &= up < 0  # the outermost one includes the time of those inside
+        rows = np.flatnonzero(is_left_out)
+        if len(rows):
+            time_s = seconds(total(executions.duration_s[rows]))
+            is_kernel = kind == KERNEL
+            why = f"no {owner_noun} launched" if is_kernel else f"ran outside of all {owner_noun}s"
+            yield f"left out {counted(len(rows), noun)} ({time_s} s) that {why}; {advice}"

@@ -1,8 +1,10 @@
-"""Measures turn executions into times: one value for each operator in each run.
+"""The measures: the kinds of time that a question can ask for.
 
-A measure says which side of the profile it uses, and which time of an execution. The calls of an
-operator in a run and on a track are added up. The reader states how the times of several tracks
-become one: `Track.together`. `measuring.py` computes measures.
+A measure has one value for each operator in each run. It says which side of the profile it uses,
+and which time of an execution. Calls in the same run and on the same track are added up. The reader
+states how the times of several tracks are combined: `Track.together`.
+
+`measuring.py` computes the measures.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ class Measure(NamedTuple):
     side: Side
     field: Field
     title: str
-    """What people call it."""
+    """The name in output for people."""
     unknown_spreads: bool = True
-    """Whether one unknown time makes the whole unknown; otherwise it is left out."""
+    """Whether one unknown time makes the result N/A. Otherwise unknown times are left out."""
 
     @property
     def is_run_time(self) -> bool:
-        """Whether the operator works during all of it, so that rates of work are meaningful."""
+        """Whether the operator works all that time, so that FLOPS and bandwidth make sense."""
         return self.field in ("duration", "self")
 
 

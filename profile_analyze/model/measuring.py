@@ -1,4 +1,4 @@
-"""Computes measures: see `measures.py`."""
+"""Computes measures from executions: see `measures.py`."""
 
 from __future__ import annotations
 
@@ -22,37 +22,39 @@ if TYPE_CHECKING:
 
 
 def measured(profile: Profile, measure: Measure) -> Floats:
-    """Shape (operators, runs): the measure in seconds, NaN where it is N/A."""
-    values = _values(profile.executions, measure.field)
-    chosen = on_side(profile, side_of(profile, measure))
-    return _reduced(profile, values, chosen, unknown_spreads=measure.unknown_spreads)
+    """Return the measure in seconds, shape (operators, runs); NaN for N/A."""
+    values = _field_values(profile.executions, measure.field)
+    selected = on_side(profile, side_of(profile, measure))
+    return _combined(profile, values, selected, unknown_spreads=measure.unknown_spreads)
 
 
 def calls(profile: Profile) -> Floats:
-    """Shape (operators, runs): how often each operator was called; NaN where it did not run.
+    """Return how often each operator was called, shape (operators, runs); NaN if it did not run.
 
-    Executions on the device count if they are calls of it, otherwise those on the host.
+    A call may be recorded on both sides. The calls on the device count; those on the host count
+    only for operators without calls on the device.
     """
     counts = profile.executions.calls.astype(np.float64)
     on_device, on_host = (
-        _reduced(profile, counts, on_side(profile, side), unknown_spreads=True)
+        _combined(profile, counts, on_side(profile, side), unknown_spreads=True)
         for side in (DEVICE, HOST)
     )
-    found = np.where(on_device > 0, on_device, on_host)
-    return np.where(found > 0, found, np.nan)
+    result = np.where(on_device > 0, on_device, on_host)
+    return np.where(result > 0, result, np.nan)
 
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
-    """Shape (executions,): whether each is on a track of that side."""
-    is_there = np.array([track.side == side for track in profile.tracks], np.bool_)
-    return is_there[profile.executions.track]
+    """Return whether each execution is on a track of that side, shape (executions,)."""
+    track_is_on_side = np.array([track.side == side for track in profile.tracks], np.bool_)
+    return track_is_on_side[profile.executions.track]
 
 
 def total_by_track(profile: Profile, side: Side) -> Floats:
-    """Shape (tracks, runs): seconds of all executions of that side; NaN if none is known."""
+    """Return the seconds of all executions on that side, shape (tracks, runs); NaN for N/A."""
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
+    # np.bincount adds up faster than np.add.at
     cells = executions.track[known].astype(np.int64) * runs + executions.run[known]
     sums = np.bincount(cells, executions.duration_s[known], minlength=tracks * runs)
     is_known = np.bincount(cells, minlength=tracks * runs) > 0
@@ -60,83 +62,85 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 
 
 def side_of(profile: Profile, measure: Measure) -> Side:
-    """The side that a measure uses: for `self` the device, if there are no host tracks.
+    """Return the side that a measure uses in this profile.
 
-    Without any device, CPU threads are device tracks.
+    If the profile has no host tracks, `self` uses the device tracks: in a profile of a CPU, these
+    are the threads.
     """
     if measure == SELF and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
     return measure.side
 
 
-def _values(executions: Executions, field: Field) -> Floats:
-    """Shape (executions,): the field of each execution that a measure uses, in seconds."""
+def _field_values(executions: Executions, field: Field) -> Floats:
+    """Return the time of each execution that a measure uses, shape (executions,), in seconds."""
     if field == "first_kernel":
         return executions.first_kernel_s
     if field == "queue":
         return difference(executions.start_s, executions.submitted_s)
     if field == "self":
-        given = executions.self_s
-        return np.where(np.isnan(given), executions.duration_s, given)
+        recorded = executions.self_s
+        return np.where(np.isnan(recorded), executions.duration_s, recorded)
     return executions.duration_s
 
 
-def _reduced(
-    profile: Profile, values: Floats, chosen: NDArray[np.bool_], *, unknown_spreads: bool
+def _combined(
+    profile: Profile, values: Floats, selected: NDArray[np.bool_], *, unknown_spreads: bool
 ) -> Floats:
-    """Shape (operators, runs): the chosen values added up on each track, then over tracks.
+    """Return the selected values, added up on each track and combined over the tracks.
 
-    Files of two formats may have tracks of both kinds. Their values are in different cells.
+    The result has shape (operators, runs). Each track says how it is combined: `Track.together`.
     """
     if not unknown_spreads:
-        chosen = chosen & ~np.isnan(values)
-    take_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
-    if not take_largest.any():
-        return finite(_added_up(profile, values, chosen))
-    if take_largest.all():
-        return finite(_largest(profile, values, chosen))
-    is_on_those = take_largest[profile.executions.track]
-    added_up = _added_up(profile, values, chosen & ~is_on_those)
-    return finite(np.fmax(added_up, _largest(profile, values, chosen & is_on_those)))
+        selected = selected & ~np.isnan(values)
+    takes_largest = np.array([track.together == "max" for track in profile.tracks], np.bool_)
+    if not takes_largest.any():
+        return finite(_sum_over_tracks(profile, values, selected))
+    if takes_largest.all():
+        return finite(_largest_over_tracks(profile, values, selected))
+    # Joined files of two formats: a run has one kind of track, so one of the two results is NaN.
+    is_largest = takes_largest[profile.executions.track]
+    sums = _sum_over_tracks(profile, values, selected & ~is_largest)
+    return finite(np.fmax(sums, _largest_over_tracks(profile, values, selected & is_largest)))
 
 
 def _cells(profile: Profile) -> NDArray[np.int64]:
-    """Shape (executions,): one number for each operator and run."""
+    """Return one number for the operator and run of each execution, shape (executions,)."""
     executions = profile.executions
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run
 
 
-def _added_up(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Shape (operators, runs): the sums of the chosen values."""
+def _sum_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
+    """Return the sums of the selected values, shape (operators, runs)."""
     size = len(profile.operators) * len(profile.runs)
-    return _sums(_cells(profile)[chosen], values[chosen], size).reshape(-1, len(profile.runs))
+    return _sums(_cells(profile)[selected], values[selected], size).reshape(-1, len(profile.runs))
 
 
-def _largest(profile: Profile, values: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """Shape (operators, runs): the largest over the tracks of the sums on each."""
-    track = profile.executions.track[chosen]
+def _largest_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
+    """Return the largest of the sums on each track, shape (operators, runs)."""
+    track = profile.executions.track[selected]
     if len(track) == 0 or track.min() == track.max():  # one track, as in most profiles
-        return _added_up(profile, values, chosen)
-    cells, values = _cells(profile)[chosen], values[chosen]
+        return _sum_over_tracks(profile, values, selected)
+    cells, values = _cells(profile)[selected], values[selected]
     size = len(profile.operators) * len(profile.runs)
     largest = np.full(size, -np.inf)
-    for rows in _rows_of_each(track):
-        here = cells[rows]
-        on_track = _sums(here, values[rows], size)
-        largest[here] = np.maximum(largest[here], on_track[here])  # NaN spreads
+    for rows in _rows_by_track(track):
+        cells_of_track = cells[rows]
+        sums = _sums(cells_of_track, values[rows], size)[cells_of_track]
+        largest[cells_of_track] = np.maximum(largest[cells_of_track], sums)  # NaN stays NaN
     largest[np.isneginf(largest)] = np.nan
     return largest.reshape(-1, len(profile.runs))
 
 
 def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:
-    """Shape (size,): the sum of the values in each cell; NaN in a cell without any."""
+    """Return the sum of the values in each cell, shape (size,); NaN for a cell without values."""
     sums = np.bincount(cells, values, minlength=size).astype(np.float64)
     sums[np.bincount(cells, minlength=size) == 0] = np.nan
     return sums
 
 
-def _rows_of_each(track: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-    """The rows of each track that has some; there must be one."""
+def _rows_by_track(track: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    """Return the rows of each track that has rows. There must be at least one row."""
     by_track = np.argsort(track, kind="stable")
     ends = np.cumsum(np.bincount(track))
     return [rows for rows in np.split(by_track, ends[:-1]) if len(rows)]

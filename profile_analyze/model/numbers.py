@@ -1,4 +1,4 @@
-"""Arithmetic in which what is not a finite number is N/A, and the telling apart of integers."""
+"""Arithmetic in which any result that is not a finite number is N/A (NaN)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SHARES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+_QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`values` with NaN in place of the infinite ones, which no measurement can be."""
+    """Return `values` with NaN instead of infinite values, which no measurement can have."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def difference(
     minuend: NDArray[np.float64], subtrahend: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """`minuend - subtrahend`, NaN where that is not finite."""
+    """Return `minuend - subtrahend`; NaN where that is not finite."""
     with np.errstate(all="ignore"):
         return finite(minuend - subtrahend)
 
@@ -28,13 +28,13 @@ def difference(
 def ratio(
     numerator: NDArray[np.float64], denominator: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """`numerator / denominator`, NaN where that is not finite."""
+    """Return `numerator / denominator`; NaN where that is not finite."""
     with np.errstate(all="ignore"):
         return finite(np.divide(numerator, denominator))
 
 
 def total(values: NDArray[np.float64]) -> float:
-    """The sum of `values` that are not NaN; NaN if there are none, or it is not finite."""
+    """Return the sum of the values that are not NaN; NaN if there are none, or it is infinite."""
     known = values[~np.isnan(values)]
     with np.errstate(all="ignore"):
         sum_ = float(np.sum(known)) if len(known) else np.nan
@@ -42,8 +42,8 @@ def total(values: NDArray[np.float64]) -> float:
 
 
 def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shape (runs,): `total` of each column of `values`, shape (rows, runs)."""
-    if values.shape[1] == 1:  # in the order of addition that gives the original's last digits
+    """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
+    if values.shape[1] == 1:  # this order of addition gives the same last digits as the original
         return np.array([total(values[:, 0])])
     known = ~np.isnan(values)
     with np.errstate(all="ignore"):
@@ -52,25 +52,30 @@ def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:
-    """Shape (rows,): one of `columns.RUN_STATISTICS` of the known `values`, shape (rows, runs)."""
+    """Return a statistic over the runs, shape (rows,), from `values` of shape (rows, runs).
+
+    `statistic` is one of `columns.RUN_STATISTICS`. NaN is left out.
+    """
     if values.shape[1] == 1:
         return values[:, 0]
-    if statistic in _SHARES:
-        return quantile_of_runs(values, _SHARES[statistic])
+    if statistic in _QUANTILES:
+        return quantile_of_runs(values, _QUANTILES[statistic])
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
 def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Shape (rows,): the value below which a share of a row's runs lies, N/A left out.
+    """Return a quantile over the runs, shape (rows,), from `values` of shape (rows, runs).
 
-    Interpolated linearly between neighbours, as percentiles of groups are.
+    NaN is left out. Quantiles are interpolated linearly between neighbours, as percentiles of
+    groups are.
     """
+    # np.nanquantile works through the rows one by one, in Python
     ascending = np.sort(values, axis=1)  # NaN comes last
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)
-    place = last * share
-    below = np.floor(place).astype(np.int64)
-    weight = place - below
+    position = last * share
+    below = np.floor(position).astype(np.int64)
+    weight = position - below
     row = np.arange(len(values))
     low, high = ascending[row, below], ascending[row, np.minimum(below + 1, last)]
     with np.errstate(all="ignore"):
@@ -78,9 +83,9 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
 
 
 def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shape (rows,): half the interquartile range over the median; N/A with fewer than two runs.
+    """Return half the interquartile range over the median, shape (rows,).
 
-    Of `values`, shape (rows, runs).
+    `values` has shape (rows, runs). The spread is NaN with fewer than two known values.
     """
     half = (quantile_of_runs(values, 0.75) - quantile_of_runs(values, 0.25)) / 2
     several = (~np.isnan(values)).sum(axis=1) > 1
@@ -88,9 +93,9 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of `values`, shape (rows, runs), down to each row.
+    """Return the running sum over the rows, for each run, from `values` of shape (rows, runs).
 
-    NaN counts for nothing; the sum is NaN above the first row whose value is known.
+    NaN counts as 0. The sum is NaN before the first row with a known value.
     """
     any_known = np.logical_or.accumulate(~np.isnan(values), axis=0)
     with np.errstate(all="ignore"):
@@ -98,12 +103,12 @@ def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct integers in `labels`, numbered in order of first appearance.
+    """Number the distinct integers in `labels` in the order of their first appearance.
 
-    Shape of `labels`: 0 for the label that appears first, 1 for the next new one, and so on. Shape
-    (distinct,): where each appears first. (`np.unique` would import `numpy.ma`, which takes more
-    time than reading a small profile.)
+    Return the number of each label, in the shape of `labels`, and the index at which each distinct
+    label first appears, shape (distinct,).
     """
+    # np.unique would import numpy.ma, which takes longer than reading a small profile
     order = np.argsort(labels, kind="stable")
     is_new = np.ones(len(labels), np.bool_)
     is_new[1:] = labels[order[1:]] != labels[order[:-1]]

@@ -1,4 +1,4 @@
-"""The operators of a profile: a row each, in columns."""
+"""The table of operators: a row for each operator, stored by column."""
 
 from __future__ import annotations
 
@@ -39,27 +39,28 @@ OPTIONAL_COLUMNS: Final = (
     "compute_dtype",
     "parameters",
 )
-"""The optional columns that several formats have; a reader may add others.
+"""The optional columns that several formats have. A reader may add others.
 
 - `in_shapes`, `out_shapes`: the shape of each input and output.
-- `in_strides`: strides in elements of each input, None for a contiguous one; empty if all are.
-- `input_dtypes`: the dtype of each input in the file's own words, None for an unknown one.
+- `in_strides`: the strides of each input in elements, None for a contiguous input; empty if all
+  inputs are contiguous.
+- `input_dtypes`: the dtype of each input, as the file names it; None if it is unknown.
 - `compute_dtype`: the canonical name (`terms.DTYPES`) of the dtype that the operator computes in.
-- `parameters`: names and values in the order of the names, such as `("stride_h", 2)`.
+- `parameters`: pairs such as `("stride_h", 2)`, sorted by name.
 """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Operators:
-    """One row an operator, in the file's order. All columns have shape (operators,).
+    """The table of operators, in the order of the file. All columns have shape (operators,).
 
-    Numbers are in base units. What the profile does not say is NaN in a column of numbers and
-    code -1 in a categorical column.
+    Numbers are in base units. N/A is NaN in a column of numbers, and code -1 in a categorical
+    column.
     """
 
     key: Keys
-    """Identifies an operator within the profile, in the file's own terms: numbers if all keys are
-    whole numbers, texts otherwise."""
+    """The identifier of each operator in the file: numbers if all are whole numbers, otherwise
+    texts."""
     name: Categorical[str]
     type: Categorical[str]
     category: Categorical[str]
@@ -76,18 +77,19 @@ class Operators:
     """The source of a known computation: `measured` (the runtime says it) or `derived`."""
     memory_source: Categorical[str]
     optional: Mapping[str, OptionalValues] = field(default_factory=dict)
-    """The loaded columns among those that only some formats have."""
+    """The loaded optional columns, by name."""
     not_loaded: frozenset[str] = frozenset()
-    """The optional columns that the file may have, but that were not asked for."""
+    """The optional columns that the file may have, but that the caller did not ask for."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
+        # the arrays in `optional` are not fields of the class
         for values in self.optional.values():
             if isinstance(values, np.ndarray):
                 values.flags.writeable = False
 
     @classmethod
-    def of(  # noqa: PLR0913  # one argument a column, most of them left out
+    def of(  # noqa: PLR0913  # one argument for each column, most of them optional
         cls,
         *,
         key: Keys,
@@ -102,7 +104,7 @@ class Operators:
         optional: Mapping[str, OptionalValues] | None = None,
         not_loaded: frozenset[str] = frozenset(),
     ) -> Operators:
-        """Make operators from some columns; all others are N/A.
+        """Return operators with some columns. All other columns are N/A.
 
         `source` is the source of all known computation and memory.
         """
@@ -131,28 +133,28 @@ class Operators:
         return f"Operators({counted(len(self), 'operator')}, optional={tuple(self.optional)})"
 
     def state(self, name: str) -> State:
-        """Whether an optional column is loaded, was not asked for, or is not in this format."""
+        """Return whether an optional column is loaded, not loaded, or absent from the format."""
         if name in self.optional:
             return "loaded"
         return "not loaded" if name in self.not_loaded else "absent"
 
     def categorical(self, name: str) -> Categorical[Any]:
-        """An optional column of texts or tuples; all N/A if the format has no such column.
+        """Return an optional column of texts or tuples; all N/A if the format lacks it.
 
         Raises `QueryError` if the profile was loaded without it.
         """
         missing: Categorical[Any] = Categorical.missing(len(self))
-        found: Categorical[Any] = self._optional(name, missing)
-        return found
+        column: Categorical[Any] = self._optional(name, missing)
+        return column
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """An optional column of numbers; all NaN if the format has no such column.
+        """Return an optional column of numbers; all NaN if the format lacks it.
 
         Raises `QueryError` if the profile was loaded without it.
         """
         missing = constant(np.float64(np.nan), len(self))
-        found: NDArray[np.float64] = self._optional(name, missing)
-        return found
+        column: NDArray[np.float64] = self._optional(name, missing)
+        return column
 
     def _optional(self, name: str, if_absent: Any) -> Any:
         if name in self.not_loaded:
@@ -160,51 +162,52 @@ class Operators:
         return self.optional.get(name, if_absent)
 
     def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
-        """The source of each operator's computation or memory; `unknown` where that is N/A."""
+        """Return the source of each operator's computation or memory; `unknown` for N/A."""
         column: Categorical[str] = getattr(self, f"{work}_source")
+        # a value that is N/A has no source, whatever the reader wrote
         categories = (*column.categories, UNKNOWN)
         is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
         return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)
 
     def key_ranks(self) -> NDArray[np.float64] | NDArray[np.int64]:
-        """Values that sort the keys: numbers as numbers, texts naturally (conv2 before conv10)."""
+        """Return values that sort the keys. Digits in texts are ordered as numbers."""
         return self.key.ranks(natural=True) if isinstance(self.key, Categorical) else self.key
 
     def take(self, rows: Indices) -> Operators:
-        """The operators `rows`, in that order."""
-        columns = {name: _taken(getattr(self, name), rows) for name in COLUMN_FIELDS}
+        """Return only `rows`, in that order."""
+        columns = {name: _taken(getattr(self, name), rows) for name in _REQUIRED}
         optional = {name: _taken(values, rows) for name, values in self.optional.items()}
         return Operators(**columns, optional=optional, not_loaded=self.not_loaded)
 
     @classmethod
     def concatenated(cls, parts: Sequence[Operators]) -> Operators:
-        """The operators of all `parts`, one after the other.
+        """Return the operators of all `parts`, one part after the other.
 
-        An optional column counts as not loaded if one part was loaded without it. If the format of
-        one part does not have the column, it is N/A for the operators of that part.
+        An optional column is not loaded if it is not loaded in one of the parts. In parts with a
+        format that lacks the column, it is N/A.
         """
         if len(parts) == 1:
             return parts[0]
         columns: dict[str, Any] = {
-            name: _joined([getattr(part, name) for part in parts]) for name in COLUMN_FIELDS
+            name: _concatenated([getattr(part, name) for part in parts]) for name in _REQUIRED
         }
         not_loaded = frozenset().union(*(part.not_loaded for part in parts))
         names = dict.fromkeys(name for part in parts for name in part.optional)
         optional = {
-            name: _joined([part._or_missing(name, parts) for part in parts])  # noqa: SLF001  # its own class
+            name: _concatenated([part._or_missing(name, parts) for part in parts])  # noqa: SLF001  # same class
             for name in names
             if name not in not_loaded
         }
         return cls(**columns, optional=optional, not_loaded=not_loaded)
 
     def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
-        """An optional column; if this format lacks it, N/A values of the kind that `parts` have."""
+        """Return an optional column. If the format lacks it, it is N/A, of the type in `parts`."""
         known = next(part.optional[name] for part in parts if name in part.optional)
         is_text = isinstance(known, Categorical)
         return self.categorical(name) if is_text else self.numbers(name)
 
 
-COLUMN_FIELDS: Final = (
+_REQUIRED: Final = (
     "key",
     "name",
     "type",
@@ -216,22 +219,24 @@ COLUMN_FIELDS: Final = (
     "computation_source",
     "memory_source",
 )
-"""The fields of `Operators` that every profile has."""
+"""The columns that every profile has."""
 
 
 def _taken(values: Any, rows: Indices) -> Any:
     return values.take(rows) if isinstance(values, Categorical) else values[rows]
 
 
-def _joined(columns: Sequence[Any]) -> Any:
+def _concatenated(columns: Sequence[Any]) -> Any:
     are_categorical = [isinstance(column, Categorical) for column in columns]
     if all(are_categorical):
         return Categorical.concatenated(columns)
-    if any(are_categorical):  # keys: numbers in some profiles, texts in others
-        texts = (one if isinstance(one, Categorical) else _as_texts(one) for one in columns)
-        return Categorical.concatenated(list(texts))
+    if any(are_categorical):  # keys that are numbers in some profiles, and texts in others
+        return Categorical.concatenated(
+            [
+                column
+                if isinstance(column, Categorical)
+                else Categorical.of(list(map(str, column.tolist())))
+                for column in columns
+            ]
+        )
     return np.concatenate(columns)
-
-
-def _as_texts(numbers: NDArray[np.int64]) -> Categorical[str]:
-    return Categorical.of(list(map(str, numbers.tolist())))

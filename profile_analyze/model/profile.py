@@ -1,4 +1,4 @@
-"""The facts in a profile, as tables, whatever runtime wrote it."""
+"""`Profile`: the facts in a profile as tables, in the same form for every runtime."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """Where a profile is from, and what kind of times it has."""
+    """The source of a profile, and the kind of its times."""
 
     format: str
-    """The name of the format, as its reader calls it."""
+    """The name of the format."""
     version: str | None = None
-    """The version of the format or of the runtime, where the file has one."""
+    """The version of the format or of the runtime, if the file has one."""
     times: Literal["of each execution", "mean", "absent"] = EACH
     averaged_over: int | None = None
-    """How many inferences the times are averaged over. Times are not multiplied by it."""
+    """The number of inferences that each time is the mean of. Times are not multiplied by it."""
     hardware: str | None = None
-    """What the file says of the hardware."""
+    """A description of the hardware, if the file has one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,48 +51,49 @@ class Profile:
     """
 
     file: str
-    """The name it was read under, `-` for standard input."""
+    """The name of the file, `-` for standard input."""
     origin: Origin
     operators: Operators
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
-    """The name of each process: the file that it wrote."""
+    """The name of each process, which is the file that it wrote."""
     tensors: Tensors | None = None
     uses: Uses | None = None
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
-    """The optional tables that the file may have, but that were not asked for or are lost. Joining
-    runs, splitting rows and choosing a level lose them."""
+    """The optional tables that the file may have, but that were not loaded or were dropped. Joining
+    runs, splitting rows and selecting a level drop them."""
     notes: tuple[str, ...] = ()
-    """What a person should know before trusting the numbers, a sentence each."""
+    """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[str, ...] = ()
-    """Notes that hold only while runs are taken together."""
+    """Notes that hold only while all runs are taken together."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
-    """The keys that rows were split by (`model.splitting`), each of shape (operators,)."""
+    """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
-    """The level that rows are of, once one is chosen (`model.levels`)."""
+    """The level of the rows, once one is selected (`model.levels`)."""
+    # A cache is safe, because nothing in a profile changes. `init=False`: copies start without it.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.operators)
 
     def __repr__(self) -> str:
-        of = counted(len(self), "operator")
-        return f"Profile({self.file!r}, {of}, {self.origin.format!r})"
+        operators = counted(len(self), "operator")
+        return f"Profile({self.file!r}, {operators}, {self.origin.format!r})"
 
     def check(self) -> tuple[str, ...]:
-        """What is inconsistent between its tables, a sentence each; empty if nothing is."""
+        """Return a sentence for each inconsistency between the tables."""
         return tuple(problems(self))
 
     def changed(self, **changes: Any) -> Profile:
-        """A copy with some fields replaced."""
+        """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
     def measured(self, name: str) -> NDArray[np.float64]:
-        """Shape (operators, runs): one of `MEASURES` in seconds, NaN where it is N/A.
+        """Return one of `MEASURES` in seconds, shape (operators, runs); NaN for N/A.
 
         It is computed on first use. Raises `QueryError` for another name.
         """
@@ -103,42 +104,42 @@ class Profile:
         return self._measured[name]
 
     def calls(self) -> NDArray[np.float64]:
-        """Shape (operators, runs): how often each operator was called; NaN where it did not run."""
+        """Return how often each operator was called, shape (operators, runs); NaN for never."""
         if "calls" not in self._measured:
             self._measured["calls"] = frozen(calls(self))
         return self._measured["calls"]
 
     def recorded(self, side: Side) -> NDArray[np.bool_]:
-        """Shape (operators,): whether each operator has executions on that side.
+        """Return whether each operator has executions on that side, shape (operators,).
 
         In a profile without times, all operators count as recorded.
         """
-        if self.origin.times == ABSENT:
+        if self.origin.times == ABSENT:  # a static model shows all operators
             return np.ones(len(self), np.bool_)
-        found = np.zeros(len(self), np.bool_)
-        found[self.executions.operator[on_side(self, side)]] = True
-        return found
+        is_recorded = np.zeros(len(self), np.bool_)
+        is_recorded[self.executions.operator[on_side(self, side)]] = True
+        return is_recorded
 
     def totals_s(self, measure: str) -> NDArray[np.float64]:
-        """Shape (runs,): a measure of all operators together; NaN if none has a time."""
+        """Return a measure of all operators together, shape (runs,); NaN if none has a time."""
         return totals(self.measured(measure))
 
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
-        """Seconds of all operators together; NaN if none has a time.
+        """Return the seconds of all operators together; NaN if none has a time.
 
-        With several runs, it is one of `columns.RUN_STATISTICS` of their totals. Where executions
-        nest, what is inside counts again until a level is chosen: see `levels.at_level`.
+        With several runs, it is one of `columns.RUN_STATISTICS` of their totals. Nested executions
+        count twice until a level is selected: see `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 
     def spread(self, measure: str = "time") -> float:
-        """How much the total varies from run to run; see `numbers.spread_of_runs`."""
+        """Return how much the total varies from run to run: see `numbers.spread_of_runs`."""
         return float(spread_of_runs(self.totals_s(measure)[np.newaxis])[0])
 
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
-        """Seconds of all executions on each track of that side that has some.
+        """Return the seconds of all executions on each track of that side that has executions.
 
-        With several runs, it is the median; NaN if no time is known.
+        With several runs, it is the median. It is NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
         used = set(self.executions.track[on_side(self, side)].tolist())
@@ -146,16 +147,19 @@ class Profile:
 
     @property
     def run_files(self) -> tuple[str, ...]:
-        """The name of each run's process."""
+        """The name of the process of each run."""
         return tuple(self.processes[run.process] for run in self.runs)
 
     def without_tables(self) -> dict[str, Any]:
-        """The fields of a profile with other operators, which has none of the optional tables."""
-        lost = {name for name in TABLES if getattr(self, name) is not None}
-        return dict.fromkeys(TABLES) | {"not_loaded": self.not_loaded | lost}
+        """Return arguments for `changed` that drop all optional tables.
+
+        The tables refer to rows, so they must go when rows change.
+        """
+        dropped = {name for name in TABLES if getattr(self, name) is not None}
+        return dict.fromkeys(TABLES) | {"not_loaded": self.not_loaded | dropped}
 
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
-        """An optional table; None if the format has none.
+        """Return an optional table; None if the format lacks it.
 
         Raises `QueryError` if the profile was loaded without it.
         """

@@ -1,8 +1,8 @@
-"""What the formulas of columns see: the rows of one question, by column.
+"""The arguments of column formulas: the rows of one question, by column.
 
-There are two kinds. A formula for operators can reach the profile, whose arrays have a row for each
-operator. A formula for groups cannot, so it never mixes the two. A formula that holds for both
-takes `Rows`.
+A formula for operators takes `OperatorRows`, which include the profile. A formula for groups takes
+`GroupRows`, without the profile: its arrays have a row for each operator, not for each group. A
+formula for both takes `Rows`.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ class Rows(Protocol):
 
     @property
     def total_s(self) -> float:
-        """Seconds of all operators of the profile: the denominator of shares. NaN if unknown."""
+        """The seconds of all operators, which is the denominator of shares; NaN if unknown."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
-        """Shape (runs,): the same in each run."""
+        """The same in each run, shape (runs,)."""
 
     @property
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Shape (rows,) each: whether the profile has the row, whether the baseline has it."""
+        """Whether the profile has each row, and whether the baseline has it, shape (rows,) each."""
 
     def __getitem__(self, column: str) -> Any:
-        """The values of another column, shape (rows,)."""
+        """Return the values of another column, shape (rows,)."""
 
     def per_run(self, column: str) -> NDArray[np.float64]:
-        """The values of a column in each run, shape (rows, runs)."""
+        """Return the values of a column in each run, shape (rows, runs)."""
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
-        """The values that statistics count, shape (rows, units): see `iterations.by_unit`."""
+        """Return the values that statistics count, shape (rows, units): see `by_unit`."""
 
     def once(self, work: Callable[[Any], T]) -> T:
-        """The result of `work` for these rows, computed on first use."""
+        """Return the result of `work` for these rows, computed on first use."""
 
 
 class OperatorRows(Rows, Protocol):
@@ -62,22 +62,22 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def profile(self) -> Profile:
-        """The profile that is asked; its arrays are aligned with these rows."""
+        """The profile. Its arrays of operators have these rows."""
 
     @property
     def comparison(self) -> Comparison | None:
-        """The comparison, also aligned with these rows; None if nothing is compared."""
+        """The comparison, with these rows; None if there is no baseline."""
 
     @property
     def measure(self) -> Measure:
-        """Which time is asked for."""
+        """The kind of time that the question asks for."""
 
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
-        """Shape (rows,): one column over another, of the runs in which both are known."""
+        """Return one column over another, from the runs in which both are known, shape (rows,)."""
 
     @property
     def peaks(self) -> Any:
-        """The peak rates that operators are compared with, None if none were given."""
+        """The peak rates that operators are compared with; None if none were given."""
 
 
 class GroupRows(Rows, Protocol):
@@ -85,16 +85,16 @@ class GroupRows(Rows, Protocol):
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Shape (groups,): how many operators are in each."""
+        """The number of operators in each group, shape (groups,)."""
 
 
 class Formulas(NamedTuple):
-    """Formulas by the name of the column. The declaration (`Column`) says which of them exist.
+    """Formulas by the name of their column. The rules of a `Column` say which of them it has.
 
-    Each gives shape (rows,), or (rows, runs) for a column with a value in each run.
+    A formula returns shape (rows,), or (rows, runs) for a column with a value in each run.
     """
 
     of_rows: Mapping[str, Callable[[Rows], Values]]
-    """Of operators and of groups alike."""
+    """The formulas for both operators and groups."""
     of_operators: Mapping[str, Callable[[OperatorRows], Values]]
     of_groups: Mapping[str, Callable[[GroupRows], Values]]

@@ -1,9 +1,10 @@
-"""Several runs of one graph as one profile."""
+"""Joins several runs of one graph into one profile."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.run_notes import notes_from_files, notes_on_runs
 from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
 from profile_analyze.units import counted
 
@@ -26,17 +28,19 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Run, Track
 
 IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
-"""Operators of two runs that agree in these are the same operator: see `identities`."""
+"""The columns that identify an operator across runs: see `identities`."""
 
 IDENTITY_COLUMNS: Final = frozenset({"in_shapes", "out_shapes"})
-"""The optional columns among these."""
+"""The optional columns in `IDENTITY`."""
+
+_WORK: Final = ("computation", "memory")
 
 
 class Partial(NamedTuple):
     """The partial result of reading some runs, from one file or several."""
 
     keys: Sequence[tuple[Any, ...]]
-    """The identity of each operator within a run; see `identities`."""
+    """The identity of each operator within a run: see `identities`."""
     operators: Operators
     """The operators in the order of `keys`, as in the next two fields."""
     runs_with: NDArray[np.int64]
@@ -48,11 +52,12 @@ class Partial(NamedTuple):
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
     digests: tuple[bytes | None, ...]
-    """A digest of the times of each process."""
+    """A digest of the times of each process; None without times."""
     files: int
     origins: tuple[Origin, ...]
+    """The distinct origins of the files."""
     lost_tables: frozenset[str]
-    """The optional tables that some files have, or may have."""
+    """The optional tables that some files have or may have. Joining drops them."""
     notes: Mapping[str, list[str]]
     """The files that each note is about."""
 
@@ -60,20 +65,20 @@ class Partial(NamedTuple):
 class RunJoiner:
     """Joins profiles, added one after another, into one profile with the runs of all.
 
-    Only the executions of a profile are kept, and the operators that no earlier profile had.
-    Partial results merge: the result is the same as if one joiner had read all profiles in that
+    The joiner keeps the executions of each profile, and the operators that no earlier profile had.
+    Partial results merge: the result is the same as if one joiner had added all profiles in that
     order.
     """
 
     def __init__(self) -> None:
+        # Looking up a new key gives it the next free number.
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
         self._operators: list[Operators] = []
-        self._computation = np.empty(0)
-        self._memory = np.empty(0)
+        self._work = np.empty((2, 0))
+        """Shape (2, operators): the first known computation and memory of each operator."""
         self._is_derived = np.empty((2, 0), np.bool_)
-        """Shape (2, operators): whether the computation, and the memory, that is kept is
-        derived."""
+        """Shape (2, operators): whether the computation and memory in `_work` are derived."""
         self._runs_with = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
         self._executions: list[Executions] = []
@@ -89,20 +94,21 @@ class RunJoiner:
         self,
         profile: Profile,
         file_of: NDArray[np.int64] | None = None,
-        notes: Sequence[Sequence[str]] | None = None,
+        notes: Sequence[Sequence[str]] = (),
     ) -> None:
-        """Add a profile. Operators that agree in `IDENTITY` are the same.
+        """Add a profile. Operators with the same `IDENTITY` become one operator.
 
-        Several files that were read together count as several profiles: `file_of` (shape:
-        operators) has the process of each operator, and each process has its own `notes`.
+        If a reader read several files together, pass the process of each operator as `file_of`
+        (shape: operators), and the notes on each process as `notes`. Each file then counts as a
+        profile of its own.
 
-        Raises `QueryError` if it was loaded without `IDENTITY_COLUMNS`.
+        Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`.
         """
-        on: dict[str, list[str]] = {note: [profile.file] for note in profile.notes}
-        for file, of_file in zip(profile.processes, notes or ()):  # noqa: B905  # without notes on them: none
-            for note in of_file:
-                on.setdefault(note, []).append(file)
-        self.take(
+        files_of_note: dict[str, list[str]] = {note: [profile.file] for note in profile.notes}
+        for file, notes_on_file in zip(profile.processes, notes):  # noqa: B905  # `notes` may be empty
+            for note in notes_on_file:
+                files_of_note.setdefault(note, []).append(file)
+        self.merge(
             Partial(
                 keys=identities(profile, IDENTITY, part_of=file_of),
                 operators=profile.operators,
@@ -116,17 +122,81 @@ class RunJoiner:
                 files=1 if file_of is None else len(profile.processes),
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
-                notes=on,
+                notes=files_of_note,
+            )
+        )
+
+    def merge(self, partial: Partial) -> None:
+        """Merge the partial result of another joiner, after everything that was added before."""
+        known = len(self._row_of)
+        rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
+        new_operators = _first_of_each(rows, known)
+        if len(new_operators) or not self._operators:
+            self._operators.append(partial.operators.take(new_operators))
+            self._extend_arrays(len(self._row_of))
+        self._merge_work(partial.operators, rows)
+        self._conflicting[rows[partial.conflicting]] = True
+        np.add.at(self._runs_with, rows, partial.runs_with)
+        self._merge_executions(partial, rows)
+        self._runs += [
+            run._replace(process=run.process + len(self._processes)) for run in partial.runs
+        ]
+        self._processes += partial.processes
+        self._digests += partial.digests
+        self._files += partial.files
+        self._origins |= dict.fromkeys(partial.origins)
+        self._lost_tables |= partial.lost_tables
+        for note, files in partial.notes.items():
+            self._notes.setdefault(note, []).extend(files)
+
+    def _extend_arrays(self, operators: int) -> None:
+        """Extend the arrays with a row for each operator to `operators` rows, all unknown."""
+        more = operators - len(self._runs_with)
+        self._work = np.append(self._work, np.full((2, more), np.nan), axis=1)
+        self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
+        self._runs_with = np.append(self._runs_with, np.zeros(more, np.int64))
+        self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
+
+    def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
+        """Keep the first known value of each operator, and mark where a later one differs."""
+        for name, merged, is_derived in zip(_WORK, self._work, self._is_derived, strict=True):
+            values: NDArray[np.float64] = getattr(operators, name)
+            known = np.flatnonzero(~np.isnan(values))
+            is_first = np.isnan(merged[rows[known]])
+            # Several operators may share a row. Assigning in reverse keeps the first of them.
+            first = known[is_first][::-1]
+            merged[rows[first]] = values[first]
+            is_derived[rows[first]] = _are_derived(operators, name)[first]
+            differs = merged[rows[known]] != values[known]
+            self._conflicting[rows[known[differs]]] = True
+
+    def _merge_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
+        """Append the executions, with the operators, tracks and runs numbered as in this joiner."""
+        executions = partial.executions
+        tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
+        self._executions.append(
+            executions.changed(
+                operator=rows.astype(np.int32)[executions.operator],
+                track=tracks[executions.track],
+                run=executions.run + np.int32(len(self._runs)),
             )
         )
 
     def partial(self) -> Partial | None:
-        """The partial result, for another joiner to merge; None if nothing was added."""
+        """Return the partial result, for another joiner to merge; None if nothing was added."""
         if not self._files:
             return None
+        computation, memory = self._work.copy()
+        operators = replace(
+            Operators.concatenated(self._operators),
+            computation=computation,
+            memory=memory,
+            computation_source=_sources(self._is_derived[0]),
+            memory_source=_sources(self._is_derived[1]),
+        )
         return Partial(
             keys=list(self._row_of),
-            operators=self._all_operators(),
+            operators=operators,
             runs_with=self._runs_with,
             conflicting=self._conflicting,
             executions=Executions.concatenated(self._executions),
@@ -140,136 +210,47 @@ class RunJoiner:
             notes=self._notes,
         )
 
-    def _all_operators(self) -> Operators:
-        operators = Operators.concatenated(self._operators)
-        return replace(
-            operators,
-            computation=self._computation,
-            memory=self._memory,
-            computation_source=_sources(self._is_derived[0]),
-            memory_source=_sources(self._is_derived[1]),
-        )
-
-    def take(self, partial: Partial) -> None:
-        """Merge the partial result of another joiner, after everything that was added before."""
-        known = len(self._row_of)
-        rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
-        unseen = _first_of_each(rows, known)
-        if len(unseen) or not self._operators:
-            self._operators.append(partial.operators.take(unseen))
-            self._make_room(len(self._row_of))
-        self._take_work(partial.operators, rows)
-        self._conflicting[rows[partial.conflicting]] = True
-        np.add.at(self._runs_with, rows, partial.runs_with)
-        self._take_executions(partial, rows)
-        self._runs += [
-            run._replace(process=run.process + len(self._processes)) for run in partial.runs
-        ]
-        self._processes += partial.processes
-        self._digests += partial.digests
-        self._files += partial.files
-        self._origins |= dict.fromkeys(partial.origins)
-        self._lost_tables |= partial.lost_tables
-        for note, files in partial.notes.items():
-            self._notes.setdefault(note, []).extend(files)
-
-    def _take_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
-        """Keep the executions, with the operators, tracks and runs numbered as here."""
-        executions = partial.executions
-        tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
-        self._executions.append(
-            executions.changed(
-                operator=rows.astype(np.int32)[executions.operator],
-                track=tracks[executions.track],
-                run=executions.run + np.int32(len(self._runs)),
-            )
-        )
-
-    def _make_room(self, operators: int) -> None:
-        more = operators - len(self._runs_with)
-        self._computation = np.append(self._computation, np.full(more, np.nan))
-        self._memory = np.append(self._memory, np.full(more, np.nan))
-        self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
-        self._runs_with = np.append(self._runs_with, np.zeros(more, np.int64))
-        self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
-
-    def _take_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
-        """Keep the first known value of each operator, and mark where a later one differs."""
-        for kept, is_derived, found, source in (
-            (self._computation, self._is_derived[0], operators.computation, "computation"),
-            (self._memory, self._is_derived[1], operators.memory, "memory"),
-        ):
-            says = np.flatnonzero(~np.isnan(found))
-            is_new = np.isnan(kept[rows[says]])
-            new = says[is_new][::-1]  # of several in one row the last stays: the first that says it
-            kept[rows[new]] = found[new]
-            is_derived[rows[new]] = _are_derived(operators, source)[new]
-            differs = kept[rows[says]] != found[says]
-            self._conflicting[rows[says[differs]]] = True
-
     def joined(self, notes: tuple[str, ...] = ()) -> Profile:
-        """The joined profile, with further `notes`.
+        """Return the joined profile, with further `notes`.
 
         Raises `InputError` if no profile was added.
         """
-        if not self._files:
+        partial = self.partial()
+        if partial is None:
             raise InputError("", "no profile was named")
-        executions, tracks = _devices_first(
-            Executions.concatenated(self._executions), tuple(self._track_of)
-        )
+        executions, tracks = _devices_first(partial.executions, partial.tracks)
+        files = partial.files
         return Profile(
-            file=self._processes[0] if self._files == 1 else counted(self._files, "file"),
-            origin=_together(tuple(self._origins)),
-            operators=self._all_operators(),
+            file=partial.processes[0] if files == 1 else counted(files, "file"),
+            origin=_common_origin(partial.origins),
+            operators=partial.operators,
             executions=executions,
             tracks=tracks,
-            runs=tuple(self._runs),
-            processes=tuple(self._processes),
-            not_loaded=frozenset(self._lost_tables),
-            notes=(*notes, *self._notes_of_files()),
-            notes_on_runs=tuple(self._notes_on_operators()),
+            runs=partial.runs,
+            processes=partial.processes,
+            not_loaded=partial.lost_tables,
+            notes=(*notes, *notes_from_files(partial)),
+            notes_on_runs=tuple(notes_on_runs(partial)),
         )
 
-    def _notes_of_files(self) -> Iterator[str]:
-        """The notes on the profiles, each once, with the files that it is about."""
-        for note, files in self._notes.items():
-            if len(files) == self._files:
-                yield note if len(files) == 1 else f"in each of {len(files)} files: {note}"
-            else:
-                more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-                yield f"{files[0]}{more}: {note}"
 
-    def _notes_on_operators(self) -> Iterator[str]:
-        operators, runs = len(self._runs_with), len(self._runs)
-        twice = len(self._processes) - len(set(self._processes))
-        if twice:
-            yield f"{counted(twice, 'file')} named again: the same run counts twice"
-        digests = [one for one in self._digests if one is not None]
-        copies = len(digests) - len(set(digests)) - twice
-        if copies > 0:
-            yield (
-                f"{counted(copies, 'file')} with exactly the times of another: copies of one file "
-                "under several names? The same run counts twice"
-            )
-        in_all = int((self._runs_with == runs).sum())
-        if in_all * 2 < operators:
-            yield (
-                f"only {in_all} of {operators} operators are in all {runs} runs: these look like "
-                "different models; --aggregate-by file treats them so"
-            )
-        elif in_all < operators:
-            yield f"{operators - in_all} of {operators} operators are in some of {runs} runs only"
-        conflicts = int(self._conflicting.sum())
-        if conflicts:
-            yield (
-                f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}"
-                "; the first known value is used"
-            )
+def join_runs(profiles: Iterable[Profile]) -> Profile:
+    """Join `profiles` into one profile with the runs of all.
+
+    Operators with the same name, type and shapes are the same. If a profile has several of them,
+    they are matched in the order of execution. Operators that only some runs have are kept.
+
+    Raises `InputError` if there is no profile.
+    """
+    joiner = RunJoiner()
+    for profile in profiles:
+        joiner.add(profile)
+    return joiner.joined()
 
 
 def _are_derived(operators: Operators, work: str) -> NDArray[np.bool_]:
     source: Categorical[str] = getattr(operators, f"{work}_source")
-    return source.where(one == DERIVED for one in source.categories)
+    return source.where(category == DERIVED for category in source.categories)
 
 
 def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
@@ -279,29 +260,27 @@ def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
 
 
 def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
-    """The first index of each new row. Rows from `known` on are new."""
+    """Return the first index of each new row. Rows from `known` on are new, and ascend."""
     highest = np.maximum.accumulate(np.append(known - 1, rows))
     return np.flatnonzero(rows > highest[:-1])
 
 
 def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Shape (operators,): how many runs have each.
+    """Return how many runs have each operator, shape (operators,).
 
-    A file with one run has its operators that did not run, too. In a file with several runs, an
-    operator is in the runs that have an execution of it.
+    A single run of a file has all operators of the file, also those that did not run. If a file has
+    several runs, an operator is in the runs that executed it.
     """
     runs = len(profile.runs)
     if runs == 1 or file_of is not None:
         return np.ones(len(profile), np.int64)
-    cells = np.zeros(len(profile) * runs, np.bool_)
-    cells[profile.executions.operator.astype(np.int64) * runs + profile.executions.run] = True
-    return np.asarray(cells.reshape(-1, runs).sum(axis=1), np.int64)
+    is_in_run = np.zeros((len(profile), runs), np.bool_)
+    is_in_run[profile.executions.operator, profile.executions.run] = True
+    return np.asarray(is_in_run.sum(axis=1), np.int64)
 
 
 def _digests(profile: Profile) -> Iterator[bytes | None]:
-    """A digest of the times of each process, equal for equal times; None without times."""
-    from hashlib import blake2b  # only several runs need it
-
+    """Yield a digest of the times of each process, which detects copies; None without times."""
     executions = profile.executions
     process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
     by_process = np.argsort(process_of, kind="stable")
@@ -321,7 +300,7 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
-    """Put device tracks first, so that it does not matter which files came together."""
+    """Put device tracks first, so that their order does not depend on how files were grouped."""
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
     if order == list(range(len(tracks))):
         return executions, tracks
@@ -331,8 +310,8 @@ def _devices_first(
     return moved, tuple(tracks[index] for index in order)
 
 
-def _together(origins: Sequence[Origin]) -> Origin:
-    """The origin of a joined profile. What differs between the joined ones is left out."""
+def _common_origin(origins: Sequence[Origin]) -> Origin:
+    """Return the origin of a joined profile, without the facts on which the files differ."""
     first = origins[0]
     if len(origins) == 1:
         return first
@@ -342,20 +321,7 @@ def _together(origins: Sequence[Origin]) -> Origin:
         if all(getattr(origin, name) == value for origin in origins)
     }
     formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
-    kinds = [kind for kind in (MEAN, EACH) if any(origin.times == kind for origin in origins)]
-    times = kinds[0] if kinds else first.times  # where some are means, nothing is of each alone
+    kinds = {origin.times for origin in origins}
+    # If some times are means, the joined times are not all of single executions.
+    times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
     return Origin(**{**same, "format": formats, "times": times})
-
-
-def join_runs(profiles: Iterable[Profile]) -> Profile:
-    """Join `profiles` into one profile with the runs of all.
-
-    Operators with the same name, type and shapes are the same. If one profile has several of these,
-    they are matched in the order of execution. Operators that only some runs have are kept.
-
-    Raises `InputError` if there is no profile.
-    """
-    joiner = RunJoiner()
-    for profile in profiles:
-        joiner.add(profile)
-    return joiner.joined()

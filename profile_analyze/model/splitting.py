@@ -1,6 +1,6 @@
-"""Splits operators by keys that only executions have: the run, the step, the track, ...
+"""Splits operators by keys that only executions have, such as the run, the step or the track.
 
-Before a question is grouped by such a key, each operator gets a row for each value of the key.
+Before a question groups by such a key, each operator gets one row for each value of the key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
 
-_OF_TRACKS: Final[Mapping[str, Callable[[Track], Any]]] = {
+_TRACK_KEYS: Final[Mapping[str, Callable[[Track], Any]]] = {
     "track": lambda track: track.name,
     "stream": lambda track: track.name if track.kind == "stream" else None,
     "device": lambda track: track.device,
@@ -33,57 +33,62 @@ _OF_TRACKS: Final[Mapping[str, Callable[[Track], Any]]] = {
 
 
 def split(profile: Profile, keys: Iterable[str]) -> Profile:
-    """A row for each operator and each value of `keys` (of `SPLIT_KEYS`) with an execution.
+    """Return the profile with a row for each operator and each value of `keys` that it ran with.
 
-    Rows are in the order of the operators and then of the keys' values, N/A last.
-    `Profile.split_by` has the values. With `run`, all rows belong to a single run. With `file`, the
-    runs of a process stay separate runs. With `step`, each process becomes one run.
+    `keys` are some of `SPLIT_KEYS`. Rows are in the order of the operators, then of the keys'
+    values, with N/A last. `Profile.split_by` has the values. The new profile has these runs:
+
+    - `run`: a single run.
+    - `file`: the first runs of all files become one run, the second runs another one, and so on.
+    - `step`: the runs of a process become one run.
+    - several of these keys: a single run.
+    - only other keys: the same runs as before.
     """
-    (found,), _ = split_alike([profile], keys)
-    return found
+    (result,), _ = split_alike([profile], keys)
+    return result
 
 
 def split_alike(
     profiles: Sequence[Profile], keys: Iterable[str]
 ) -> tuple[list[Profile], NDArray[np.int64]]:
-    """Split several profiles with the same operators, so that they have the same rows again.
+    """Split several profiles with the same operators, so that all have the same rows again.
 
-    Also return the former row of each new row, shape (rows,).
+    Return the split profiles, and the former row of each new row, shape (rows,).
     """
     wanted = tuple(dict.fromkeys(keys))
+    same_rows = np.arange(len(profiles[0]))
     if not wanted:
-        return list(profiles), np.arange(len(profiles[0]))
-    if all(profile.origin.times == ABSENT for profile in profiles):
-        return [_with_nothing_to_split(profile, wanted) for profile in profiles], np.arange(
-            len(profiles[0])
-        )
+        return list(profiles), same_rows
+    if all(profile.origin.times == ABSENT for profile in profiles):  # no executions, no values
+        return [_without_values(profile, wanted) for profile in profiles], same_rows
     sizes = [len(profile.executions) for profile in profiles]
     operator = np.concatenate([profile.executions.operator for profile in profiles])
     values = {
-        key: Categorical.concatenated([_of_executions(profile, key) for profile in profiles])
+        key: Categorical.concatenated([_execution_values(profile, key) for profile in profiles])
         for key in wanted
     }
+    # One number for each combination of operator and values. Sorted, they are the new rows.
     cells = operator.astype(np.int64)
     for column in values.values():
         cells = _combined(cells, column)
-    row, first = numbered(cells)
+    number, first = numbered(cells)
     order = np.argsort(cells[first], kind="stable")
     new_row = np.empty(len(order), np.int32)
     new_row[order] = np.arange(len(order))
-    an_execution = first[order]
-    former_row = operator[an_execution].astype(np.int64)
+    example = first[order]  # the first execution of each new row
+    former_row = operator[example].astype(np.int64)
     operators = profiles[0].operators.take(former_row)
-    split_by = {key: column.take(an_execution) for key, column in values.items()}
-    rows = np.split(new_row[row], np.cumsum(sizes)[:-1])
-    found = [
-        _with_rows(profile, operators, rows_of_one, split_by)
-        for profile, rows_of_one in zip(profiles, rows, strict=True)
+    split_by = {key: column.take(example) for key, column in values.items()}
+    rows_of_profiles = np.split(new_row[number], np.cumsum(sizes)[:-1])
+    split_profiles = [
+        _with_rows(profile, operators, rows, split_by)
+        for profile, rows in zip(profiles, rows_of_profiles, strict=True)
     ]
-    return found, former_row
+    return split_profiles, former_row
 
 
-def _with_nothing_to_split(profile: Profile, keys: tuple[str, ...]) -> Profile:
-    """Keep the rows of a profile without times: operators that never ran have no keys."""
+def _without_values(profile: Profile, keys: tuple[str, ...]) -> Profile:
+    """Return a profile without times, with N/A for all keys: its operators never ran."""
     missing: Categorical[Any] = Categorical.missing(len(profile))
     return profile.changed(split_by=dict.fromkeys(keys, missing))
 
@@ -94,9 +99,9 @@ def _with_rows(
     rows: NDArray[np.int32],
     split_by: Mapping[str, Categorical[Any]],
 ) -> Profile:
-    """The profile with new operators; `rows` (shape: executions) has the new operator of each."""
+    """Return the profile with new operators. `rows` (shape: executions) are their new operators."""
     executions = profile.executions
-    new_run, runs = _runs_left(profile, tuple(split_by))
+    new_run, runs = _runs_after_split(profile, tuple(split_by))
     return profile.changed(
         operators=operators,
         executions=executions.changed(operator=rows, run=new_run[executions.run].astype(np.int32)),
@@ -108,23 +113,23 @@ def _with_rows(
 
 
 def _combined(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
-    """One number for each pair, in the order of the cells and then of the key, N/A last."""
+    """Return one number for each pair of cell and code, which sorts N/A last."""
     last = len(key.categories)
     return cells * (last + 1) + np.where(key.codes < 0, last, key.codes)
 
 
-def _of_executions(profile: Profile, key: str) -> Categorical[Any]:
-    """Shape (executions,): the value of one key."""
+def _execution_values(profile: Profile, key: str) -> Categorical[Any]:
+    """Return the value of a key for each execution, shape (executions,)."""
     if key == "phase":
         return profile.executions.phase
-    if key in _OF_TRACKS:
-        of_each_track = Categorical.of(list(map(_OF_TRACKS[key], profile.tracks)))
-        return _inherited(profile, of_each_track.take(profile.executions.track))
-    return run_key(profile, key).take(profile.executions.run)
+    if key in _TRACK_KEYS:
+        values = Categorical.of(list(map(_TRACK_KEYS[key], profile.tracks)))
+        return _filled_in(profile, values.take(profile.executions.track))
+    return _run_values(profile, key).take(profile.executions.run)
 
 
-def _inherited(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
-    """The values; a missing one is inherited if all other executions of the operator share one.
+def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
+    """Replace N/A by the value of the operator's other executions, if these have one in common.
 
     For example, the host's work for an operator belongs to the device that the operator ran on.
     """
@@ -132,16 +137,16 @@ def _inherited(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
     if not unknown.any() or unknown.all():
         return values
     operator, known = profile.executions.operator, ~unknown
-    least = np.full(len(profile), len(values.categories))
-    largest = np.full(len(profile), -1)
-    np.minimum.at(least, operator[known], values.codes[known])
-    np.maximum.at(largest, operator[known], values.codes[known])
-    own = np.where(least == largest, largest, -1)
-    return Categorical(np.where(unknown, own[operator], values.codes), values.categories)
+    lowest = np.full(len(profile), len(values.categories))
+    highest = np.full(len(profile), -1)
+    np.minimum.at(lowest, operator[known], values.codes[known])
+    np.maximum.at(highest, operator[known], values.codes[known])
+    common = np.where(lowest == highest, highest, -1)
+    return Categorical(np.where(unknown, common[operator], values.codes), values.categories)
 
 
-def run_key(profile: Profile, key: str) -> Categorical[Any]:
-    """Shape (runs,): the number of each run from 1 on, the name of its process, or its step."""
+def _run_values(profile: Profile, key: str) -> Categorical[Any]:
+    """Return the value of a key for each run, shape (runs,): its number, file or step."""
     if key == "run":
         return Categorical(np.arange(len(profile.runs)), tuple(range(1, len(profile.runs) + 1)))
     if key == "file":
@@ -149,36 +154,38 @@ def run_key(profile: Profile, key: str) -> Categorical[Any]:
     return Categorical.of([run.step for run in profile.runs])
 
 
-def of_tracks(profile: Profile, key: str, side: str) -> Categorical[Any]:
-    """Shape (operators,): the values of a key of tracks where each ran, joined by commas.
+def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
+    """Return the values of a track key for each operator, joined by commas, shape (operators,).
 
-    Only tracks of that side count, in the order of the executions.
+    Only the tracks on that side count, in the order in which the operator's executions use them.
     """
     executions = profile.executions
     tracks = len(profile.tracks)
     _, first = numbered(executions.operator.astype(np.int64) * tracks + executions.track)
-    names = [_OF_TRACKS[key](track) if track.side == side else None for track in profile.tracks]
-    found: dict[int, dict[str, None]] = {}
+    names = [_TRACK_KEYS[key](track) if track.side == side else None for track in profile.tracks]
+    names_of: dict[int, dict[str, None]] = {}  # ordered sets: two tracks may have the same value
     pairs = zip(executions.operator[first].tolist(), executions.track[first].tolist(), strict=True)
     for operator, track in pairs:
         if names[track] is not None:
-            found.setdefault(operator, {})[str(names[track])] = None
-    texts = {operator: ", ".join(values) for operator, values in found.items()}
+            names_of.setdefault(operator, {})[str(names[track])] = None
+    texts = {operator: ", ".join(values) for operator, values in names_of.items()}
     return Categorical.of([texts.get(operator) for operator in range(len(profile))])
 
 
-def _runs_left(profile: Profile, keys: Sequence[str]) -> tuple[NDArray[np.int64], tuple[Run, ...]]:
-    """Shape (runs,): the new run of each run, if rows are split by `keys`; and the new runs."""
+def _runs_after_split(
+    profile: Profile, keys: Sequence[str]
+) -> tuple[NDArray[np.int64], tuple[Run, ...]]:
+    """Return the new run of each run, shape (runs,), and the new runs: see `split`."""
     runs = profile.runs
-    told_apart = [key for key in RUN_KEYS if key in keys]
-    if not told_apart:
+    run_keys = [key for key in RUN_KEYS if key in keys]
+    if not run_keys:
         return np.arange(len(runs)), runs
-    if "run" in keys or len(told_apart) > 1:
+    if "run" in keys or len(run_keys) > 1:
         return np.zeros(len(runs), np.int64), (Run(),)
-    (key,) = told_apart
-    if key == "step":
-        of_processes = [run.process for run in runs]
-        used = sorted(set(of_processes))
-        return np.array([used.index(one) for one in of_processes]), tuple(Run(one) for one in used)
+    if run_keys == ["step"]:
+        process_of = [run.process for run in runs]
+        used = sorted(set(process_of))
+        return np.array([used.index(one) for one in process_of]), tuple(map(Run, used))
+    # by file: rows have a value in as many runs as their file has
     index = indices_in_process(runs)
     return index, tuple(Run() for _ in range(int(index.max()) + 1))

@@ -1,4 +1,4 @@
-"""The optional tables of a profile. Few questions need them, and not every format has them."""
+"""The optional tables of a profile, which few questions need and only some formats have."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """The values that flow between operators; all columns have shape (tensors,)."""
+    """The values that flow between operators. All columns have shape (tensors,)."""
 
     key: Categorical[str]
-    """Identifies a tensor, in the file's own terms."""
+    """The identifier of each tensor in the file."""
     shape: Categorical[Shape]
     dtype: Categorical[str]
-    """A canonical name (`terms.DTYPES`), or the file's own for any other."""
+    """One of `terms.DTYPES`, or the name in the file for any other dtype."""
     size: NDArray[np.float64]
     """Bytes; NaN is N/A."""
 
@@ -36,7 +36,10 @@ class Tensors:
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """Which operator reads and writes which tensor: the edges of the graph. Shape (uses,)."""
+    """The edges of the graph: which operator reads or writes which tensor.
+
+    All columns have shape (uses,).
+    """
 
     operator: NDArray[np.int32]
     tensor: NDArray[np.int32]
@@ -51,11 +54,12 @@ class Uses:
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Which execution had to wait for which. All columns have shape (dependencies,)."""
+    """Which execution had to wait for which other one. All columns have shape (dependencies,)."""
 
     before: NDArray[np.int32]
     """The row of the execution that had to end first."""
     after: NDArray[np.int32]
+    """The row of the execution that waited."""
     kind: Categorical[str]
 
     def __post_init__(self) -> None:
@@ -72,7 +76,7 @@ class Allocations:
     device: Categorical[str]
     time_s: NDArray[np.float64]
     size: NDArray[np.float64]
-    """Bytes; below 0 where memory was freed."""
+    """Bytes; negative if memory was freed."""
     execution: NDArray[np.int32]
     """The row of the execution that allocated or freed it, or -1."""
 

@@ -1,4 +1,4 @@
-"""Words that mean the same for every runtime: categories, levels, canonical dtypes, sources."""
+"""Terms that mean the same for every runtime: categories, levels, dtypes, sources and keys."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ CATEGORIES: Final = (
     CONTROL,
     OTHER,
 )
-"""What kind of work an operator is. `copy` is between devices, `data movement` is any other;
-`control` is bookkeeping, constants included; `other` is what the reader cannot classify."""
+"""The kinds of work. `copy` moves data between devices, `data movement` is any other move.
+`control` is bookkeeping, including constants. `other` is what the reader cannot classify."""
 
-
+# The kinds of times that a profile has: see `Origin.times`.
 EACH: Final = "of each execution"
 MEAN: Final = "mean"
 ABSENT: Final = "absent"
-"""What the times of a profile are."""
 
 Side: TypeAlias = Literal["device", "host"]
 
@@ -54,11 +53,11 @@ TOP: Final = "top"
 KERNEL: Final = "kernel"
 MODULE: Final = "module"
 RUNTIME: Final = "runtime"
-"""A call into the driver, such as a launch. Questions cannot ask for this level: the time of a call
-belongs to the operator that made it."""
+"""The level of calls into the driver, such as launches. Questions cannot ask for it, because the
+time of a call belongs to the operator that made it."""
 
 LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
-"""The levels that a question can ask for, the default first: see `model.levels`."""
+"""The levels that a question can ask for. The first is the default: see `model.levels`."""
 
 Source: TypeAlias = Literal["measured", "derived", "unknown"]
 
@@ -68,16 +67,18 @@ UNKNOWN: Final = "unknown"
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
-"""The match of an operator that only the profile (added) or only the baseline (removed) has."""
+"""The values of the column `match` for an operator that only one side has."""
 
 RUN_KEYS: Final = ("run", "file", "step")
-"""The keys that distinguish runs."""
+"""The keys that have a value for each run."""
 
 SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
-"""The keys that only executions have. Grouping by one splits operators: see `model.splitting`."""
+"""The keys that have a value for each execution. Grouping by them splits operators: see
+`model.splitting`."""
 
 UNITS: Final = ("process", "iteration")
-"""What statistics count; iterations of one process are not independent of each other."""
+"""What statistics count. Processes are the default, because iterations of one process are not
+independent of each other."""
 
 TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
@@ -87,4 +88,4 @@ DTYPES: Final = (
     *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8"),
     *("bool", "complex64", "complex128"),
 )
-"""The canonical names of dtypes. For any other dtype a reader keeps the file's own name."""
+"""The canonical names of dtypes. For any other dtype, a reader keeps the name in the file."""

@@ -1,4 +1,4 @@
-"""Values as people read them, and the names of columns as people and programs do."""
+"""Writes values for people, and the names of columns for people and programs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Parameters, Shape, Shapes, Strides
 
 Style: TypeAlias = Literal["short", "stacked", "fixed", "digits"]
-"""How numbers are written, where formats differ.
+"""The way to write numbers, where output formats differ.
 
 | style | 231211008 FLO | 0.000101234 s |
 |---|---|---|
 | `short` | `231.21 MFLO` | `0.000101` |
 | `stacked` | `231.21` above `MFLO` | `0.000101` |
-| `fixed`, in millions, and bytes in 1024 squared | `231.2` | `0.000101` |
-| `digits`, six of them and no prefix | `2.31211e+08` | `0.000101234` |
+| `fixed`: in millions, bytes in 1024 squared | `231.2` | `0.000101` |
+| `digits`: six digits without a prefix | `2.31211e+08` | `0.000101234` |
 """
 
 _CONTIGUOUS: Final = "contiguous"
@@ -42,27 +42,29 @@ _MACHINE_UNITS: Final = {
     "FLO/byte": "_flo_per_byte",
 }
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
-_SAYS_ITS_UNIT: Final = ("flops",)
-_IN_THE_HEADING: Final = ("s", "FLO/byte")
+# the names of these columns are their units
+_WITHOUT_UNIT: Final = ("flops",)
+# units that are written once in the heading; all others are written behind each value
+_IN_HEADING: Final = ("s", "FLO/byte")
 
 
 def shape_text(shape: Shape) -> str:
-    """One shape: `{1,3,224,224}`."""
+    """Return the text of one shape: `{1,3,224,224}`."""
     return "{" + ",".join(map(str, shape)) + "}"
 
 
 def stride_text(stride: Shape) -> str:
-    """The strides of one tensor: `-[150528,1,672,3]`."""
+    """Return the text of the strides of one tensor: `-[150528,1,672,3]`."""
     return "-[" + ",".join(map(str, stride)) + "]"
 
 
 def shapes_text(shapes: Shapes) -> str:
-    """Several shapes: `{1,64,56,56}, {64,64,3,3}`."""
+    """Return the text of several shapes: `{1,64,56,56}, {64,64,3,3}`."""
     return ", ".join(map(shape_text, shapes))
 
 
 def strides_text(strides: Strides) -> str:
-    """The strides of several tensors: `[150528,1,672,3], contiguous`; `contiguous` for none."""
+    """Return the text of the strides of several tensors: `[150528,1,672,3], contiguous`."""
     if not strides:
         return _CONTIGUOUS
     texts = (_CONTIGUOUS if one is None else stride_text(one)[1:] for one in strides)
@@ -70,31 +72,31 @@ def strides_text(strides: Strides) -> str:
 
 
 def parameters_text(parameters: Parameters) -> str:
-    """The parameters of an operator: `mode=MAX, pad_h=1`."""
+    """Return the text of the parameters of an operator: `mode=MAX, pad_h=1`."""
     return ", ".join(f"{name}={value}" for name, value in parameters)
 
 
 def heading(column: Column) -> str:
-    """What a column is called above its values: `host time (s)`, `bandwidth`."""
+    """Return the heading of a column for people: `host time (s)`, `bandwidth`."""
     if column.kind != "number":
         return column.name
     words = column.name.replace("_", " ").replace(".", " ", 1)
-    return f"{words} ({column.unit})" if column.unit in _IN_THE_HEADING else words
+    return f"{words} ({column.unit})" if column.unit in _IN_HEADING else words
 
 
 def machine_name(column: Column) -> str:
-    """What a column is called in forms for programs, with its unit: `time_s`, `memory_bytes`."""
+    """Return the name of a column for programs, with its unit: `time_s`, `memory_bytes`."""
     if column.kind != "number":
         return column.name
     base, dot, aggregate = column.name.partition(".")
-    unit = "" if base in _SAYS_ITS_UNIT else _MACHINE_UNITS.get(column.unit, "")
+    unit = "" if base in _WITHOUT_UNIT else _MACHINE_UNITS.get(column.unit, "")
     return f"{column.for_programs or base}{dot and '_'}{aggregate}{unit}"
 
 
 def value_text(column: Column, value: Any, style: Style = "short") -> str:
-    """One value of a column, with its unit unless the heading has that; N/A for None and NaN."""
+    """Return the text of a value, with the unit unless the heading has it; N/A for None and NaN."""
     is_missing = value is None or value != value  # noqa: PLR0124  # NaN
-    if style == "stacked" and column.unit in SCALED:  # the unit stands below N/A too
+    if style == "stacked" and column.unit in SCALED:  # N/A has a unit below it, too
         return "\n".join(scaled(nan if is_missing else value, column.unit))
     if is_missing:
         return NOT_AVAILABLE

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis import change_columns, roofline_columns
 from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
     AGGREGATED,
-    COLUMNS,
     AggregateOf,
     Column,
     Parameter,

@@ -69,7 +69,7 @@ class ReaderPool:
                 reason = "the process that read this or one of the next files died: out of memory?"
                 raise InputError(os.fspath(paths[0]), reason) from None
             if result.partial is not None:
-                joiner.take(result.partial)
+                joiner.merge(result.partial)
             yield result.files, result.errors
 
     def shut_down(self) -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import COLUMNS, RowKind
+from profile_analyze.model.column_registry import COLUMNS
+from profile_analyze.model.columns import RowKind
 from profile_analyze.model.numbers import numbered
 
 words = st.lists(st.none() | st.sampled_from(["b", "a", "c", ""]), max_size=12)

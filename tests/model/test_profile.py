@@ -76,28 +76,31 @@ ROW = np.zeros(1, np.int32)
                     not_loaded=frozenset({"in_shapes"}),
                 )
             },
-            "operators: in_shapes is loaded and not loaded",
+            "operators: in_shapes is loaded, but also listed as not loaded",
         ),
         (
             {"executions": executions_with(operator=np.full(8, 9, np.int32))},
-            "executions: operator is from 9 to 9, and there are 7 such rows",
+            "executions: operator has indices from 9 to 9, but its table has 7 rows",
         ),
-        ({"tracks": (THREAD,)}, "executions: track is from 0 to 1, and there are 1 such rows"),
+        (
+            {"tracks": (THREAD,)},
+            "executions: track has indices from 0 to 1, but its table has 1 row",
+        ),
         (
             {"executions": executions_with(run=np.full(8, -1, np.int32))},
-            "executions: run is from -1 to -1, and there are 1 such rows",
+            "executions: run has indices from -1 to -1, but its table has 1 row",
         ),
         (
             {"executions": executions_with(parent=np.array([1, 2, 0, -1, -1, -1, -1, -1]))},
-            "executions: one ran inside itself, or launched itself",
+            "executions: an execution is its own ancestor through parent or launched_by",
         ),
         (
             {"executions": executions_with(launched_by=np.array([6, -1, -1, -1, -1, -1, 0, -1]))},
-            "executions: one ran inside itself, or launched itself",
+            "executions: an execution is its own ancestor through parent or launched_by",
         ),
         (
             {"executions": executions_with(parent=np.array([-1, -100, 0, -1, -1, -1, -1, -1]))},
-            "executions: parent is from -100 to 0, and there are 8 such rows",
+            "executions: parent has indices from -100 to 0, but its table has 8 rows",
         ),
         (
             {"executions": executions_with(duration_s=np.full(8, -1.0))},
@@ -107,8 +110,8 @@ ROW = np.zeros(1, np.int32)
             {"executions": executions_with(calls=np.full(8, -1))},
             "executions: calls is negative",
         ),
-        ({"runs": ()}, "runs: there is none"),
-        ({"runs": (Run(3),)}, "runs: run 0 is of process 3 of 1"),
+        ({"runs": ()}, "runs: the profile has no run"),
+        ({"runs": (Run(3),)}, "runs: run 0 refers to process 3, but the profile has 1 process"),
         (
             {"origin": Origin("x", times="average")},  # type: ignore[arg-type]  # the point
             "origin: times 'average' is not one of of each execution, mean, absent",
@@ -123,15 +126,15 @@ ROW = np.zeros(1, np.int32)
         ),
         (
             {"origin": Origin("x", times="absent")},
-            "executions: there are some, though the profile has no times",
+            "executions: there are 8, but the origin says that times are absent",
         ),
         (
             {"uses": Uses(ROW, ROW + 4, np.array([True]))},
-            "uses: tensor is from 4 to 4, and there are 0 such rows",
+            "uses: tensor has indices from 4 to 4, but its table has 0 rows",
         ),
         (
             {"dependencies": Dependencies(ROW, ROW + 8, Categorical.of(["event"]))},
-            "dependencies: after is from 8 to 8, and there are 8 such rows",
+            "dependencies: after has indices from 8 to 8, but its table has 8 rows",
         ),
         (
             {
@@ -139,7 +142,7 @@ ROW = np.zeros(1, np.int32)
                     Categorical.of(["gpu"]), np.zeros(1), np.zeros(1), ROW - 2
                 )
             },
-            "allocations: execution is from -2 to -2, and there are 8 such rows",
+            "allocations: execution has indices from -2 to -2, but its table has 8 rows",
         ),
         (
             {

@@ -10,7 +10,7 @@ import pytest
 from profile_analyze.model.comparison import compare, split_comparison
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.runs import join_runs
-from profile_analyze.model.splitting import of_tracks, split
+from profile_analyze.model.splitting import split, track_values
 from profile_analyze.model.terms import SPLIT_KEYS
 from tests.in_memory import THREAD, four_steps, nested, profile_of
 
@@ -79,12 +79,12 @@ def test_several_keys_and_none() -> None:
 
 def test_where_each_ran_as_one_text() -> None:
     profile = two_devices()
-    assert of_tracks(profile, "device", "device").values().tolist() == [
+    assert track_values(profile, "device", "device").values().tolist() == [
         "gpu 1, gpu 0",
         "gpu 0",
         None,
     ]
-    assert of_tracks(profile, "track", "host").values().tolist() == [None, "thread 1", None]
+    assert track_values(profile, "track", "host").values().tolist() == [None, "thread 1", None]
 
 
 def two_files() -> Profile:

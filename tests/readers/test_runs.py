@@ -302,9 +302,9 @@ def test_joiners_merge() -> None:
     first.add(profiles[0])
     for profile in profiles[1:]:
         rest.add(profile)
-    seen = rest.partial()
-    assert seen is not None
-    first.take(seen)
+    partial = rest.partial()
+    assert partial is not None
+    first.merge(partial)
     assert RunJoiner().partial() is None
     query = pa.Query(order="+name")
     assert pa.run(query, first.joined()).rows == pa.run(query, whole.joined()).rows

@@ -1,0 +1,248 @@
+"""The registry of columns: each column that can be shown, filtered, ordered by or exported.
+
+An entry declares the column's name, unit and meaning, and the rules for its values. The formulas
+are in `column_formulas.py`, so that `--help` can list the columns without importing NumPy.
+
+Other columns are declared elsewhere: those that need peak rates or a baseline in `analysis/`, and
+families of columns such as `param.NAME` in `query/catalog.py`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from profile_analyze.model.columns import (
+    AGGREGATED,
+    FORMULA,
+    SAME,
+    Column,
+    RatioOfSums,
+    RunningSum,
+)
+from profile_analyze.model.terms import CATEGORIES
+from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
+
+# Constructors for the kinds of column that have several entries below.
+_key = partial(Column, unit="", kind="text", is_key=True)
+_unordered_key = partial(_key, has_order=False)
+_split_key = partial(_key, needs_split=True)
+_measured_time = partial(Column, unit="s", of_groups=AGGREGATED, timed=True, measured=True)
+_work = partial(Column, of_groups=AGGREGATED, timed=True)
+
+_IDENTITY: Final = (
+    Column(
+        "id",
+        "",
+        "identifies the operator within its file, by a number or a text; digits in texts are "
+        "ordered as numbers: conv2 before conv10",
+        kind="mixed",
+        has_natural_order=True,
+    ),
+    _key("name", meaning="the operator's name"),
+    _key("type", meaning="the kind of operator, as the runtime calls it"),
+    _key(
+        "category",
+        meaning="the kind of work, with the same names for every runtime: " + ", ".join(CATEGORIES),
+    ),
+    _key(
+        "scope",
+        meaning="the modules or regions around the operator, outermost first",
+        as_text="/".join,
+    ),
+    Column(
+        "count",
+        "1",
+        "the number of operators in the group; in a comparison, of operators that either side has",
+        FORMULA,
+        shown_as="count",
+        of_operators=None,
+    ),
+)
+
+_TIMES: Final = (
+    _measured_time(
+        "time",
+        meaning="the device time, or the kind of time that the options select (host time, wait "
+        "time); the calls in a run are added up; with several runs, the median over the runs, or "
+        "the statistic that `--run-stat` selects",
+    ),
+    Column("runs", "1", "the number of runs in which the time is known", SAME, shown_as="count"),
+    Column(
+        "spread",
+        "1",
+        "how much the time varies from run to run: half the interquartile range / the median",
+        SAME,
+    ),
+    # Programs get other names for these two: `time_min_s` is the name of a group's minimum.
+    Column(
+        "time_min",
+        "s",
+        "the time in the fastest run",
+        SAME,
+        for_programs="time_of_fastest_run",
+        measured=True,
+    ),
+    Column(
+        "time_max",
+        "s",
+        "the time in the slowest run",
+        SAME,
+        for_programs="time_of_slowest_run",
+        measured=True,
+    ),
+    Column(
+        "share",
+        "1",
+        "time / total time of all operators of the profile, in each run",
+        SAME,
+        timed=True,
+    ),
+    Column(
+        "cumulative_time",
+        "s",
+        "running sum of time over the rows shown, in each run; N/A before the first row with a "
+        "known time",
+        SAME,
+        of_operators=RunningSum("time"),
+    ),
+    Column(
+        "cumulative_share",
+        "1",
+        "running sum of share over the rows shown, in each run; N/A where cumulative_time is N/A",
+        SAME,
+        of_operators=RunningSum("time", is_share=True),
+    ),
+    _measured_time(
+        "device_time",
+        meaning="the time from start to end on the device, even if `time` shows another kind",
+    ),
+    _measured_time(
+        "host_time",
+        meaning="the time from start to end on the host, even if `time` shows another kind",
+    ),
+    _measured_time(
+        "wait",
+        meaning="time to first kernel on the device: from the operator's start to its first "
+        "kernel; a kernel that started after the operator's end does not count",
+    ),
+    _measured_time(
+        "queue",
+        meaning="queue delay: from the end of the host call that launched the operator to its "
+        "start on the device",
+    ),
+    _measured_time(
+        "self",
+        meaning="the host time without the executions nested inside; the time on CPU threads if "
+        "there is no device",
+    ),
+    _work(
+        "calls",
+        unit="1",
+        meaning="how often the operator was called in a run",
+        shown_as="count",
+    ),
+)
+
+_WORK: Final = (
+    _work(
+        "computation",
+        unit="FLO",
+        meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
+    ),
+    _key(
+        "computation_source",
+        meaning="the source of the computation: measured (reported by the runtime), derived or "
+        "unknown",
+    ),
+    Column("flops", "FLO/s", "computation / time", RatioOfSums("computation", "time")),
+    _work(
+        "memory",
+        unit="byte",
+        meaning="bytes of all inputs and outputs of all calls in a run, each counted once",
+    ),
+    _key(
+        "memory_source",
+        meaning="the source of the memory: measured (reported by the runtime), derived or unknown",
+    ),
+    Column(
+        "bandwidth",
+        "byte/s",
+        "memory / time: bytes of inputs and outputs per second",
+        RatioOfSums("memory", "time"),
+    ),
+    Column("intensity", "FLO/byte", "computation / memory", RatioOfSums("computation", "memory")),
+)
+
+_TENSORS: Final = (
+    _unordered_key(
+        "in_shapes",
+        meaning="the shape of each input",
+        as_text=shapes_text,
+        optional="in_shapes",
+    ),
+    _unordered_key(
+        "in_strides",
+        meaning="the strides of each input in elements, or contiguous if the shape implies them",
+        as_text=strides_text,
+        optional="in_strides",
+    ),
+    _unordered_key(
+        "out_shapes",
+        meaning="the shape of each output",
+        as_text=shapes_text,
+        optional="out_shapes",
+    ),
+    _key(
+        "input_dtype",
+        meaning="the dtypes of the inputs, each once; `Float32, N/A` if some are unknown; N/A if "
+        "all are unknown",
+        optional="input_dtypes",
+    ),
+)
+
+_LOCATION: Final = (
+    _key("device", meaning="the devices that the operator ran on"),
+    _key("track", meaning="the tracks (streams, threads and the like) that the operator ran on"),
+    _key("stream", meaning="the streams that the operator ran on"),
+    _key(
+        "rank",
+        meaning="the ranks, in a distributed job, of the processes that ran the operator",
+        kind="mixed",
+    ),
+)
+
+_PARAMETERS: Final = (
+    _unordered_key(
+        "parameters",
+        meaning="the operator's parameters, such as mode and stride; param.NAME is one of them",
+        as_text=parameters_text,
+        optional="parameters",
+    ),
+)
+
+_RUNS: Final = (
+    _split_key("file", meaning="the file that the run was read from"),
+    _split_key(
+        "run",
+        meaning="the number of the run, counted from 1 in the order of the files",
+        kind="mixed",
+    ),
+    _split_key(
+        "step",
+        meaning="the number that the file gives the run, such as the training step",
+        kind="mixed",
+    ),
+    _split_key("phase", meaning="the part of a training step: forward, backward or optimizer"),
+)
+
+COLUMNS: Final[tuple[Column, ...]] = (
+    *_IDENTITY,
+    *_TIMES,
+    *_WORK,
+    *_TENSORS,
+    *_LOCATION,
+    *_PARAMETERS,
+    *_RUNS,
+)
+"""The columns that need nothing but a profile, in the order of `--columns all`."""
