@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.loading import load
     from profile_analyze.readers.many import load_runs
     from profile_analyze.report.base import Display, Report
-    from profile_analyze.report.forms import FORMS, render
+    from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
     from profile_analyze.units import parse_time
     from profile_analyze.version import VERSION as __version__
 
@@ -76,7 +76,7 @@ _HOME = {
     "Column": "model.columns",
     "CopyTime": "query.summary",
     "Display": "report.base",
-    "FORMS": "report.forms",
+    "OUTPUT_FORMATS": "report.output_formats",
     "InputError": "errors",
     "Judgement": "query.judgement",
     "MalformedProfileError": "errors",
@@ -98,14 +98,14 @@ _HOME = {
     "load": "readers.loading",
     "parse_peaks": "analysis.peaks",
     "parse_time": "units",
-    "render": "report.forms",
+    "render": "report.output_formats",
     "run": "query.run",
     "summarise": "query.summary",
 }
 
 __all__ = [
     "COLUMNS",
-    "FORMS",
+    "OUTPUT_FORMATS",
     "Categorical",
     "Change",
     "Column",

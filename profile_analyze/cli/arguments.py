@@ -16,13 +16,13 @@ from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.base import ALL_COLUMNS
-from profile_analyze.report.forms import (
-    FORMS,
+from profile_analyze.report.output_formats import (
     OPERATORS,
+    OUTPUT_FORMATS,
     TABLE,
     WIKI,
     find_renderer,
-    form_for,
+    output_format_of,
 )
 from profile_analyze.units import parse_quantity, parse_time
 from profile_analyze.version import VERSION
@@ -375,7 +375,7 @@ def _add_view(group: argparse._ArgumentGroup) -> None:
 def _add_form(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--format",
-        choices=[form for form in FORMS if form != OPERATORS],
+        choices=[form for form in OUTPUT_FORMATS if form != OPERATORS],
         help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
         "default otherwise); markdown; wiki; for programs, with raw numbers in base units: csv, "
         "json, jsonl; for pipelines: github (annotations), junit",
@@ -616,7 +616,7 @@ def _check_form(arguments: argparse.Namespace) -> None:
                     "leave one out"
                 )
     if not arguments.format and not arguments.confluence:
-        form = form_for(arguments.output or "")
+        form = output_format_of(arguments.output or "")
         if arguments.dump_only_opr and form not in (None, TABLE):
             raise QueryError(
                 f"argument -o/--output: {arguments.output} asks for {form}, which --dump-only-opr "
@@ -756,4 +756,4 @@ def form_of(arguments: argparse.Namespace) -> str | None:
         return OPERATORS
     if arguments.confluence:
         return WIKI
-    return arguments.format or form_for(arguments.output or "")
+    return arguments.format or output_format_of(arguments.output or "")

@@ -35,7 +35,7 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.report.base import Display, Report
-from profile_analyze.report.forms import find_renderer, kind_of_picture
+from profile_analyze.report.output_formats import find_renderer, picture_format_of
 from profile_analyze.report.sections import Chart, Verdicts
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _answer(arguments: argparse.Namespace) -> Report:
     columns = columns_of(arguments, queries["device"])
     conditions = conditions_of(arguments, queries[_asked_side(arguments)])
     if arguments.plot is not None:
-        kind_of_picture(arguments.plot)
+        picture_format_of(arguments.plot)
     inputs = inputs_of(arguments)
     _check_files(arguments, inputs)
     queries = _with_measured_peaks(arguments, inputs, queries)
@@ -133,7 +133,7 @@ def _answer(arguments: argparse.Namespace) -> Report:
         display = _display(arguments)
         if arguments.plot is not None:
             picture = _picture(arguments, queries, report)
-            drawer = find_renderer(kind_of_picture(arguments.plot))
+            drawer = find_renderer(picture_format_of(arguments.plot))
             files.write(arguments.plot, drawer.pieces(picture, display))
         pieces = renderer.pieces(report, display)
         if _goes_to_a_file(arguments):
@@ -184,7 +184,7 @@ def _judged(
 
 def _told_of(verdicts: Iterable[FailVerdict], renderer: Renderer) -> tuple[str, ...]:
     """The verdicts as notes, for a format that does not have them."""
-    from profile_analyze.report.labels import gate_sentence
+    from profile_analyze.report.sentence_parts import gate_sentence
 
     return () if renderer.has_summary_beside_tables else tuple(map(gate_sentence, verdicts))
 
@@ -321,7 +321,7 @@ def _picture(arguments: argparse.Namespace, queries: dict[Side, Query], report: 
 
     from profile_analyze.query.run import run
     from profile_analyze.query.summary import summarise
-    from profile_analyze.report.facts import roofline_caption
+    from profile_analyze.report.roofline_facts import roofline_caption
 
     assert report.source is not None
     os.environ["MPLBACKEND"] = "agg"  # drawing needs no window, and takes no wrong name of one

@@ -92,7 +92,7 @@ def kept(name: str) -> Path:
 def everything(name: str) -> str:
     """A report in each format, below the name of the format, and its notes."""
     report = REPORTS[name]()
-    parts = [f"=== {form}\n{pa.render(report, form)}" for form in pa.FORMS]
+    parts = [f"=== {form}\n{pa.render(report, form)}" for form in pa.OUTPUT_FORMATS]
     notes = "".join(f"note: {note}\n" for note in report.notes)
     return "".join([*parts, f"=== notes\n{notes}"])
 

@@ -20,9 +20,14 @@ from profile_analyze.model.wording import Style, heading, machine_name, value_te
 from profile_analyze.query import patterns
 from profile_analyze.query.catalog import find_column
 from profile_analyze.report.base import encoded
-from profile_analyze.report.comma_separated import cell
-from profile_analyze.report.forms import PICTURES, find_renderer, form_for, kind_of_picture
-from profile_analyze.report.markdown import code
+from profile_analyze.report.comma_separated import csv_cell
+from profile_analyze.report.markdown import markdown_cell
+from profile_analyze.report.output_formats import (
+    PICTURE_FORMATS,
+    find_renderer,
+    output_format_of,
+    picture_format_of,
+)
 from tests.conftest import PROFILE_NAMES, PROFILES, ROOT, run_command
 from tests.small import Operator, profile_of, written
 
@@ -146,7 +151,7 @@ def test_a_line_of_csv_is_never_blank() -> None:
 def test_no_operators_at_all(tmp_path: Path) -> None:
     path = tmp_path / "empty.json"
     path.write_text('{"profiler": {}, "graph_exec": {"operator": {}}}')
-    for form in pa.FORMS:
+    for form in pa.OUTPUT_FORMATS:
         if form in ("operators", "github", "junit"):
             continue
         for call in CALLS:
@@ -249,7 +254,7 @@ def test_chosen_columns_stand_in_their_order(form: str) -> None:
     assert words.count("324") == 1  # opr_id is id
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
 def test_every_form_takes_all_columns_of_groups(form: str) -> None:
     result = pa.run(pa.Query(by="type,param.mode", aggregates="p90,count"), pa.load(RESNET))
     text = pa.render(result, form, columns="all")
@@ -270,33 +275,38 @@ def test_further_aggregates_are_columns_of_the_tables() -> None:
 
 def test_the_suffix_says_what_form_is_wanted() -> None:
     names = ("a.csv", "x.y/.a.JSON", "x.y/a", ".csv", "..md", "x.csv/a")
-    assert [form_for(name) for name in names] == ["csv", "json", None, None, None, None]
+    assert [output_format_of(name) for name in names] == ["csv", "json", None, None, None, None]
 
 
 def test_formats_are_called_as_they_are_found() -> None:
-    assert tuple(find_renderer(form).name for form in pa.FORMS) == pa.FORMS
-    assert tuple(find_renderer(kind).name for kind in PICTURES) == PICTURES
-    assert [find_renderer(kind).suffixes for kind in PICTURES] == [
-        (f".{kind}",) for kind in PICTURES
+    assert tuple(find_renderer(form).name for form in pa.OUTPUT_FORMATS) == pa.OUTPUT_FORMATS
+    assert tuple(find_renderer(kind).name for kind in PICTURE_FORMATS) == PICTURE_FORMATS
+    assert [find_renderer(kind).suffixes for kind in PICTURE_FORMATS] == [
+        (f".{kind}",) for kind in PICTURE_FORMATS
     ]
 
 
 def test_a_suffix_is_of_one_format() -> None:
     suffixes = [
-        (suffix, form) for form in (*pa.FORMS, *PICTURES) for suffix in find_renderer(form).suffixes
+        (suffix, form)
+        for form in (*pa.OUTPUT_FORMATS, *PICTURE_FORMATS)
+        for suffix in find_renderer(form).suffixes
     ]
     assert len(dict(suffixes)) == len(suffixes) == 14
     for suffix, form in suffixes:
-        assert form in PICTURES or form_for(f"a{suffix}") == form
+        assert form in PICTURE_FORMATS or output_format_of(f"a{suffix}") == form
 
 
 def test_what_formats_have() -> None:
     def those(attribute: str) -> list[str]:
-        return [form for form in pa.FORMS if getattr(find_renderer(form), attribute)]
+        return [form for form in pa.OUTPUT_FORMATS if getattr(find_renderer(form), attribute)]
 
     assert those("for_programs") == ["csv", "json", "jsonl", "github", "junit"]
-    assert [form for form in pa.FORMS if form not in those("has_tables")] == ["github", "junit"]
-    without = [form for form in pa.FORMS if form not in those("has_summary_beside_tables")]
+    assert [form for form in pa.OUTPUT_FORMATS if form not in those("has_tables")] == [
+        "github",
+        "junit",
+    ]
+    without = [form for form in pa.OUTPUT_FORMATS if form not in those("has_summary_beside_tables")]
     assert without == ["csv", "jsonl"]
     assert {form: find_renderer(form).needs for form in those("needs")} == {
         "github": "findings",
@@ -307,8 +317,8 @@ def test_what_formats_have() -> None:
 def test_formats_import_no_numpy_before_a_file_is_read() -> None:
     code_ = (
         "import sys\n"
-        "from profile_analyze.report.forms import FORMS, find_renderer\n"
-        "print(*map(find_renderer, FORMS), file=sys.stderr)\n"
+        "from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer\n"
+        "print(*map(find_renderer, OUTPUT_FORMATS), file=sys.stderr)\n"
         "sys.exit('numpy' in sys.modules or 'tabulate' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code_], capture_output=True, check=False)
@@ -317,7 +327,7 @@ def test_formats_import_no_numpy_before_a_file_is_read() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "iso2022_jp"])
 def test_texts_are_encoded_as_one(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("profile_analyze.report.base._AT_ONCE", 3)
+    monkeypatch.setattr("profile_analyze.report.base._CHUNK_LENGTH", 3)
     texts = ["", "卷积 a", "卷" * 7, "\udcff\n"]
     whole = b"".join(encoded(texts, encoding))
     assert whole == "".join(texts).encode(encoding, "backslashreplace")
@@ -392,11 +402,11 @@ def test_which_columns_have_values() -> None:
 
 
 def test_the_suffix_says_what_picture_is_wanted() -> None:
-    assert [kind_of_picture(f"a.{kind}") for kind in ("svg", "PNG", "b.pdf")] == [
+    assert [picture_format_of(f"a.{kind}") for kind in ("svg", "PNG", "b.pdf")] == [
         *("svg", "png", "pdf")
     ]
     with pytest.raises(pa.QueryError) as caught:
-        kind_of_picture("a.svg.gif")
+        picture_format_of("a.svg.gif")
     assert str(caught.value) == (
         "argument --plot: 'a.svg.gif' has none of the suffixes .svg, .png, .pdf"
     )
@@ -500,7 +510,7 @@ def test_how_values_read_in_other_styles(name: str, style: Style, texts: list[st
     ],
 )
 def test_cells_are_quoted_and_what_a_spreadsheet_would_run_is_inert(text: str, shown: str) -> None:
-    assert cell(text) == shown
+    assert csv_cell(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -524,7 +534,7 @@ def test_cells_are_quoted_and_what_a_spreadsheet_would_run_is_inert(text: str, s
     ],
 )
 def test_markdown_in_names_means_nothing(text: str, shown: str) -> None:
-    assert code(text) == shown
+    assert markdown_cell(text) == shown
 
 
 def test_data_frames() -> None:

@@ -14,8 +14,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import profile_analyze as pa
-from profile_analyze.report.facts import roofline_caption
-from profile_analyze.report.picture import draw_roofline, draw_times
+from profile_analyze.report.charts import draw_roofline, draw_times
+from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from tests.conftest import PROFILES, run_command
 

@@ -16,7 +16,7 @@ from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.shapes import shape_lines
-from profile_analyze.report.text import wrapped
+from profile_analyze.report.text_layout import wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
 
@@ -155,21 +155,21 @@ relu                 T1        25.0%
 name                 type
 conv/of/some/length  T0
 relu                 T1
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("plain", ("name", "type", "share"), "ascii", 16): """\
 name
 conv/of/some/...
 relu
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
-shortened for want of width: name; `| less -S` shows all of it
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+shortened to fit the width: name; `| less -S` shows all of it
 """,
     ("plain", ("name", "type", "share"), "utf-8", 3): """\
 name
 conv/of…
 relu
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
-shortened for want of width: name; `| less -S` shows all of it
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+shortened to fit the width: name; `| less -S` shows all of it
 """,
     ("table", ("name", "type", "share"), "utf-8", 42): """\
 ╒═════════════════════╤════════╤═════════╕
@@ -188,7 +188,7 @@ shortened for want of width: name; `| less -S` shows all of it
 ├─────────────────────┼────────┤
 │ relu                │ T1     │
 ╘═════════════════════╧════════╛
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", ("name", "type", "share"), "utf-8", 22): """\
 ╒═════════════════════╕
@@ -198,7 +198,7 @@ left out for want of width: share; --columns chooses others, a wider window or `
 ├─────────────────────┤
 │ relu                │
 ╘═════════════════════╛
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", ("name", "type", "share"), "ascii", 1): """\
 +-------------+
@@ -210,13 +210,13 @@ left out for want of width: type, share; --columns chooses others, a wider windo
 +-------------+
 | relu        |
 +-------------+
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("plain", ("parameters",), "utf-8", 9): """\
 paramete…
 N/A
 N/A
-shortened for want of width: parameters; `| less -S` shows all of it
+shortened to fit the width: parameters; `| less -S` shows all of it
 """,
     ("table", ("flops",), "utf-8", 5): """\
 ╒══════════════╕
@@ -231,7 +231,7 @@ shortened for want of width: parameters; `| less -S` shows all of it
   device self time (s)
                 0.0003
                 0.0001
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", (), "utf-8", 138): """\
 ╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕
@@ -245,7 +245,7 @@ left out for want of width: share; --columns chooses others, a wider window or `
 │ 0.0001             │ 100.0%       │ T1                  │ FLO           │ FLOPS   │ KiB      │ MiB/s       │              │
 │ 25.0%              │              │ 1                   │               │         │          │             │              │
 ╘════════════════════╧══════════════╧═════════════════════╧═══════════════╧═════════╧══════════╧═════════════╧══════════════╛
-left out for want of width: in_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: in_shapes; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", (), "utf-8", 59): """\
 ╒════════════════════╤═════════════════════╤═════════╕
@@ -259,7 +259,7 @@ left out for want of width: in_shapes; --columns chooses others, a wider window 
 │ 0.0001             │ T1                  │ FLOPS   │
 │ 25.0%              │ 1                   │         │
 ╘════════════════════╧═════════════════════╧═════════╛
-left out for want of width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` shows all
 """,
 }
 
@@ -292,10 +292,14 @@ def test_strides_are_shown_where_there_are_some() -> None:
 
 
 def test_the_forms_are_those_that_are_tested() -> None:
-    assert set(pa.FORMS) == {*EXPECTED, "github", "junit"}  # the latter two in test_gate.py
+    assert set(pa.OUTPUT_FORMATS) == {
+        *EXPECTED,
+        "github",
+        "junit",
+    }  # the latter two in test_gate.py
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_awkward_names_cannot_leave_their_cell(form: str, encoding: str) -> None:
     one = profile([(name, 10.0, 1) for name in AWKWARD])
@@ -390,7 +394,7 @@ def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
         assert (summary.device_time_s, summary.host_time_s) == (time_s, 10 * time_s)
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
 def test_nothing_to_show(form: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), form)
     assert text.endswith("\n") or (text == "" and form in ("jsonl", "github"))

@@ -85,7 +85,7 @@ def kept(name: str, form: str) -> Path:
     return FIXTURES / "reports" / f"{name}.{form}.txt"
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_are_to_the_last_character_what_they_were(name: str, form: str) -> None:
     assert pa.render(REPORTS[name](), form) == kept(name, form).read_bytes().decode()
@@ -93,5 +93,5 @@ def test_reports_are_to_the_last_character_what_they_were(name: str, form: str) 
 
 if __name__ == "__main__":  # writes them anew, to be looked at as a difference
     for report_name, make in REPORTS.items():
-        for form_name in pa.FORMS:
+        for form_name in pa.OUTPUT_FORMATS:
             kept(report_name, form_name).write_bytes(pa.render(make(), form_name).encode())
