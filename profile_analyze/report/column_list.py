@@ -118,6 +118,7 @@ def _tolerance() -> str:
 def _shown() -> str:
     """Return the section on how columns are shown, and which ones an aggregate renames."""
     aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
+    # The names change the length of the lines, so each point is wrapped again.
     title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
     return "\n".join(
         [title, *(_POINT_WRAPPER.fill(f"- {' '.join(point.split())}") for point in points), ""]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.change import Change, Contribution
     from profile_analyze.query.summary import Summary
 
+# Shown instead of a verdict, which drift correction makes impossible.
 _HIDDEN_VERDICT: Final = f"{NOT_AVAILABLE} (drift is corrected)"
 
 _VERDICT_IN_WORDS: Final = {

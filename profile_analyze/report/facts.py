@@ -109,7 +109,7 @@ def object_schema(properties: Mapping[str, Any], meaning: str = "") -> dict[str,
     return {
         **description,
         "type": "object",
-        "additionalProperties": False,
+        "additionalProperties": False,  # a property that only one side knows fails the tests
         "required": list(properties),
         "properties": dict(properties),
     }

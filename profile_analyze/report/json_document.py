@@ -66,6 +66,7 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
+        # The interval is that of the ratio or of the time, whichever the condition limits.
         "ratio_low": verdict.low if relative else None,
         "ratio_high": verdict.high if relative else None,
         "time_low_s": None if relative else verdict.low,

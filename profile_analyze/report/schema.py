@@ -25,6 +25,7 @@ _TEXTS: Final = {"type": "array", "items": TEXT}
 _OPTIONAL_TEXT: Final = {"type": ["string", "null"]}
 _OPTIONAL_COUNT: Final = {"type": ["integer", "null"], "minimum": 0}
 _VALUE: Final = {"type": ["number", "string", "array", "object", "null"]}
+# All units of columns, see `model/columns.py`.
 _UNITS: Final = ["", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
 
 

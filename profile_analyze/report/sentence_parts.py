@@ -59,7 +59,7 @@ def gate_sentence(verdict: FailVerdict) -> str:
 
 def gate_reason(verdict: FailVerdict) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
-    if verdict.outcome == "unjudged":
+    if verdict.outcome == "unjudged":  # the times may be N/A
         return verdict.reason
     measured = f"{seconds(verdict.time_s)} s{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
