@@ -24,9 +24,9 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.query.run import run
     from profile_analyze.readers.loading import read_profile
     from profile_analyze.readers.source import Source
-    from profile_analyze.report.forms import FORMS, find_renderer
+    from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
-    for _form in FORMS:
+    for _form in OUTPUT_FORMATS:
         find_renderer(_form)
 
 from fuzz.campaign import check_call

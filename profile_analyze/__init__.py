@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.loading import load
     from profile_analyze.readers.many import load_runs
     from profile_analyze.report.base import Display, Report
-    from profile_analyze.report.forms import FORMS, render
+    from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
     from profile_analyze.units import parse_time
 
 _NAMES_OF_MODULES = {
@@ -89,14 +89,14 @@ _NAMES_OF_MODULES = {
     "readers.loading": ("load",),
     "readers.many": ("load_runs",),
     "report.base": ("Display", "Report"),
-    "report.forms": ("FORMS", "render"),
+    "report.output_formats": ("OUTPUT_FORMATS", "render"),
     "units": ("parse_time",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
 
 __all__ = [
     "COLUMNS",
-    "FORMS",
+    "OUTPUT_FORMATS",
     "Categorical",
     "Change",
     "Column",

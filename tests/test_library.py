@@ -376,7 +376,8 @@ def test_a_result_gives_its_rows() -> None:
 def test_an_unknown_form_is_refused() -> None:
     report = pa.Report()
     with pytest.raises(
-        pa.QueryError, match="form: 'html' is not one of table, plain, markdown, wiki, csv, "
+        pa.QueryError,
+        match="output_format: 'html' is not one of table, plain, markdown, wiki, csv, ",
     ):
         pa.render(report, "html")
 

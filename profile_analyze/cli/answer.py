@@ -20,8 +20,8 @@ from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.forms import find_renderer
-from profile_analyze.report.labels import gate_sentence
+from profile_analyze.report.output_formats import find_renderer
+from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

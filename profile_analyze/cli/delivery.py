@@ -14,7 +14,7 @@ from profile_analyze.cli.output import (
 )
 from profile_analyze.errors import OutputError
 from profile_analyze.report.base import Display
-from profile_analyze.report.forms import find_renderer, kind_of_picture
+from profile_analyze.report.output_formats import find_renderer, picture_format_of
 
 if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
@@ -42,7 +42,7 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
             # drawing, which other calls do not need
             from profile_analyze.cli.plot import picture_of
 
-            drawer = find_renderer(kind_of_picture(request.plot))
+            drawer = find_renderer(picture_format_of(request.plot))
             files.write(request.plot, drawer.pieces(picture_of(report, request), display))
         pieces = renderer.pieces(report, display)
         if request.output is None:

@@ -21,7 +21,7 @@ from profile_analyze.model.terms import LEVELS, UNITS
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.report.forms import FORMS, OPERATORS
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 
 FILES: Final = Option.of(
     "files",
@@ -286,7 +286,7 @@ OUTPUT: Final = OptionGroup(
     (
         Option.of(
             "--format",
-            choices=[name for name in FORMS if name != OPERATORS],
+            choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
             help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
             "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
             "csv, json, jsonl; for pipelines: github (annotations), junit",

@@ -10,7 +10,7 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
-from profile_analyze.report.facts import roofline_caption
+from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 
 if TYPE_CHECKING:

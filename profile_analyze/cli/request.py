@@ -13,13 +13,13 @@ from profile_analyze.model.terms import UNITS
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.report.base import ALL_COLUMNS
-from profile_analyze.report.forms import (
+from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
     WIKI,
     find_renderer,
-    form_for,
-    kind_of_picture,
+    output_format_of,
+    picture_format_of,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     columns = _columns(arguments.columns, queries["device"])
     conditions = _conditions(arguments, queries[asked_side])
     if arguments.plot is not None:
-        kind_of_picture(arguments.plot)
+        picture_format_of(arguments.plot)
     return Request(
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
@@ -150,7 +150,7 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
                     "leave one out"
                 )
     if not arguments.format and not arguments.confluence:
-        by_suffix = form_for(arguments.output or "")
+        by_suffix = output_format_of(arguments.output or "")
         if arguments.dump_only_opr and by_suffix not in (None, TABLE):
             raise QueryError(
                 f"argument -o/--output: {arguments.output} asks for {by_suffix}, which "
@@ -205,7 +205,7 @@ def _output_format(arguments: argparse.Namespace) -> str | None:
         return OPERATORS
     if arguments.confluence:
         return WIKI
-    return arguments.format or form_for(arguments.output or "")
+    return arguments.format or output_format_of(arguments.output or "")
 
 
 def _peaks(spec: str | None) -> tuple[Peaks | None, str | None]:

@@ -1,1 +1,1 @@
-"""One file an output form: an answer in, text out. `forms` knows them all."""
+"""Output formats: one module per format turns a report into bytes. `output_formats` lists them."""

@@ -1,4 +1,4 @@
-"""Tables with a column for each column that is asked for, and a line for each row."""
+"""Table columns as text, ready to be drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from profile_analyze.model.wording import heading
 from profile_analyze.report.colors import bar, dim
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
-from profile_analyze.report.text import text_width
+from profile_analyze.report.text_layout import text_width
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -18,58 +18,56 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
 
-
-HEADER_PADDING: Final = 2
-"""By how much tabulate makes a column wider than its header."""
+_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
 
 
 class Cells(NamedTuple):
-    """One column of a table, ready to be drawn."""
+    """One column of a table as text."""
 
     header: str
     texts: Sequence[str]
     is_number: bool
-    """Whether it stands on the right."""
-    stays: bool = False
-    """Whether it stays when there is no room for all."""
+    """Whether the column is aligned on the right."""
+    is_essential: bool = False
+    """Whether the column stays when others are left out to fit the width."""
 
     @property
     def width(self) -> int:
-        """How many columns of the terminal it takes."""
-        header = text_width(self.header) + HEADER_PADDING
+        """The width of the column on a terminal."""
+        header = text_width(self.header) + _HEADER_PADDING
         return max([header, *map(text_width, self.texts)])
 
 
 def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
-    """A table of finished columns, numbers on the right, in one of tabulate's styles."""
+    """Return a table of `columns`, numbers on the right, in one of tabulate's styles."""
     return draw(
         list(zip(*(column.texts for column in columns), strict=True)),
         headers=[column.header for column in columns],
         style=style,
-        right=[place for place, column in enumerate(columns) if column.is_number],
+        right=[index for index, column in enumerate(columns) if column.is_number],
     )
 
 
 def cells_of(table: Table, names: Sequence[str], display: Display) -> list[Cells]:
-    """The columns `names` of `table`."""
+    """Return the columns `names` of `table` as text."""
     return [_cells(table, name, display) for name in names]
 
 
 def _cells(table: Table, name: str, display: Display) -> Cells:
     column = table.column(name)
-    texts = [_text(text, display) for text in table.texts(name)]
+    texts = [_cell_text(text, display) for text in table.texts(name)]
     if display.color and column.name == "share":
-        texts = [f"{text} {bar(one)}" for text, one in zip(texts, table[name], strict=True)]
+        texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
     return Cells(
-        header=visible(heading_in(table, name), display.encoding),
+        header=visible(column_title(table, name), display.encoding),
         texts=texts,
         is_number=table.has_numbers(name),
-        stays=column.name in ("time", "name", *table.query.by),
+        is_essential=column.name in ("time", "name", *table.query.by),
     )
 
 
-def heading_in(table: Table, name: str) -> str:
-    """What a column is called in a table of `table`, which knows whose times they are."""
+def column_title(table: Table, name: str) -> str:
+    """Return the title of a column. The title of a time says which time it is."""
     column = table.shown_column(name)
     title = heading(column)
     if column.name.partition(".")[0] == "time":
@@ -77,6 +75,6 @@ def heading_in(table: Table, name: str) -> str:
     return title
 
 
-def _text(text: str, display: Display) -> str:
+def _cell_text(text: str, display: Display) -> str:
     shown = visible(text, display.encoding)
     return dim(shown) if display.color and text == NOT_AVAILABLE else shown

@@ -1,4 +1,4 @@
-"""The list of all columns: `--columns help` prints it, and it is `docs/columns.md`."""
+"""The list of all columns, for `--columns help` and `docs/columns.md`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column
 
 _WRAPPER: Final = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
-_POINT: Final = TextWrapper(
+_POINT_WRAPPER: Final = TextWrapper(
     100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
 
@@ -48,20 +48,20 @@ _CONVENTIONS: Final = """\
   has no known rate. An efficiency over 100% is shown, and a note says what it means.
 """
 
-_MADE: Final = """\
-## Made from these
+_FAMILIES: Final = """\
+## Column families
 
 - `param.NAME`: one of the operator's parameters, such as `param.stride_h` or `param.mode`. Numbers
   are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
   text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
-- `name~REGEX`: the part of the name that the pattern finds, or its first group if it has one; N/A
-  where it finds nothing. For other texts likewise: `type~^(Conv)`. Commas separate columns, but for
-  those within brackets or behind a backslash. `--where` has `name ~ REGEX` instead.
-- `time.p90` and the like, for groups: another aggregate of time, device_time, host_time, wait,
-  computation or memory than `--aggregate` asks for; of flops, bandwidth and intensity likewise, but
-  not their sum or mean, which mean nothing. Percentiles are interpolated linearly between
-  neighbours; `std` is the sample standard deviation (n - 1); `count` is how many operators have a
-  value.
+- `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
+  it has one; N/A without a match. Other texts work alike: `type~^(Conv)`. Commas separate columns,
+  except inside brackets or after a backslash. `--where` has `name ~ REGEX` instead.
+- `time.p90` and the like, for groups: any aggregate of time, device_time, host_time, wait,
+  computation or memory, whatever `--aggregate` says. Flops, bandwidth and intensity have all
+  aggregates except the sum and the mean, which would mean nothing. Percentiles are interpolated
+  linearly between neighbours; `std` is the sample standard deviation (n - 1); `count` is the number
+  of operators that have a value.
 """
 
 
@@ -84,7 +84,7 @@ _SHOWN: Final = """\
 
 
 def column_list() -> str:
-    """Every column with its unit, its meaning, and its value for groups, in Markdown."""
+    """Return all columns with unit, meaning and value for groups, in Markdown."""
     of_operators = [column for column in CATALOG if column.of_operators]
     plain = [one for one in of_operators if not (one.needs_peaks or one.needs_base)]
     sections = {
@@ -103,38 +103,40 @@ def column_list() -> str:
                 for title, columns in sections.items()
             ),
             _CONVENTIONS,
-            _MADE,
+            _FAMILIES,
             _shown(),
         ]
     )
 
 
 def _tolerance() -> str:
-    """Which columns conditions compare with a tolerance."""
-    names = _listed(column.name for column in CATALOG if column.measured)
+    """Return the paragraph on columns that conditions compare with a tolerance."""
+    names = _enumerated(column.name for column in CATALOG if column.measured)
     return _WRAPPER.fill(_TOLERANCE.format(names)) + "\n"
 
 
 def _shown() -> str:
-    """How columns are shown, and which ones an aggregate renames."""
-    aggregated = _listed(column.name for column in CATALOG if column.of_groups == AGGREGATED)
+    """Return the section on how columns are shown, and which ones an aggregate renames."""
+    aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
+    # The names change the length of the lines, so each point is wrapped again.
     title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
     return "\n".join(
-        [title, *(_POINT.fill(f"- {' '.join(point.split())}") for point in points), ""]
+        [title, *(_POINT_WRAPPER.fill(f"- {' '.join(point.split())}") for point in points), ""]
     )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _enumerated(names: Iterable[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}"
 
 
 def _entry(column: Column) -> str:
     text = f"- `{column.name}`{_brackets(column)}: {column.meaning}{_of_groups(column)}."
-    return _POINT.fill(text) + "\n"
+    return _POINT_WRAPPER.fill(text) + "\n"
 
 
 def _brackets(column: Column) -> str:
+    """Return the unit and the name for programs, where they say more than the name."""
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]
@@ -142,7 +144,7 @@ def _brackets(column: Column) -> str:
 
 
 def _of_groups(column: Column) -> str:
-    """What a group's value is, unless that is obvious."""
+    """Return how a group's value is computed, unless that is obvious."""
     if column.of_groups == AGGREGATED:
         return "; for a group: the sum, or what `--aggregate` says"
     if isinstance(column.of_groups, RatioOfSums):

@@ -9,57 +9,56 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 
-def rates(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """The columns that formats show beside the time.
+def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
+    """Return the columns that follow the time in most formats.
 
-    There are more with peaks, with a baseline, and with several runs.
+    A baseline, several runs, and peaks add columns.
     """
     return (
-        *compared_of(query),
-        *varying(several_runs=several_runs),
+        *variation_columns(query, several_runs=several_runs),
         *("share", "computation", "flops", "memory", "bandwidth"),
-        *judged_of(query),
+        *roofline_columns(query),
     )
 
 
-def compared_of(query: Query) -> tuple[str, ...]:
-    """The columns on the difference to the baseline; none without one."""
-    compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
-    return tuple(name for name in compared if name not in query.by)
+def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
+    """Return the columns on the difference to the baseline and between runs, as far as they apply.
 
-
-def judged_of(query: Query) -> tuple[str, ...]:
-    """The columns on the distance to the roof; none without peaks."""
-    judged = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
-    return tuple(name for name in judged if name not in query.by)
-
-
-def varying(*, several_runs: bool) -> tuple[str, ...]:
-    """The columns on how the time varies from run to run; none with one run."""
-    return ("spread",) if several_runs else ()
-
-
-def columns_of_groups(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """The default columns of groups, in formats where each has a column of its own."""
-    return (*query.by, "count", *query.times, *rates(query, several_runs=several_runs))
-
-
-def with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    """Those of `names` that have a value in some row, and the group keys.
-
-    Calls are added if operators have several in a run, and work if there are no times. If nothing
-    would be left, as in a table without rows, all of `names` are kept.
+    Group keys, such as the verdict, have their own place in tables and are not repeated.
     """
-    candidates = _with_others(names, table)
-    left = tuple(name for name in candidates if table.has_values(name))
-    if not left:
+    compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
+    spread = ("spread",) if several_runs else ()
+    return tuple(name for name in (*compared, *spread) if name not in query.by)
+
+
+def roofline_columns(query: Query) -> tuple[str, ...]:
+    """Return the columns on the distance to the roof; empty without peaks."""
+    names = ("bound", "efficiency", "lost", "gain") if query.peaks else ()
+    return tuple(name for name in names if name not in query.by)
+
+
+def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
+    """Return the default columns of groups, for formats that show one value per column."""
+    beside_time = columns_beside_time(query, several_runs=several_runs)
+    return (*query.by, "count", *query.times, *beside_time)
+
+
+def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
+    """Return the group keys, and those of `names` that have a value in at least one row.
+
+    Calls are added if operators have several calls in a run, and work is added if there are no
+    times. If no column has a value, as in a table without rows, all of `names` are kept.
+    """
+    candidates = _with_calls_and_work(names, table)
+    filled = {name for name in candidates if table.has_values(name)}
+    if not filled:
         return names
-    return tuple(name for name in candidates if name in left or name in table.query.by)
+    return tuple(name for name in candidates if name in filled or name in table.query.by)
 
 
-def _with_others(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
+def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
     work = () if table.has_times else ("computation", "memory", "intensity")
-    others = (*calls, *work)
-    before = names.index("share") if "share" in names else len(names)
-    return tuple(dict.fromkeys((*names[:before], *others, *names[before:])))
+    index = names.index("share") if "share" in names else len(names)
+    # dict.fromkeys drops a column that is already among `names`
+    return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))

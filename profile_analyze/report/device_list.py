@@ -1,4 +1,4 @@
-"""The table of devices, for `--peaks list` and `docs/roofline.md`."""
+"""The table of devices for `--peaks list` and `docs/roofline.md`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 def device_table(devices: Iterable[Device]) -> str:
-    """A pipe table of the devices' rates in TFLO/s and GB/s, with their sources."""
+    """Return a pipe table of the devices' rates in TFLO/s and GB/s, with their sources."""
     headers = ("device", *DTYPES, "GB/s", "confidence", "source")
     rows = [
         (
             device.name,
-            *(_rate(device.rates.get(dtype)) for dtype in DTYPES),
+            *(_rate_text(device.rates.get(dtype)) for dtype in DTYPES),
             f"{device.bandwidth_gb_s:g}",
             device.confidence,
             f"{device.source}; {device.remark}" if device.remark else device.source,
         )
         for device in devices
     ]
-    right = range(1, len(DTYPES) + 2)
-    return draw(rows, style="pipe", headers=headers, right=list(right)) + "\n"
+    rates = range(1, len(DTYPES) + 2)
+    return draw(rows, style="pipe", headers=headers, right=list(rates)) + "\n"
 
 
-def _rate(rate: float | None) -> str:
+def _rate_text(rate: float | None) -> str:
     return "" if rate is None else f"{rate:g}"

@@ -1,4 +1,4 @@
-"""Annotations for the log of a GitHub workflow: a line for each condition and for the whole."""
+"""Annotations for the log of a GitHub workflow: one line per condition and per conclusion."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import encoded
-from profile_analyze.report.labels import gate_sentence
-from profile_analyze.report.machine import VerdictRenderer
+from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
+from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,19 +19,19 @@ _LEVELS: Final = {"met": "error", "unjudged": "warning", "passed": "notice"}
 _TITLE: Final = "profile_analyze"
 
 
-class GithubRenderer(VerdictRenderer):
-    """See `Renderer`. Tables have no place in annotations, and are left out."""
+class GithubRenderer(TablelessRenderer):
+    """Renderer of workflow annotations; see `Renderer`."""
 
     name = "github"
     needs: Need = "findings"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # of the interface
-        """See `Renderer.pieces`: an error for what is met, a warning for what is not judged."""
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield an error per condition that is met, and a warning per unjudged condition."""
         return encoded(_annotations(report), "utf-8")
 
 
 def _annotations(report: Report) -> Iterator[str]:
-    """The verdicts come first: GitHub shows the first annotations of a step."""
+    # GitHub shows only the first annotations of a step, so the verdicts come first.
     for section in report.all_of(Verdicts):
         for verdict in section.verdicts:
             yield _annotation(_LEVELS[verdict.outcome], gate_sentence(verdict))
@@ -41,6 +41,6 @@ def _annotations(report: Report) -> Iterator[str]:
 
 
 def _annotation(level: str, message: str) -> str:
-    """One workflow command. What ends or begins one is escaped, as GitHub's own toolkit does."""
+    """Return one workflow command, with the escapes of GitHub's own toolkit."""
     text = visible(message, "utf-8").replace("%", "%25")
     return f"::{level} title={_TITLE}::{text}\n"

@@ -1,4 +1,4 @@
-"""JUnit XML, which services of continuous integration show: a test case for each condition."""
+"""JUnit XML for continuous integration services: one test case per condition."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import encoded
-from profile_analyze.report.labels import gate_reason
-from profile_analyze.report.machine import VerdictRenderer
+from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
+from profile_analyze.report.sentence_parts import gate_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 _SUITE = "profile_analyze"
 
 
-class JunitRenderer(VerdictRenderer):
-    """See `Renderer`. Conditions that are met are failures; what is not judged is skipped."""
+class JunitRenderer(TablelessRenderer):
+    """Renderer of JUnit XML; see `Renderer`.
+
+    Conditions that are met are failed tests, and unjudged conditions are skipped tests.
+    """
 
     name = "junit"
     suffixes = (".xml",)
     needs: Need = "conditions"
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # of the interface
-        """See `Renderer.pieces`."""
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the XML; see `Renderer.pieces`."""
         return encoded(_elements(report), "utf-8")
 
 
@@ -41,32 +44,31 @@ def _elements(report: Report) -> Iterator[str]:
         f'failures="{outcomes.count("met")}" errors="0" '
         f'skipped="{outcomes.count("unjudged")}">\n'
     )
-    yield from map(_case, verdicts)
+    yield from map(_test_case, verdicts)
     sentences = [text for section in report.all_of(Sentences) for text in section.texts]
     if sentences:
-        yield f"  <system-out>{_text(chr(10).join(sentences))}</system-out>\n"
+        conclusions = _text("\n".join(sentences))
+        yield f"  <system-out>{conclusions}</system-out>\n"
     yield "</testsuite>\n"
 
 
-def _case(verdict: FailVerdict) -> str:
+def _test_case(verdict: FailVerdict) -> str:
     opening = f'  <testcase classname="{_SUITE}" name={_attribute(verdict.condition.text)}>\n'
     reason = gate_reason(verdict)
-    inside = {
+    outcomes = {
         "met": f"    <failure message={_attribute(reason)}>{_text(reason)}</failure>\n",
         "unjudged": f"    <skipped message={_attribute(reason)}/>\n",
         "passed": f"    <system-out>{_text(reason)}</system-out>\n",
     }
-    return f"{opening}{inside[verdict.outcome]}  </testcase>\n"
+    return f"{opening}{outcomes[verdict.outcome]}  </testcase>\n"
+
+
+# `visible` escapes all characters that XML does not allow, even as entities.
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_legal(text))
+    return quoteattr(visible(text, "utf-8"))
 
 
 def _text(text: str) -> str:
-    return escape("\n".join(map(_legal, text.split("\n"))))
-
-
-def _legal(text: str) -> str:
-    """`text` with escapes for what is not seen, in which all is that XML does not allow."""
-    return visible(text, "utf-8")
+    return escape("\n".join(visible(line, "utf-8") for line in text.split("\n")))

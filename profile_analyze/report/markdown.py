@@ -1,4 +1,4 @@
-"""GitHub's pipe tables, for an issue, a pull request or a page of documentation."""
+"""Pipe tables in GitHub's Markdown, for issues, pull requests and documentation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.cells import cells_of, draw_cells
-from profile_analyze.report.default_columns import columns_of_groups, rates, with_values
+from profile_analyze.report.default_columns import (
+    columns_beside_time,
+    columns_with_values,
+    group_columns,
+)
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.labels import gate_sentence
 from profile_analyze.report.people import PeopleRenderer
+from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,61 +24,64 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line, TableSection
 
-# An underscore at the end of a word, and a dot before a letter (as in www.), mean something.
+# Text without markup. An underscore at the end of a word may begin emphasis, and a dot before a
+# letter may be part of an address, such as www.example.com.
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|\.(?=\d))*")
 
 
 class MarkdownRenderer(PeopleRenderer):
-    """See `Renderer`."""
+    """Renderer of Markdown; see `Renderer`."""
 
     name = "markdown"
     suffixes: tuple[str, ...] = (".md", ".markdown")
     before_sentences = "\n\n"
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
-        """See `Renderer.columns`."""
+        """Return the default columns; see `Renderer.columns`."""
         return (
-            ("name", "type", "time", *rates(query, several_runs=several_runs))
+            ("name", "type", "time", *columns_beside_time(query, several_runs=several_runs))
             if query.keys is None
-            else columns_of_groups(query, several_runs=several_runs)
+            else group_columns(query, several_runs=several_runs)
         )
 
     def facts(self, lines: Sequence[Line]) -> str:
-        """The facts as a table of two columns."""
-        rows = [(code(name), code(value)) for name, value in lines]
+        """Return the facts as a table of two columns."""
+        rows = [(markdown_cell(name), markdown_cell(value)) for name, value in lines]
         return draw(rows, style="pipe", headers=("total", "value"), right=(1,))
 
     def sentences(self, texts: Sequence[str]) -> str:
-        """The sentences as a list."""
-        return _listed(texts)
+        """Return the sentences as a list."""
+        return _as_list(texts)
 
     def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """The conditions as a list."""
-        return _listed(map(gate_sentence, verdicts))
+        """Return the verdicts as a list."""
+        return _as_list(map(gate_sentence, verdicts))
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """A line for each row; of its own columns, those that have values."""
-        names = section.columns or with_values(self.names_of(section), section.table)
+        """Return a line per row. Default columns without any value are left out."""
+        names = section.columns or columns_with_values(self.shown_columns(section), section.table)
         return [_table(section.table, names, display._replace(color=False))]
 
 
-def _listed(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {code(sentence)}" for sentence in sentences)
+def _as_list(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {markdown_cell(sentence)}" for sentence in sentences)
 
 
 def _table(table: Table, names: Sequence[str], display: Display) -> str:
     columns = [
-        cells._replace(header=code(cells.header), texts=list(map(code, cells.texts)))
+        cells._replace(
+            header=markdown_cell(cells.header), texts=list(map(markdown_cell, cells.texts))
+        )
         for cells in cells_of(table, names, display)
     ]
     return draw_cells(columns, style="pipe")
 
 
-def code(text: str) -> str:
-    """`text` as a cell. What may mean something to Markdown is put into a code span.
+def markdown_cell(text: str) -> str:
+    """Return `text` as a cell, in a code span if it may contain markup.
 
-    Within one nothing has a meaning but the pipe, which ends the cell unless it is escaped, and
-    as many backticks as begin the span.
+    A code span ends at as many backticks as it begins with. Inside a code span, only a pipe needs
+    an escape, because it would end the cell.
     """
     if _HARMLESS.fullmatch(text):
         return text

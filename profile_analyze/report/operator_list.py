@@ -1,4 +1,4 @@
-"""One operator a line, without numbers: made for comparing two profiles with `diff`."""
+"""A list of operators without numbers, for comparing two profiles with `diff`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class OperatorListRenderer(GridRenderer):
-    """See `Renderer`. Everything but the tables is as in the boxed format."""
+    """Renderer of operator lists; see `Renderer`. Only tables differ from the boxed format."""
 
     name = "operators"
     suffixes: tuple[str, ...] = ()
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
-        """See `Renderer.columns`."""
+        """Return the columns that identify rows; see `Renderer.columns`."""
         return ("name", "type", "id") if query.keys is None else (*query.by, "count")
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """What tells each row from the others, and how many operators a group has."""
+        """Return the label of each row, one per line."""
         labels = map(" ".join, row_labels(section.table))
         return ["\n".join(visible(label, display.encoding) for label in labels)]

@@ -1,4 +1,4 @@
-"""The common part of the output formats for people."""
+"""What output formats for people share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
 from profile_analyze.report.drawing import LIBRARIES
-from profile_analyze.report.labels import gate_sentence
 from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
+from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class PeopleRenderer(ABC):
-    """See `Renderer`. A subclass writes each kind of section; empty lines separate them."""
+    """Base of formats for people; see `Renderer`.
+
+    Subclasses write each kind of section. Empty lines separate the sections.
+    """
 
     for_programs = False
     libraries: tuple[str, ...] = LIBRARIES
@@ -35,46 +38,46 @@ class PeopleRenderer(ABC):
 
     @abstractmethod
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
-        """See `Renderer.columns`."""
+        """Return the default columns; see `Renderer.columns`."""
 
     @abstractmethod
     def facts(self, lines: Sequence[Line]) -> str:
-        """The facts, of whatever group."""
+        """Return the facts of all groups as text."""
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """A table, in pieces, all in characters that the display has."""
+        """Return a table in pieces, which use only characters that the display has."""
 
     def sentences(self, texts: Sequence[str]) -> str:
-        """Sentences that follow from facts, a line each."""
+        """Return the sentences that follow from facts, one per line."""
         return "\n".join(texts)
 
     def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """The verdicts on conditions, a line each."""
+        """Return the verdicts on conditions, one per line."""
         return "\n".join(map(gate_sentence, verdicts))
 
-    def names_of(self, section: TableSection) -> tuple[str, ...]:
-        """The columns of a table: those that are asked for, or else the format's own."""
+    def shown_columns(self, section: TableSection) -> tuple[str, ...]:
+        """Return the columns of a table: the chosen ones, or else the default ones."""
         table = section.table
         return section.columns or self.columns(table.query, several_runs=table.several_runs)
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
-        """See `Renderer.pieces`: text that ends with a newline."""
+        """Yield the report as text that ends with a newline; see `Renderer.pieces`."""
         return encoded(self._texts(report, display), display.encoding)
 
     def _texts(self, report: Report, display: Display) -> Iterator[str]:
-        before: type[Section] | None = None
+        previous: type[Section] | None = None
         for kind, sections in groupby(report.sections, type):
             for text in self._parts(list(sections), display):
-                if before is not None:
-                    is_close = before is Facts and kind is Sentences
-                    yield self.before_sentences if is_close else "\n\n"
-                before = kind
+                if previous is not None:
+                    follows_facts = previous is Facts and kind is Sentences
+                    yield self.before_sentences if follows_facts else "\n\n"
+                previous = kind
                 yield from text
         yield "\n"
 
     def _parts(self, sections: Sequence[Section], display: Display) -> Iterator[Iterable[str]]:
-        """The parts of the sections of one kind. All facts are one part, and so are all sentences.
+        """Yield the parts of sections of one kind. All facts are one part, as are all sentences.
 
         Characters that the display's encoding lacks are escaped here. Tables escape their own,
         because their layout depends on the width.

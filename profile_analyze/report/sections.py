@@ -1,4 +1,4 @@
-"""What a report consists of: its sections, each a plain value, in the order of printing."""
+"""The sections of a report: plain values, in the order of printing."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 Line: TypeAlias = tuple[str, str]
-"""A fact as people read it: its label and its value."""
+"""A fact for people: its label and its text."""
 
 
 class FactValue(NamedTuple):
-    """One fact of the summary: what programs get, and what people read."""
+    """One fact of the summary: its value for programs, and its lines for people."""
 
     name: str
-    """What programs call it, with its unit."""
+    """The name in formats for programs, with the unit."""
     value: Any
     """A number in base units, a text, None for N/A, or a list or dictionary of these."""
     lines: tuple[Line, ...] = ()
-    """Empty if the line of another fact, or a sentence, says it."""
+    """Empty if a sentence or the line of another fact shows the value."""
 
 
 class Facts(NamedTuple):
-    """The facts of one group, such as all about the roofline."""
+    """The facts of one group, such as all on the roofline."""
 
     name: str
-    """What programs call the group."""
+    """The name of the group in formats for programs."""
     facts: tuple[FactValue, ...]
 
     @property
@@ -37,14 +37,14 @@ class Facts(NamedTuple):
 
     @property
     def flat_values(self) -> dict[str, Any]:
-        """The same without lists and dictionaries, for formats that have no nesting."""
+        """The values by name without lists and dictionaries, for formats without nesting."""
         return {
             name: value for name, value in self.values.items() if not isinstance(value, list | dict)
         }
 
     @property
     def lines(self) -> list[Line]:
-        """What people read of all of them."""
+        """The lines of all facts."""
         return [line for fact in self.facts for line in fact.lines]
 
 
@@ -55,21 +55,21 @@ class Sentences(NamedTuple):
 
 
 class TableSection(NamedTuple):
-    """A table, and the columns to show of it."""
+    """A table, and which of its columns to show."""
 
     table: Table
     columns: tuple[str, ...] = ()
-    """In this order; empty for the format's default columns."""
+    """The columns in this order; empty for the format's default columns."""
 
 
 class Verdicts(NamedTuple):
-    """The verdicts on the conditions under which a pipeline fails."""
+    """The verdicts on the conditions of a gate."""
 
     verdicts: tuple[FailVerdict, ...]
 
 
 class Chart(NamedTuple):
-    """What a picture draws."""
+    """What a picture shows."""
 
     kind: Literal["roofline", "times"]
     table: Table

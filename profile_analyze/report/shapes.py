@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[str]:
-    """A line `{1,3,224,224}` for each shape; N/A for shapes that are not known.
+    """Return a line such as `{1,3,224,224}` for each shape; N/A for unknown shapes.
 
-    Behind a shape that is not contiguous comes a line with its strides, `-[...]`.
+    A shape that is not contiguous is followed by a line with its strides, `-[...]`.
     """
     if shapes is None:
         return [NOT_AVAILABLE]
@@ -29,17 +29,17 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
 
 
 def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
-    """The lines for the input and for the output shapes of every row."""
+    """Return the lines of the input shapes and of the output shapes of every row."""
     if table.query.grouped:
-        return _of_groups(table, "in_shapes"), _of_groups(table, "out_shapes")
+        return _group_shapes(table, "in_shapes"), _group_shapes(table, "out_shapes")
     return (
         list(map(shape_lines, table["in_shapes"], table["in_strides"])),
         list(map(shape_lines, table["out_shapes"])),
     )
 
 
-def _of_groups(table: Table, name: str) -> list[list[str]]:
-    """What a group's operators share, if they are grouped by it; `None` otherwise."""
+def _group_shapes(table: Table, name: str) -> list[list[str]]:
+    """Return the shapes of groups if they are a group key, otherwise `None` as the original."""
     if name in table.query.by:
         return list(map(shape_lines, table[name]))
     return [["None"]] * len(table)

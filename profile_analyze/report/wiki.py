@@ -1,4 +1,4 @@
-"""Pipe tables for a wiki page, one line a row: the original's `--confluence`."""
+"""Pipe tables for a wiki page, one line per row: the original's `--confluence`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.visible import visible
-from profile_analyze.report.cells import cells_of, heading_in
-from profile_analyze.report.default_columns import compared_of, judged_of, varying
+from profile_analyze.report.cells import cells_of, column_title
+from profile_analyze.report.default_columns import roofline_columns, variation_columns
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
-from profile_analyze.report.labels import gate_sentence, label_in_one, row_labels
+from profile_analyze.report.labels import join_keys, row_labels
+from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.shapes import shape_columns
 
 if TYPE_CHECKING:
@@ -24,19 +25,21 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
-_RATIO_TO_BASE: Final = "ratio to base"  # the original calls the share of the time `ratio`
+_RATIO_TO_BASE: Final = "ratio to base"  # because `ratio` is the original's title of the share
+# Characters that mean something in Markdown or in a wiki, where they do.
 _MARKUP: Final = re.compile(
     r"""[|`*~!$^]
-    | \\ (?= [!-/:-@\[-`{-~])        # an escape already
+    | \\ (?= [!-/:-@\[-`{-~])        # a backslash that would escape
     | < (?= [A-Za-z/!?])             # a tag
     | & (?= [#A-Za-z])               # an entity
     | (?<= \]) \(                    # [text](address)
     | \{ (?= [A-Za-z])               # a macro
-    | (?<= :) / (?= /) | (?<= www) \. | (?<= mailto) :   # an address by itself
+    | (?<= :) / (?= /) | (?<= www) \. | (?<= mailto) :   # an address
     | (?<! [A-Za-z0-9]) _ | _ (?! [A-Za-z0-9])
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# The original aligns these at the decimal point.
 _NUMERIC: Final = (
     "#",
     "time",
@@ -53,41 +56,41 @@ _NUMERIC: Final = (
 
 
 class WikiRenderer(GridRenderer):
-    """See `Renderer`. Its own columns are those of the other original format, and bars."""
+    """Renderer of pipe tables; see `Renderer`. The default columns include bars."""
 
     name = "wiki"
     suffixes: tuple[str, ...] = (".wiki",)
     before_sentences = "\n\n"
 
     def facts(self, lines: Sequence[Line]) -> str:
-        """The facts as a table of two columns."""
+        """Return the facts as a table of two columns."""
         rows = [(name, escaped(value)) for name, value in lines]
         return _draw(("name", "value"), rows, numeric=(1,))
 
     def sentences(self, texts: Sequence[str]) -> str:
-        """A paragraph for each sentence."""
+        """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
 
     def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """A paragraph for each condition."""
+        """Return a paragraph per condition."""
         return "\n\n".join(escaped(gate_sentence(one)) for one in verdicts)
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """A line for each row."""
+        """Return a line per row."""
         return [_table(section.table, section.columns, display)]
 
 
 def _table(table: Table, names: Sequence[str], display: Display) -> str:
     if names:
-        return _chosen(table, names, display)
+        return _chosen_columns(table, names, display)
     in_shapes, out_shapes = shape_columns(table)
     columns = {
         "#": list(map(str, range(len(table)))),
         **_time_columns(table),
         **_label_columns(table, display),
         **{
-            _RATIO_TO_BASE if name == "ratio" else heading_in(table, name): table.texts(name)
-            for name in (*compared_of(table.query), *varying(several_runs=table.several_runs))
+            _RATIO_TO_BASE if name == "ratio" else column_title(table, name): table.texts(name)
+            for name in variation_columns(table.query, several_runs=table.several_runs)
         },
         "computation (MFLO)": table.texts("computation", "fixed"),
         "MFLOPS": table.texts("flops", "fixed"),
@@ -95,20 +98,20 @@ def _table(table: Table, names: Sequence[str], display: Display) -> str:
         "memory (MB)": table.texts("memory", "fixed"),
         "bandwidth (MiB/s)": table.texts("bandwidth", "fixed"),
         "bandwidth bar": _bars(table["bandwidth"].tolist()),
-        **{heading_in(table, name): table.texts(name) for name in judged_of(table.query)},
-        "in_shapes": list(map(_shapes, in_shapes)),
-        "out_shapes": list(map(_shapes, out_shapes)),
+        **{column_title(table, name): table.texts(name) for name in roofline_columns(table.query)},
+        "in_shapes": list(map(_join_shapes, in_shapes)),
+        "out_shapes": list(map(_join_shapes, out_shapes)),
     }
-    numeric = [place for place, header in enumerate(columns) if header in _NUMERIC]
+    numeric = [index for index, header in enumerate(columns) if header in _NUMERIC]
     return _draw(tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric)
 
 
-def _chosen(table: Table, names: Sequence[str], display: Display) -> str:
-    """A table of the columns `names`."""
+def _chosen_columns(table: Table, names: Sequence[str], display: Display) -> str:
+    """Return a table of the columns `names`."""
     columns = cells_of(table, names, display._replace(color=False))
     rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
     headers = [_cell(cells.header, display) for cells in columns]
-    right = [place for place, cells in enumerate(columns) if cells.is_number]
+    right = [index for index, cells in enumerate(columns) if cells.is_number]
     return _draw(headers, list(rows), right=right)
 
 
@@ -119,21 +122,21 @@ def _time_columns(table: Table) -> dict[str, list[str]]:
         "time bar": _bars(table["time"].tolist()),
         "cum-time": table.texts("cumulative_time", "digits"),
         "cum-time ratio": table.texts("cumulative_share", "digits"),
-        **{heading_in(table, name): table.texts(name) for name in table.query.times[1:]},
+        **{column_title(table, name): table.texts(name) for name in table.query.times[1:]},
     }
 
 
 def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
     headers = ("opr type", "opr count") if table.query.grouped else ("opr name", "opr type")
-    labels = list(map(label_in_one, row_labels(table)))
+    labels = list(map(join_keys, row_labels(table)))
     return {
-        header: [_cell(label[place], display) for label in labels]
-        for place, header in enumerate((*headers, "opr id"))
+        header: [_cell(label[index], display) for label in labels]
+        for index, header in enumerate((*headers, "opr id"))
     }
 
 
 def _bars(values: list[float]) -> list[str]:
-    """A bar for each value, the largest at full length; nothing for N/A."""
+    """Return a bar for each value, the largest at full length; empty for N/A."""
     longest = max((value for value in values if not isnan(value)), default=0.0)
     return [
         "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
@@ -141,20 +144,21 @@ def _bars(values: list[float]) -> list[str]:
     ]
 
 
-def _shapes(lines: list[str]) -> str:
-    """The shapes in one line; strides follow their shape after a blank."""
+def _join_shapes(lines: list[str]) -> str:
+    """Return the shapes in one line; strides follow their shape after a blank."""
     return ", ".join(lines).replace(", -[", " -[")
 
 
 def _cell(text: str, display: Display) -> str:
-    """`text` as a cell of one line."""
+    """Return `text` as a cell of one line."""
     return escaped(visible(text.strip(), display.encoding))
 
 
 def escaped(text: str) -> str:
-    """`text` with a backslash before what would end the cell, or be markup of Markdown or a wiki.
+    """Return `text` with a backslash before all that would end the cell or be markup.
 
-    What names are full of stays as the original has it: `[3443]`, `{1,8}`, `const<1>`, `a_b`.
+    What is frequent in names and harmless stays as in the original: `[3443]`, `{1,8}`, `const<1>`,
+    `a_b`.
     """
     return _MARKUP.sub(r"\\\g<0>", text)
 
@@ -167,5 +171,5 @@ def _draw(
     right: Sequence[int] = (),
 ) -> str:
     lines = draw(rows, style="orgtbl", headers=headers, numeric=numeric, right=right).split("\n")
-    lines[1] = lines[1].replace("+", "|")  # the rule that Markdown knows
+    lines[1] = lines[1].replace("+", "|")  # Markdown wants pipes in the rule
     return "\n".join(lines)

@@ -15,7 +15,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.report.colors import bar, without_colors
-from profile_analyze.report.text import shortened, text_width
+from profile_analyze.report.text_layout import shortened, text_width
 from tests.conftest import PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -61,7 +61,7 @@ def _read(handle: int) -> bytes:
 )
 def test_narrow_terminals_leave_out_columns(columns: int, left_out: str) -> None:
     lines = without_colors(on_terminal(columns, RESNET)).splitlines()
-    note = [line for line in lines if line.startswith("left out for want of width: ")]
+    note = [line for line in lines if line.startswith("left out to fit the width: ")]
     assert [line.partition(": ")[2].partition(";")[0] for line in note] == (
         [left_out] if left_out else []
     )
@@ -75,7 +75,7 @@ def test_chosen_columns_are_left_out_from_the_last() -> None:
         "  share         flops    device self time (s)  name",
         "   8.5%  26.33 GFLOPS                 0.00878  conv(l.7.RELU[0],fuse[2773]@2774)[3443]",
     ]
-    assert lines[5].startswith("left out for want of width: memory, bandwidth; ")
+    assert lines[5].startswith("left out to fit the width: memory, bandwidth; ")
 
 
 def test_one_column_always_stays_and_no_number_is_cut() -> None:
@@ -94,7 +94,7 @@ def test_names_of_columns_cannot_act_on_the_terminal() -> None:
         for width in (40, 400):
             assert "\x1b" not in on_terminal(width, *call)
     shown = on_terminal(40, RESNET, "--columns", "time,name,name~é", PYTHONIOENCODING="ascii")
-    assert r"left out for want of width: name~\xe9;" in shown
+    assert r"left out to fit the width: name~\xe9;" in shown
 
 
 @pytest.mark.parametrize("width", [1000, 40])
@@ -116,9 +116,9 @@ def test_a_name_is_shortened_if_no_column_can_be_left_out() -> None:
     assert lines[-4:] == [
         "  device self time (s)  name",
         "               0.00878  conv(l.7.RELU[0],fu\N{HORIZONTAL ELLIPSIS}",
-        "left out for want of width: share, flops, bandwidth, type; --columns chooses others, a wider "
-        "window or `| less -S` has room for all",
-        "shortened for want of width: name; `| less -S` shows all of it",
+        "left out to fit the width: share, flops, bandwidth, type; --columns chooses others, a wider "
+        "window or `| less -S` shows all",
+        "shortened to fit the width: name; `| less -S` shows all of it",
     ]
 
 

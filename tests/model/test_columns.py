@@ -18,7 +18,7 @@ from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.formulas import formulas_of
 from profile_analyze.report.column_list import column_list
-from profile_analyze.report.machine import columns
+from profile_analyze.report.programs import program_columns
 from tests.conftest import PROFILES, run_command
 from tests.small import Operator, document, profile_of, profile_of_document, written
 
@@ -187,18 +187,18 @@ def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
 
 
 def test_what_programs_are_shown_is_on_the_page() -> None:
-    operators = columns(pa.Query(), several_runs=False)
+    operators = program_columns(pa.Query(), several_runs=False)
     assert f"of operators: {listed(operators)}." in PAGE
-    groups = columns(pa.Query(by="type"), several_runs=False)
+    groups = program_columns(pa.Query(by="type"), several_runs=False)
     assert groups == ("type", "count", *operators[3:9])
     assert operators[4] == "share"
     assert operators[8] == "bandwidth"
-    several = columns(pa.Query(), several_runs=True)
+    several = program_columns(pa.Query(), several_runs=True)
     assert several == (*operators[:4], "spread", *operators[4:])
-    judged = columns(pa.Query(peaks=pa.parse_peaks("100G:20G")), several_runs=False)
+    judged = program_columns(pa.Query(peaks=pa.parse_peaks("100G:20G")), several_runs=False)
     assert (judged[:9], judged[13:]) == (operators[:9], operators[9:])
     assert f"`--peaks` adds {listed(judged[9:13])} after bandwidth" in PAGE
-    compared = columns(pa.Query(compared=True), several_runs=False)
+    compared = program_columns(pa.Query(compared=True), several_runs=False)
     assert (compared[:4], compared[13:]) == (operators[:4], operators[4:])
     assert f"`--compare` adds {listed(compared[4:13])} after time" in PAGE
 

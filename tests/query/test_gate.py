@@ -236,7 +236,7 @@ def test_every_form_says_what_became_of_a_condition(files: dict[str, list[str]])
         "base: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
-    for form in pa.FORMS:
+    for form in pa.OUTPUT_FORMATS:
         options = ["--dump-only-opr"] if form == "operators" else ["--format", form]
         outcome = run_command(*call, *options)
         assert outcome.code == 3

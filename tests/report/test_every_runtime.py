@@ -1,4 +1,4 @@
-"""What every output format makes of profiles as any runtime may write them: whole answers.
+"""Whole reports in every output format, on profiles as different runtimes write them.
 
 The profiles are made in memory (`tests/in_memory.py`), so that nothing depends on a file format.
 """
@@ -24,20 +24,16 @@ OUTPUTS = FIXTURES / "reports" / "every_runtime"
 
 
 def eight_files() -> pa.Profile:
-    """Eight processes of four iterations each, which differ from process to process."""
-    return pa.join_runs(
-        in_memory.four_steps(f"{place}.json", 1 + place / 100) for place in range(8)
-    )
+    """Return eight processes of four iterations each. Each process is slower than the last."""
+    return pa.join_runs(in_memory.four_steps(f"{i}.json", 1 + i / 100) for i in range(8))
 
 
 def slower_files() -> pa.Profile:
-    return pa.join_runs(
-        in_memory.four_steps(f"new{place}.json", 1.2 + place / 100) for place in range(8)
-    )
+    return pa.join_runs(in_memory.four_steps(f"new{i}.json", 1.2 + i / 100) for i in range(8))
 
 
 def answer(profile: pa.Profile | pa.Comparison, **question: Any) -> pa.Report:
-    """A report such as the command makes."""
+    """Return a report like those of the command."""
     compared = isinstance(profile, pa.Comparison)
     query = pa.Query(compared=compared, **question)
     summary = pa.summarise(profile, judged_by=query)
@@ -84,30 +80,33 @@ REPORTS: Mapping[str, Callable[[], pa.Report]] = {
 }
 
 
-def kept(name: str) -> Path:
-    """The file that has what every format makes of a report, one after another."""
+def recorded_file(name: str) -> Path:
+    """Return the file with a recorded report in all formats."""
     return OUTPUTS / f"{name}.txt"
 
 
-def everything(name: str) -> str:
-    """A report in each format, below the name of the format, and its notes."""
+def in_all_formats(name: str) -> str:
+    """Return a report in each format, below the name of the format, and its notes."""
     report = REPORTS[name]()
-    parts = [f"=== {form}\n{pa.render(report, form)}" for form in pa.FORMS]
+    parts = [
+        f"=== {output_format}\n{pa.render(report, output_format)}"
+        for output_format in pa.OUTPUT_FORMATS
+    ]
     notes = "".join(f"note: {note}\n" for note in report.notes)
     return "".join([*parts, f"=== notes\n{notes}"])
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_every_format_answers_about_every_kind_of_profile(name: str) -> None:
-    assert everything(name) == kept(name).read_bytes().decode()
+def test_reports_match_the_recorded_ones(name: str) -> None:
+    assert in_all_formats(name) == recorded_file(name).read_bytes().decode()
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_json_is_as_the_schema_says(name: str) -> None:
+def test_json_matches_the_schema(name: str) -> None:
     jsonschema.validate(json.loads(pa.render(REPORTS[name](), "json")), schema())
 
 
-if __name__ == "__main__":  # writes them anew, to be looked at as a difference
+if __name__ == "__main__":  # records them again; review the difference
     OUTPUTS.mkdir(exist_ok=True)
     for report_name in REPORTS:
-        kept(report_name).write_bytes(everything(report_name).encode())
+        recorded_file(report_name).write_bytes(in_all_formats(report_name).encode())

@@ -1,72 +1,69 @@
-"""The register of facts: what an entry says reaches every format, and the schema."""
+"""The register of facts: each entry reaches every format and the schema."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report import facts
+from profile_analyze.report import totals_facts
+from profile_analyze.report.facts import GROUP_NAMES, NUMBER, Fact, FactGroup, fact_group
 from profile_analyze.report.schema import schema, schema_text
 from tests.conftest import ROOT
 from tests.report.test_whole_reports import REPORTS
 from tests.small import Operator, profile_of
 
-if TYPE_CHECKING:
-    from profile_analyze.report.facts import Fact
-
 SCHEMA = ROOT / "docs" / "report.schema.json"
-ALL = [(group, fact) for group in facts.GROUPS for fact in group.facts]
+GROUPS = [fact_group(name) for name in GROUP_NAMES]
+ALL = [(group, fact) for group in GROUPS for fact in group.facts]
 
 
-def test_the_schema_is_what_the_register_says() -> None:
-    """`python -m tests.report.test_facts` writes it anew."""
+def test_the_schema_file_matches_the_register() -> None:
+    """`python -m tests.report.test_facts` updates the file."""
     assert SCHEMA.read_text(encoding="utf-8") == schema_text()
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_whole_reports_are_as_the_schema_says(name: str) -> None:
+def test_whole_reports_match_the_schema(name: str) -> None:
     jsonschema.validate(json.loads(pa.render(REPORTS[name](), "json")), schema())
 
 
-def test_names_are_of_one_fact_each() -> None:
+def test_names_are_unique() -> None:
     names = [fact.name for _, fact in ALL]
     assert len(names) == len(set(names))
-    assert not set(names) & {group.name for group in facts.GROUPS}
+    assert not set(names) & set(GROUP_NAMES)
+
+
+def test_groups_are_registered_by_their_names() -> None:
+    assert tuple(group.name for group in GROUPS) == GROUP_NAMES
 
 
 @pytest.mark.parametrize("fact", [fact for _, fact in ALL], ids=lambda fact: fact.name)
-def test_the_name_says_the_unit(fact: Fact) -> None:
-    endings = {"s": "_s", "FLO": "_flo", "byte": "_bytes"}
-    assert fact.unit in (*endings, "1", "")
-    for unit, ending in endings.items():
-        assert fact.name.endswith(ending) == (fact.unit == unit)
-    assert (fact.schema in (facts.NUMBER, facts.COUNT)) == (fact.unit != "")
+def test_only_numbers_have_a_unit_in_their_name(fact: Fact) -> None:
+    if fact.name.endswith(("_s", "_flo", "_bytes")):
+        assert fact.schema == NUMBER
 
 
 @pytest.mark.parametrize(("group", "fact"), ALL, ids=lambda one: one.name)
-def test_people_are_told_every_fact(group: facts.FactGroup, fact: Fact) -> None:
-    def is_told(one: Fact) -> bool:
+def test_people_see_every_fact(group: FactGroup, fact: Fact) -> None:
+    def is_shown(one: Fact) -> bool:
         return any((one.text, one.lines, one.sentences))
 
-    teller = {one.name: one for one in group.facts}.get(fact.told_with)
-    assert is_told(fact) == (teller is None)
-    assert teller is None or is_told(teller)
+    companion = {one.name: one for one in group.facts}.get(fact.shown_with)
+    assert is_shown(fact) == (companion is None)
+    assert companion is None or is_shown(companion)
     assert bool(fact.label) == bool(fact.text)
 
 
-NEW = facts.Fact(
+NEW = Fact(
     "idle_time_s",
-    "s",
     "How long the device had nothing to do.",
     lambda _: 0.25,
-    facts.NUMBER,
     label="idle",
     text=lambda _: "0.25 s",
     sentences=lambda _: iter(["a quarter is idle"]),
@@ -110,13 +107,11 @@ a quarter is idle
 
 
 def test_a_new_fact_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    totals, *others = facts.GROUPS
-    groups = (totals._replace(facts=(*totals.facts, NEW)), *others)
-    monkeypatch.setattr(facts, "GROUPS", groups)
-    monkeypatch.setattr("profile_analyze.report.schema.GROUPS", groups)
+    totals = totals_facts.GROUP
+    monkeypatch.setattr(totals_facts, "GROUP", totals._replace(facts=(*totals.facts, NEW)))
     report = pa.Report.of(pa.summarise(profile_of([Operator("a", "T", 1)])))
-    for form, text in WITH_NEW.items():
-        assert pa.render(report, form) == text
+    for output_format, text in WITH_NEW.items():
+        assert pa.render(report, output_format) == text
     assert pa.render(report, "operators") == WITH_NEW["table"]
     assert "<system-out>a quarter is idle</system-out>" in pa.render(report, "junit")
     names, values = csv.reader(io.StringIO(pa.render(report, "csv")))
@@ -132,11 +127,11 @@ def test_a_new_fact_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_values_of_a_comparison() -> None:
-    found = json.loads(pa.render(REPORTS["types"](), "json"))["summary"]["comparison"]
-    assert found["largest_differences_by"] == ["type"]
-    assert [one["label"] for one in found["called"]] == ["Conv", "Relu"]
-    assert found["called"][0]["ratio"] == pytest.approx(224 / 202)
-    assert found["verdicts"] == {
+    comparison = json.loads(pa.render(REPORTS["types"](), "json"))["summary"]["comparison"]
+    assert comparison["largest_differences_by"] == ["type"]
+    assert [one["label"] for one in comparison["called"]] == ["Conv", "Relu"]
+    assert comparison["called"][0]["ratio"] == pytest.approx(224 / 202)
+    assert comparison["verdicts"] == {
         "slower": 1,
         "faster": 1,
         "added": 1,
@@ -146,5 +141,5 @@ def test_the_values_of_a_comparison() -> None:
     }
 
 
-if __name__ == "__main__":  # writes the schema anew, to be looked at as a difference
+if __name__ == "__main__":  # updates the file; review the difference
     SCHEMA.write_text(schema_text(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Every output form on the same tiny profiles, whole."""
+"""Every output format on the same tiny profiles, whole."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.shapes import shape_lines
-from profile_analyze.report.text import wrapped
+from profile_analyze.report.text_layout import wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
 
 
 def profile(operators: list[tuple[str, float, int | None]]) -> pa.Profile:
-    """A profile of (name, microseconds, computation); each touches 1 KiB."""
+    """Return a profile of (name, microseconds, computation). Each operator has 1 KiB of memory."""
     document: dict[str, Any] = {
         "profiler": {
             "device": {
@@ -138,13 +138,13 @@ id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per
 }
 
 
-@pytest.mark.parametrize("form", EXPECTED)
-def test_each_form_whole(form: str) -> None:
+@pytest.mark.parametrize("output_format", EXPECTED)
+def test_whole_reports(output_format: str) -> None:
     two = profile([("conv", 300, 6000), ("relu", 100, None)])
-    assert pa.render(report(two, pa.Query()), form) == EXPECTED[form]
+    assert pa.render(report(two, pa.Query()), output_format) == EXPECTED[output_format]
 
 
-# form, columns, encoding, width: what is printed
+# output format, columns, encoding, width: the expected text
 NARROW: dict[tuple[str, tuple[str, ...], str, int], str] = {
     ("plain", ("name", "type", "share"), "utf-8", 36): """\
 name                 type      share
@@ -155,21 +155,21 @@ relu                 T1        25.0%
 name                 type
 conv/of/some/length  T0
 relu                 T1
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("plain", ("name", "type", "share"), "ascii", 16): """\
 name
 conv/of/some/...
 relu
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
-shortened for want of width: name; `| less -S` shows all of it
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+shortened to fit the width: name; `| less -S` shows all of it
 """,
     ("plain", ("name", "type", "share"), "utf-8", 3): """\
 name
 conv/of…
 relu
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
-shortened for want of width: name; `| less -S` shows all of it
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+shortened to fit the width: name; `| less -S` shows all of it
 """,
     ("table", ("name", "type", "share"), "utf-8", 42): """\
 ╒═════════════════════╤════════╤═════════╕
@@ -188,7 +188,7 @@ shortened for want of width: name; `| less -S` shows all of it
 ├─────────────────────┼────────┤
 │ relu                │ T1     │
 ╘═════════════════════╧════════╛
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", ("name", "type", "share"), "utf-8", 22): """\
 ╒═════════════════════╕
@@ -198,7 +198,7 @@ left out for want of width: share; --columns chooses others, a wider window or `
 ├─────────────────────┤
 │ relu                │
 ╘═════════════════════╛
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", ("name", "type", "share"), "ascii", 1): """\
 +-------------+
@@ -210,13 +210,13 @@ left out for want of width: type, share; --columns chooses others, a wider windo
 +-------------+
 | relu        |
 +-------------+
-left out for want of width: type, share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("plain", ("parameters",), "utf-8", 9): """\
 paramete…
 N/A
 N/A
-shortened for want of width: parameters; `| less -S` shows all of it
+shortened to fit the width: parameters; `| less -S` shows all of it
 """,
     ("table", ("flops",), "utf-8", 5): """\
 ╒══════════════╕
@@ -231,7 +231,7 @@ shortened for want of width: parameters; `| less -S` shows all of it
   device self time (s)
                 0.0003
                 0.0001
-left out for want of width: share; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", (), "utf-8", 138): """\
 ╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕
@@ -245,7 +245,7 @@ left out for want of width: share; --columns chooses others, a wider window or `
 │ 0.0001             │ 100.0%       │ T1                  │ FLO           │ FLOPS   │ KiB      │ MiB/s       │              │
 │ 25.0%              │              │ 1                   │               │         │          │             │              │
 ╘════════════════════╧══════════════╧═════════════════════╧═══════════════╧═════════╧══════════╧═════════════╧══════════════╛
-left out for want of width: in_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: in_shapes; --columns chooses others, a wider window or `| less -S` shows all
 """,
     ("table", (), "utf-8", 59): """\
 ╒════════════════════╤═════════════════════╤═════════╕
@@ -259,68 +259,74 @@ left out for want of width: in_shapes; --columns chooses others, a wider window 
 │ 0.0001             │ T1                  │ FLOPS   │
 │ 25.0%              │ 1                   │         │
 ╘════════════════════╧═════════════════════╧═════════╛
-left out for want of width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` has room for all
+left out to fit the width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` shows all
 """,
 }
 
 
-@pytest.mark.parametrize(("form", "columns", "encoding", "width"), NARROW)
-def test_each_table_whole_in_little_room(
-    form: str, columns: tuple[str, ...], encoding: str, width: int
+@pytest.mark.parametrize(("output_format", "columns", "encoding", "width"), NARROW)
+def test_whole_tables_in_narrow_terminals(
+    output_format: str, columns: tuple[str, ...], encoding: str, width: int
 ) -> None:
     two = profile([("conv/of/some/length", 300, 6000), ("relu", 100, None)])
     shown = pa.Report.of(None, (pa.run(pa.Query(), two),), columns=columns)
-    text = pa.render(shown, form, display=pa.Display(encoding, width))
-    assert text == NARROW[form, columns, encoding, width]
+    text = pa.render(shown, output_format, display=pa.Display(encoding, width))
+    assert text == NARROW[output_format, columns, encoding, width]
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
 @pytest.mark.parametrize("style", ["fancy_grid", "grid"])
-def test_a_long_table_is_drawn_in_parts_that_fit(rows_at_once: int, style: str) -> None:
+def test_a_long_table_is_drawn_in_matching_parts(rows_at_once: int, style: str) -> None:
     rows = [("a\nb", ""), ("", "wide cell\n卷积\nx"), ("widest of all", "1"), ("卷积\n", "2")]
     for right in ((), (1,)):
-        how: dict[str, Any] = {"style": style, "headers": ("first", "second"), "right": right}
-        parts = draw_boxes([*rows, *rows[:1]], **how, rows_at_once=rows_at_once)
-        assert "".join(parts) == draw([*rows, *rows[:1]], **how)
+        layout: dict[str, Any] = {"style": style, "headers": ("first", "second"), "right": right}
+        parts = draw_boxes([*rows, *rows[:1]], **layout, rows_at_once=rows_at_once)
+        assert "".join(parts) == draw([*rows, *rows[:1]], **layout)
 
 
-def test_strides_are_shown_where_there_are_some() -> None:
+def test_strides_follow_their_shape() -> None:
     assert shape_lines(((2, 3), (), (4,)), ((1, 2), (), None)) == ["{2,3}", "-[1,2]", "{}", "{4}"]
     assert shape_lines(((1,),), (None, (1,), (2,))) == ["{1}"]
     assert shape_lines(()) == []
     assert shape_lines(None, ((1,),)) == ["N/A"]
 
 
-def test_the_forms_are_those_that_are_tested() -> None:
-    assert set(pa.FORMS) == {*EXPECTED, "github", "junit"}  # the latter two in test_gate.py
+def test_all_formats_are_tested() -> None:
+    assert set(pa.OUTPUT_FORMATS) == {
+        *EXPECTED,
+        "github",
+        "junit",
+    }  # test_gate.py tests these two
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_awkward_names_cannot_leave_their_cell(form: str, encoding: str) -> None:
+def test_awkward_names_cannot_leave_their_cell(output_format: str, encoding: str) -> None:
     one = profile([(name, 10.0, 1) for name in AWKWARD])
     plain = profile([("plain", 10.0, 1) for _ in AWKWARD])
     display = pa.Display(encoding)
-    text = pa.render(report(one, pa.Query()), form, display=display)
-    if form not in ("csv", "json", "jsonl"):
+    text = pa.render(report(one, pa.Query()), output_format, display=display)
+    if output_format not in ("csv", "json", "jsonl"):
         text.encode(encoding)
-    assert len(text.splitlines()) == len(pa.render(report(plain, pa.Query()), form).splitlines())
+    assert len(text.splitlines()) == len(
+        pa.render(report(plain, pa.Query()), output_format).splitlines()
+    )
     assert "\x1b" not in text
-    assert "\u202e" not in text or form in ("json", "jsonl")
-    if form in ("wiki", "markdown"):
+    assert "\u202e" not in text
+    if output_format in ("wiki", "markdown"):
         lines = text.splitlines()[text.splitlines().index("") + 1 :]
         unescaped = {line.replace(r"\|", "").count("|") for line in lines}
-        assert unescaped == ({18} if form == "wiki" else {9})
-    if form == "csv":
+        assert unescaped == ({18} if output_format == "wiki" else {9})
+    if output_format == "csv":
         rows = list(csv.reader(io.StringIO(text)))
         assert {len(row) for row in rows} == {12}
         assert rows[9][1] == "'=1+1"
-    if form in ("json", "jsonl"):
+    if output_format in ("json", "jsonl"):
         assert [row["name"] for row in rows_of_json(text)] == AWKWARD
 
 
 def rows_of_json(text: str) -> list[dict[str, Any]]:
-    """The rows of either form, by column."""
+    """Return the rows of json or jsonl as dictionaries."""
     documents = [json.loads(line) for line in text.splitlines()]
     if "version" not in documents[0]:
         return documents
@@ -369,7 +375,7 @@ def test_copies_and_their_waits() -> None:
     )
 
 
-def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
+def test_copy_times_of_several_runs_use_the_run_statistic() -> None:
     def run_of(kern: float, end: float) -> pa.Profile:
         document = {
             "profiler": {
@@ -390,10 +396,10 @@ def test_copies_of_several_runs_are_those_of_the_statistic() -> None:
         assert (summary.device_time_s, summary.host_time_s) == (time_s, 10 * time_s)
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
-def test_nothing_to_show(form: str) -> None:
-    text = pa.render(report(profile([]), pa.Query()), form)
-    assert text.endswith("\n") or (text == "" and form in ("jsonl", "github"))
+@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
+def test_a_profile_without_operators(output_format: str) -> None:
+    text = pa.render(report(profile([]), pa.Query()), output_format)
+    assert text[-1:] == ("" if output_format in ("jsonl", "github") else "\n")
     assert "nan" not in text
 
 
@@ -410,7 +416,7 @@ def test_nothing_to_show(form: str) -> None:
         ("卷é", "ascii", r"\u5377\xe9"),
     ],
 )
-def test_only_visible_text_comes_out(text: str, encoding: str, shown: str) -> None:
+def test_invisible_characters_are_escaped(text: str, encoding: str, shown: str) -> None:
     assert visible(text, encoding) == shown
 
 
@@ -430,5 +436,5 @@ def test_only_visible_text_comes_out(text: str, encoding: str, shown: str) -> No
         ("\x01\x02\x03", [r"\x01\x02", r"\x03"]),
     ],
 )
-def test_text_is_wrapped_to_columns(text: str, lines: list[str]) -> None:
+def test_text_is_wrapped_to_the_width(text: str, lines: list[str]) -> None:
     assert wrapped(text, 8, "utf-8") == lines

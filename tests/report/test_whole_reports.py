@@ -1,4 +1,4 @@
-"""Rooflines, comparisons and gates in every form, whole: on a few operators, to the last character."""
+"""Whole reports with rooflines, comparisons and gates, in every output format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PEAKS = pa.Peaks("card", (("fp32", 1e12),), 1e11, "by hand")
 
 
 def roofline() -> pa.Report:
-    """Operators against a roof: one bounded by each rate, one that moves data, one without work."""
+    """Return operators below a roof: one bound by each rate, one that moves data, one without work."""
     profile = profile_of(
         [
             Operator("conv", "Conv", 400, shape=[2, 3], work=(10**8, 10**6)),
@@ -34,27 +34,24 @@ def roofline() -> pa.Report:
 
 
 def comparison(by: tuple[str, ...], texts: tuple[str, ...]) -> pa.Report:
-    """Runs beside a base: what became slower and faster, what stayed, what is new and what is gone."""
+    """Return a comparison with operators of every verdict: slower, faster, same, added, removed."""
 
     def runs(times_us: Mapping[str, Sequence[float]], file: str) -> pa.Profile:
         return pa.join_runs(
             profile_of(
                 [
-                    Operator(f"{type_.lower()}_1", type_, times[place], work=(10**6, 10**4))
+                    Operator(f"{type_.lower()}_1", type_, times[i], work=(10**6, 10**4))
                     for type_, times in times_us.items()
                 ],
-                f"{file}{place}.json",
+                f"{file}{i}.json",
             )
-            for place in range(5)
+            for i in range(5)
         )
 
     new = {"Conv": [220, 222, 224, 226, 228], "Relu": [50, 51, 52, 53, 54], "Mul": [7] * 5}
     base = {"Conv": [200, 201, 202, 203, 204], "Relu": [60, 61, 62, 63, 64], "Add": [5] * 5}
     same = {"Pool": [20, 20, 20, 20, 20], "Gelu": [10, 30, 12, 14, 16]}
-    source = pa.compare(
-        runs({**new, **same}, "new"),
-        runs({**base, **same}, "old"),
-    )
+    source = pa.compare(runs({**new, **same}, "new"), runs({**base, **same}, "old"))
     query = pa.Query(compared=True, by=by, aggregates="sum" if by else ())
     summary = pa.summarise(source, query, judged_by=query)
     gate = pa.judge_conditions(
@@ -65,33 +62,37 @@ def comparison(by: tuple[str, ...], texts: tuple[str, ...]) -> pa.Report:
     )
 
 
-def of_operators() -> pa.Report:
+def comparison_of_operators() -> pa.Report:
     return comparison((), ("total > +2%", "time > 1s", "type=None: time > +1%"))
 
 
-def of_types() -> pa.Report:
+def comparison_of_types() -> pa.Report:
     return comparison(("type",), ("type=Conv: time > +20us", "total < -3%"))
 
 
 REPORTS: dict[str, Callable[[], pa.Report]] = {
     "roofline": roofline,
-    "operators": of_operators,
-    "types": of_types,
+    "operators": comparison_of_operators,
+    "types": comparison_of_types,
 }
 
 
-def kept(name: str, form: str) -> Path:
-    """The file that has the report `name` in `form`."""
-    return FIXTURES / "reports" / f"{name}.{form}.txt"
+def recorded_file(name: str, output_format: str) -> Path:
+    """Return the file with the recorded report `name` in `output_format`."""
+    return FIXTURES / "reports" / f"{name}.{output_format}.txt"
 
 
-@pytest.mark.parametrize("form", pa.FORMS)
+@pytest.mark.parametrize("output_format", pa.OUTPUT_FORMATS)
 @pytest.mark.parametrize("name", REPORTS)
-def test_reports_are_to_the_last_character_what_they_were(name: str, form: str) -> None:
-    assert pa.render(REPORTS[name](), form) == kept(name, form).read_bytes().decode()
+def test_reports_match_the_recorded_ones(name: str, output_format: str) -> None:
+    assert (
+        pa.render(REPORTS[name](), output_format)
+        == recorded_file(name, output_format).read_bytes().decode()
+    )
 
 
-if __name__ == "__main__":  # writes them anew, to be looked at as a difference
+if __name__ == "__main__":  # records them again; review the difference
     for report_name, make in REPORTS.items():
-        for form_name in pa.FORMS:
-            kept(report_name, form_name).write_bytes(pa.render(make(), form_name).encode())
+        for format_name in pa.OUTPUT_FORMATS:
+            text = pa.render(make(), format_name)
+            recorded_file(report_name, format_name).write_bytes(text.encode())

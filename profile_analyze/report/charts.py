@@ -1,0 +1,246 @@
+"""Charts by matplotlib: the roofline, or ranked times if there are no peaks."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, Final
+from warnings import catch_warnings, simplefilter
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.model.visible import visible
+from profile_analyze.report.labels import join_keys, row_labels, time_title
+from profile_analyze.report.text_layout import shortened
+from profile_analyze.units import decimal_rate, scaled, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.sections import Chart
+
+_MAX_NAMES: Final = 10
+_MAX_BARS: Final = 30
+_MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files would be huge
+_LARGEST_DOT: Final = 900.0  # points squared
+_SMALLEST_DOT: Final = 8.0
+_NAME_WIDTH: Final = 28
+_MAX_TYPES: Final = 9  # with a colour of their own; all other types are grey
+_ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
+_ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
+
+# Names are shown as they are, without formulas or markup. Equal answers give equal files.
+_SETTINGS: Final[dict[Any, Any]] = {
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "profile_analyze",
+}
+
+# Where names may stand, in points from their dot: near ones first, to the right first.
+_NAME_OFFSETS: Final = [
+    (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
+    for distance in range(20, 260, 12)
+    for angle in np.deg2rad([0, 30, -30, 60, -60, 180, 150, -150, 90, -90, 120, -120])
+]
+
+
+def picture(chart: Chart, suffix: str) -> bytes:
+    """Return the chart as the content of a file with this suffix."""
+    stream = io.BytesIO()
+    with mpl.rc_context(), catch_warnings():
+        simplefilter("ignore")  # PNG and PDF show a box for a character that the font lacks
+        mpl.rcdefaults()  # a configuration file of the user must not change the picture
+        mpl.rcParams.update(_SETTINGS)
+        figure = Figure(figsize=(11, 7), layout="constrained")
+        _DRAWERS[chart.kind](figure, chart)
+        figure.savefig(stream, format=suffix, metadata={"Date": None} if suffix == "svg" else None)
+    return stream.getvalue()
+
+
+def draw_roofline(figure: Figure, chart: Chart) -> None:
+    """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes."""
+    table = chart.table
+    peaks = table.query.peaks
+    assert peaks is not None
+    axes = figure.add_subplot()
+    flops, intensity = table["flops"], table["intensity"]
+    with np.errstate(invalid="ignore"):
+        drawn = np.flatnonzero((flops > 0) & (intensity > 0))
+    x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
+    _draw_roofs(axes, peaks, x.tolist(), y.tolist())
+    longest = max(times.tolist(), default=0.0) or 1.0
+    sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
+    _draw_dots(axes, table, drawn, x, y, sizes)
+    axes.set_xlabel("intensity (FLO/byte)")
+    axes.set_ylabel("FLO/s")
+    axes.set_title(_title(chart, peaks, len(drawn)), fontsize=10, loc="left")
+    if len(drawn):
+        legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
+        for handle in legend.legend_handles:
+            handle.set_sizes([30.0])  # type: ignore[union-attr]  # they are of scattered dots
+    # Names are placed in pixels. The layout must be final by then, and names must not change it.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    longest_first = np.argsort(-times, kind="stable")[:_MAX_NAMES]
+    names = _names(table)
+    dots = [(x[index], y[index], names[drawn[index]]) for index in longest_first]
+    _draw_names(axes, dots, sizes[longest_first])
+
+
+def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
+    table = chart.table
+    missing = len(table) - dots
+    lines = [
+        f"Roofline: {visible(peaks.name, 'utf-8')}, {visible(table.shown.profile.file, 'utf-8')}"
+    ]
+    if chart.caption:
+        lines.append(chart.caption)
+    if missing:
+        lines.append(f"{missing} of {len(table)} rows have no FLOPS or no intensity, and so no dot")
+    return "\n".join(lines)
+
+
+def _names(table: Table) -> list[str]:
+    labels = (join_keys(label)[0] for label in row_labels(table))
+    return [shortened(visible(label, "utf-8"), _NAME_WIDTH, _ELLIPSIS) for label in labels]
+
+
+def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
+    """Draw the slope of the bandwidth and the roof of each rate, around the dots at `x` and `y`."""
+    ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
+    top = max(rate for _, rate in peaks.flops)
+    left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 8
+    lowest, highest = min([*y, left * peaks.bandwidth]), max([*y, top])
+    axes.set(xscale="log", yscale="log", xlim=(left, right), ylim=(lowest / 3, highest * 4))
+    axes.plot([left, max(ridges)], [left * peaks.bandwidth, top], **_ROOF_STYLE)
+    axes.annotate(
+        decimal_rate(peaks.bandwidth),
+        (left * 1.3, left * 1.3 * peaks.bandwidth),
+        xytext=(12, -14),
+        textcoords="offset points",
+        fontsize=9,
+    )
+    for rate in dict.fromkeys(rate for _, rate in peaks.flops):
+        axes.plot([rate / peaks.bandwidth, right], [rate, rate], **_ROOF_STYLE)
+        dtypes = [dtype for dtype, one in peaks.flops if one == rate and dtype != ANY_DTYPE]
+        axes.annotate(
+            " ".join([", ".join(dtypes), *scaled(rate, "FLO/s")]).strip(),
+            (right, rate),
+            xytext=(-4, 4),
+            textcoords="offset points",
+            ha="right",
+            fontsize=9,
+        )
+    _format_ticks(axes)
+
+
+def _format_ticks(axes: Axes) -> None:
+    """Label major ticks with plain numbers. The labels of matplotlib would be formulas."""
+    axes.set_axisbelow(True)
+    axes.grid(visible=True, which="major", color="0.9")
+    axes.xaxis.set_minor_formatter(lambda *_: "")
+    axes.yaxis.set_minor_formatter(lambda *_: "")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_major_formatter(
+        lambda value, _: " ".join(scaled(value, "FLO/s")).replace(".00 ", " ")
+    )
+
+
+def _draw_dots(
+    axes: Axes, table: Table, drawn: NDArray[np.int64], x: Any, y: Any, sizes: Any
+) -> None:
+    """Draw the dots: the area shows the time, the colour the type of the operators."""
+    if table.query.keys is None or "type" in table.query.by:
+        types = np.array(table.texts("type"), dtype=object)[drawn]
+    else:
+        types = np.array(["rows"] * len(x), object)
+    totals: dict[str, float] = {}
+    for type_, time in zip(types.tolist(), table["time"][drawn].tolist(), strict=True):
+        totals[type_] = totals.get(type_, 0.0) + time
+    ranked = sorted(totals, key=lambda type_: -totals[type_])
+    colored, others = ranked[:_MAX_TYPES], ranked[_MAX_TYPES:]
+    palette = mpl.colormaps["tab10"]
+    series: list[tuple[Any, str, Any]] = [
+        (types == type_, visible(type_, "utf-8"), palette(index))
+        for index, type_ in enumerate(colored)
+    ]
+    if others:
+        series.append((~np.isin(types.astype(str), colored), f"{len(others)} more types", "0.6"))
+    for rows, text, color in series:
+        label = f" {text}" if text.startswith("_") else text  # a legend omits labels like `_x`
+        axes.scatter(
+            x[rows], y[rows], s=sizes[rows], color=color, alpha=0.65, edgecolors="white",
+            linewidths=0.6, rasterized=len(x) > _MAX_VECTOR_DOTS,
+            label=shortened(label, _NAME_WIDTH, _ELLIPSIS),
+        )  # fmt: skip
+
+
+def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) -> None:
+    """Draw each name at the first offset where it overlaps neither a name nor a named dot.
+
+    A name that fits nowhere inside the frame is left out.
+    """
+    radii = np.sqrt(sizes) / 2 * axes.figure.dpi / 72
+    centres: Any = axes.transData.transform([(x, y) for x, y, _ in dots]) if dots else []
+    taken: list[Any] = [
+        Bbox([centre - radius, centre + radius])
+        for centre, radius in zip(centres, radii, strict=True)
+    ]
+    frame = axes.get_window_extent()
+    renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
+    for x, y, name in dots:
+        for dx, dy in _NAME_OFFSETS:
+            text = axes.annotate(
+                name, (x, y), xytext=(dx, dy), textcoords="offset points", fontsize=8,
+                ha="left" if dx >= 0 else "right", va="center",
+                arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5},
+            )  # fmt: skip
+            text.update_positions(renderer)
+            box = Text.get_window_extent(text, renderer).expanded(1.02, 1.15)  # without its arrow
+            inside = (
+                frame.x0 <= box.x0
+                and box.x1 <= frame.x1
+                and frame.y0 <= box.y0
+                and box.y1 <= frame.y1
+            )
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def draw_times(figure: Figure, chart: Chart) -> None:
+    """Draw a bar for each of the first rows, and their cumulative share."""
+    table = chart.table
+    axes = figure.add_subplot()
+    count = min(len(table), _MAX_BARS)
+    times, shares = table["time"][:count], table["cumulative_share"][:count]
+    positions = np.arange(count)
+    axes.barh(positions, times, color="tab:blue", alpha=0.75)
+    axes.set_yticks(positions, _names(table)[:count], fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlabel(f"{time_title(table)} (s)")
+    curve = axes.twiny()
+    curve.plot(shares * 100, positions, color="tab:red", marker=".", linewidth=1)
+    curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
+    curve.set_xlim(0, 105)
+    missing = len(table) - count
+    more = f"; {missing} more rows are not drawn" if missing else ""
+    total = seconds(table.total_s)
+    file = visible(table.shown.profile.file, "utf-8")
+    axes.set_title(f"{file}: {total} s{more}", fontsize=10, loc="left")
+
+
+_DRAWERS: Final[Mapping[str, Callable[[Figure, Chart], None]]] = {
+    "roofline": draw_roofline,
+    "times": draw_times,
+}

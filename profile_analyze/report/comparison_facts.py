@@ -1,0 +1,252 @@
+"""Facts on the difference between the profile and its baseline."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.visible import visible
+from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
+from profile_analyze.report.sentence_parts import (
+    in_brackets,
+    interval_text,
+    iterations_remark,
+    runs_and_spread,
+    signed,
+    signed_seconds,
+    with_unit,
+)
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, seconds, six_digits, three_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.summary import Summary
+
+# Shown instead of a verdict, which drift correction makes impossible.
+_HIDDEN_VERDICT: Final = f"{NOT_AVAILABLE} (drift is corrected)"
+
+_VERDICT_IN_WORDS: Final = {
+    "slower": "slower than the base",
+    "faster": "faster than the base",
+    "same": "the same as the base, within the threshold",
+    "uncertain": "noise hides whether it differs from the base",
+    ADDED: "the base has none of these operators",
+    REMOVED: "the profile has none of the operators of the base",
+    None: "no verdict",
+}
+
+
+def _change(summary: Summary) -> Change:
+    assert summary.change is not None, "nothing was compared"
+    return summary.change
+
+
+def _difference_text(summary: Summary) -> str:
+    change = _change(summary)
+    return signed_seconds(change.difference_s) + in_brackets(signed(change.change, percent))
+
+
+def _ratio_text(summary: Summary) -> str:
+    change = _change(summary)
+    interval = interval_text(three_digits(change.low), three_digits(change.high))
+    return three_digits(change.ratio) + in_brackets(interval)
+
+
+def _verdict_text(summary: Summary) -> str:
+    change = _change(summary)
+    # Drift correction removes what all operators share, and with it any change of the whole.
+    missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
+    return (change.verdict or missing) + iterations_remark(change.unit)
+
+
+def _base_runs_text(summary: Summary) -> str:
+    change = _change(summary)
+    return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
+
+
+def _is_known(summary: Summary) -> bool:
+    """Return whether the difference is known. Without it, there are no sentences."""
+    return not isnan(_change(summary).difference_s)
+
+
+def _verdict_sentence(summary: Summary) -> Iterator[str]:
+    change = _change(summary)
+    if _is_known(summary):
+        yield (
+            f"{_VERDICT_IN_WORDS[change.verdict]}: {with_unit(seconds(summary.device_time_s))} "
+            f"instead of {with_unit(seconds(change.base_time_s))}, "
+            f"{signed(change.change, percent)}{iterations_remark(change.unit)}"
+        )
+
+
+def _largest_differences(summary: Summary) -> Iterator[str]:
+    change = _change(summary)
+    clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
+    if not clear or not _is_known(summary):
+        return
+    # Shares make sense if the difference is more than noise, and no part exceeds the whole.
+    with_shares = change.verdict in ("slower", "faster", None) and all(
+        0 <= one.share <= 1 for one in clear
+    )
+    largest = "; ".join(_contribution_text(one, with_share=with_shares) for one in clear)
+    yield f"largest differences by {visible(', '.join(change.by), 'utf-8')}: {largest}"
+
+
+def _contribution_text(contribution: Contribution, *, with_share: bool) -> str:
+    share = f", {percent(contribution.share)} of the difference" if with_share else ""
+    return (
+        f"{visible(contribution.label, 'utf-8')} {signed_seconds(contribution.difference_s)}"
+        f"{share}{in_brackets(contribution.verdict or '')}"
+    )
+
+
+def _called_sentences(summary: Summary) -> Iterator[str]:
+    for one in _change(summary).called if _is_known(summary) else ():
+        yield (
+            f"{one.verdict}: {visible(one.label, 'utf-8')} {signed_seconds(one.difference_s)}, "
+            f"{three_digits(one.ratio)} times the base{iterations_remark(_change(summary).unit)}"
+        )
+
+
+def _verdict_counts(summary: Summary) -> Iterator[str]:
+    """Yield how many rows have each verdict, unless no row has one."""
+    change = _change(summary)
+    if not _is_known(summary) or not set(dict(change.verdicts)) - {NOT_AVAILABLE}:
+        return
+    row_count = sum(count for _, count in change.verdicts)
+    rows = (
+        counted(row_count, "group")
+        if change.of_groups
+        else f"{counted(row_count, 'operator')} with a time"
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in change.verdicts)
+    yield f"{rows}: {counts}{iterations_remark(change.unit)}"
+
+
+_CONTRIBUTION_SCHEMA: Final = {
+    "label": TEXT,
+    "difference_s": {"type": "number"},
+    "share": {"description": "The share of the whole difference.", **NUMBER},
+    "ratio": NUMBER,
+    "verdict": VERDICT,
+}
+
+
+def _contribution_record(contribution: Contribution) -> dict[str, Any]:
+    return {name: getattr(contribution, name) for name in _CONTRIBUTION_SCHEMA}
+
+
+GROUP: Final = FactGroup(
+    "comparison",
+    "How the device time of all operators differs from that of the baseline; null without "
+    "--compare.",
+    (
+        Fact(
+            "base_device_time_s",
+            "The device time of all operators of the baseline.",
+            lambda summary: _change(summary).base_time_s,
+            label="base device time",
+            text=lambda summary: six_digits(_change(summary).base_time_s),
+        ),
+        Fact(
+            "base_runs",
+            "The number of runs of the baseline.",
+            lambda summary: _change(summary).base_runs,
+            COUNT,
+            label="base runs",
+            text=_base_runs_text,
+        ),
+        Fact(
+            "base_spread",
+            "Half the interquartile range of the baseline's device time over its median.",
+            lambda summary: _change(summary).base_spread,
+            shown_with="base_runs",
+        ),
+        Fact(
+            "difference_s",
+            "The device time minus that of the baseline.",
+            lambda summary: _change(summary).difference_s,
+            label="difference",
+            text=_difference_text,
+        ),
+        Fact(
+            "change",
+            "The difference as a fraction of the baseline's device time.",
+            lambda summary: _change(summary).change,
+            shown_with="difference_s",
+        ),
+        Fact(
+            "ratio",
+            "The device time over that of the baseline.",
+            lambda summary: _change(summary).ratio,
+            label="ratio",
+            text=_ratio_text,
+        ),
+        Fact(
+            "ratio_low",
+            "The lower end of the 95 % confidence interval of the ratio of medians.",
+            lambda summary: _change(summary).low,
+            shown_with="ratio",
+        ),
+        Fact(
+            "ratio_high",
+            "The upper end of the 95 % confidence interval of the ratio of medians.",
+            lambda summary: _change(summary).high,
+            shown_with="ratio",
+        ),
+        Fact(
+            "p_value",
+            "How often chance alone makes a difference at least this large.",
+            lambda summary: _change(summary).p_value,
+            shown_with="verdict",
+        ),
+        Fact(
+            "verdict",
+            "The verdict on the whole; null with fewer than four runs on a side.",
+            lambda summary: _change(summary).verdict,
+            VERDICT,
+            label="verdict",
+            text=_verdict_text,
+            sentences=_verdict_sentence,
+        ),
+        Fact(
+            "unit",
+            "What the statistics count: runs (if each process has one), processes or iterations.",
+            lambda summary: _change(summary).unit,
+            {"enum": ["runs", "processes", "iterations"]},
+            shown_with="verdict",
+        ),
+        Fact(
+            "largest_differences",
+            "The groups with the largest differences.",
+            lambda summary: list(map(_contribution_record, _change(summary).contributions)),
+            list_schema(_CONTRIBUTION_SCHEMA),
+            sentences=_largest_differences,
+        ),
+        Fact(
+            "largest_differences_by",
+            "The keys that largest_differences are grouped by.",
+            lambda summary: list(_change(summary).by),
+            {"type": "array", "items": TEXT},
+            shown_with="largest_differences",
+        ),
+        Fact(
+            "called",
+            "Of the rows that are slower or faster, those with the largest differences.",
+            lambda summary: list(map(_contribution_record, _change(summary).called)),
+            list_schema(_CONTRIBUTION_SCHEMA),
+            sentences=_called_sentences,
+        ),
+        Fact(
+            "verdicts",
+            "The number of rows (operators, or groups if asked for) with each verdict, N/A "
+            "included.",
+            lambda summary: dict(_change(summary).verdicts),
+            {"type": "object", "additionalProperties": COUNT},
+            sentences=_verdict_counts,
+        ),
+    ),
+)

@@ -1,0 +1,125 @@
+"""All output formats by name. The module of a format is imported when the format is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import QueryError
+from profile_analyze.report.base import Display, Report, resolve_columns
+from profile_analyze.report.sections import TableSection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Renderer
+
+TABLE: Final = "table"
+PLAIN: Final = "plain"
+WIKI: Final = "wiki"
+OPERATORS: Final = "operators"
+
+# The module and the class of each format.
+_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
+    TABLE: ("grid", "GridRenderer"),
+    PLAIN: ("plain", "PlainRenderer"),
+    "markdown": ("markdown", "MarkdownRenderer"),
+    WIKI: ("wiki", "WikiRenderer"),
+    "csv": ("comma_separated", "CsvRenderer"),
+    "json": ("json_formats", "JsonRenderer"),
+    "jsonl": ("json_formats", "JsonLinesRenderer"),
+    "github": ("github", "GithubRenderer"),
+    "junit": ("junit", "JunitRenderer"),
+    OPERATORS: ("operator_list", "OperatorListRenderer"),
+}
+_PICTURE_RENDERERS: Final[Mapping[str, tuple[str, str]]] = {
+    "svg": ("picture", "SvgRenderer"),
+    "png": ("picture", "PngRenderer"),
+    "pdf": ("picture", "PdfRenderer"),
+}
+
+OUTPUT_FORMATS: Final = tuple(_RENDERERS)
+"""The names of all output formats except pictures."""
+
+PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
+"""The formats of pictures, which are also the suffixes of their files."""
+
+
+def find_renderer(output_format: str) -> Renderer:
+    """Return the renderer of one of `OUTPUT_FORMATS` or `PICTURE_FORMATS`.
+
+    Raises `QueryError` for another format.
+    """
+    renderers = {**_RENDERERS, **_PICTURE_RENDERERS}
+    if output_format not in renderers:
+        known = ", ".join(OUTPUT_FORMATS)
+        raise QueryError(f"output_format: {output_format!r} is not one of {known}")
+    module, name = renderers[output_format]
+    renderer: Renderer = getattr(import_module(f"{__package__}.{module}"), name)()
+    return renderer
+
+
+def output_format_of(file: str) -> str | None:
+    """Return the output format for the suffix of `file`; None for a name without a suffix.
+
+    Raises `QueryError` for a suffix that no format has.
+    """
+    _, dot, suffix = file.rpartition("/")[2].lstrip(".").rpartition(".")
+    if not dot:
+        return None
+    known: list[str] = []
+    ending = suffix.lower()
+    # Most formats are named like their suffix. Trying that one first avoids importing the others.
+    for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
+        suffixes = find_renderer(output_format).suffixes
+        if f".{ending}" in suffixes:
+            return output_format
+        known += suffixes
+    raise QueryError(
+        f"{file}: no format has the suffix .{suffix}; choose one by --format, or use "
+        f"{', '.join(known)}"
+    )
+
+
+def picture_format_of(file: str) -> str:
+    """Return the picture format for the suffix of `file`. Raises `QueryError` without one."""
+    suffix = file.lower().rpartition(".")[2]
+    if suffix not in PICTURE_FORMATS:
+        known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
+        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}")
+    return suffix
+
+
+def render(
+    answer: Report | Table,
+    output_format: str = TABLE,
+    *,
+    columns: str | Iterable[str] = (),
+    display: Display | None = None,
+) -> str:
+    """Return an answer as text in one of `OUTPUT_FORMATS`.
+
+    `columns` are the columns that tables show, in this order: `all` for all columns, empty for the
+    format's default.
+
+    Raises `QueryError` for an unknown format or column.
+    """
+    from profile_analyze.query.catalog import check_columns, split_names  # NumPy, not for --help
+
+    report = answer if isinstance(answer, Report) else Report.of(None, (answer,))
+    names = split_names(columns) if isinstance(columns, str) else tuple(columns)
+    if names:
+        sections = (
+            section._replace(columns=resolve_columns(names, section.table))
+            if isinstance(section, TableSection)
+            else section
+            for section in report.sections
+        )
+        report = report._replace(sections=tuple(sections))
+    for section in report.all_of(TableSection):
+        check_columns(section.columns, section.table.query.kind)
+    renderer = find_renderer(output_format)
+    display = display or Display()
+    encoding = "utf-8" if renderer.for_programs else display.encoding
+    return b"".join(renderer.pieces(report, display)).decode(encoding)

@@ -1,0 +1,139 @@
+"""What output formats for programs share: raw numbers in base units, with full precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from profile_analyze.model.visible import escaped_in_json
+from profile_analyze.model.wording import machine_name
+from profile_analyze.report.default_columns import columns_beside_time, group_columns
+from profile_analyze.report.sections import Facts, TableSection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Need, Report
+
+
+class ProgramRenderer:
+    """Base of formats for programs that have tables; see `Renderer`."""
+
+    for_programs = True
+    libraries: tuple[str, ...] = ("orjson",)  # csv too: orjson writes its numbers
+    suffixes: tuple[str, ...] = ()
+    has_tables = True
+    has_summary_beside_tables = False
+    needs: Need = ""
+
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
+        """Return the default columns; see `Renderer.columns`."""
+        return program_columns(query, several_runs=several_runs)
+
+
+class TablelessRenderer:
+    """Base of formats without tables, such as annotations and pictures; see `Renderer`."""
+
+    for_programs = True
+    libraries: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    has_tables = False
+    has_summary_beside_tables = True
+
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+        """Return no columns; see `Renderer.columns`."""
+        return ()
+
+
+def facts_alone(report: Report) -> dict[str, Any] | None:
+    """Return the values of the facts by name; None if the report has a table or no facts."""
+    groups = report.all_of(Facts)
+    if not groups or report.all_of(TableSection):
+        return None
+    return {name: value for group in groups for name, value in group.flat_values.items()}
+
+
+def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
+    """Return the default columns of formats for programs."""
+    beside_time = columns_beside_time(query, several_runs=several_runs)
+    columns = (
+        ("id", "name", "type", "time", *beside_time, "in_shapes", "in_strides", "out_shapes")
+        if query.keys is None
+        else group_columns(query, several_runs=several_runs)
+    )
+    if not query.compared:
+        return columns
+    # Programs also get what the verdicts are based on; people would not have the width for it.
+    after = columns.index("ratio") + 1
+    basis = [
+        name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by
+    ]
+    return (*columns[:after], *basis, *columns[after:])
+
+
+def shown_columns(section: TableSection) -> list[str]:
+    """Return the names of the columns to show: the chosen ones, or else the default ones."""
+    table = section.table
+    names = section.columns or program_columns(table.query, several_runs=table.several_runs)
+    return [table.column(name).name for name in names]  # resolves aliases
+
+
+def machine_names(table: Table, names: Sequence[str]) -> list[str]:
+    """Return the names of columns for programs, which end with the unit."""
+    return [as_utf8(machine_name(table.shown_column(name))) for name in names]
+
+
+def peaks_record(peaks: Peaks) -> dict[str, Any]:
+    """Return the peaks of a device for JSON."""
+    return {
+        "name": peaks.name,
+        "flops": dict(peaks.flops),
+        "bandwidth_bytes_per_s": peaks.bandwidth,
+        "dtype": peaks.dtype,
+        "source": peaks.source,
+    }
+
+
+def as_utf8(text: str) -> str:
+    """Return `text` with escapes for lone surrogates, which UTF-8 cannot encode.
+
+    File names and arguments that are not valid text have them.
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def json_ready(value: Any) -> Any:
+    """Return `value` with all texts fit for JSON, tuples as lists."""
+    if isinstance(value, str):
+        return as_utf8(value)
+    if isinstance(value, dict):
+        return {json_ready(name): json_ready(one) for name, one in value.items()}
+    return list(map(json_ready, value)) if isinstance(value, list | tuple) else value
+
+
+def json_values(table: Table, name: str) -> list[Any]:
+    """Return one column for JSON, parameters as objects. NaN becomes null when it is written."""
+    values: list[Any] = table[name].tolist()
+    if name == "file":
+        return list(map(json_ready, values))
+    if name == "parameters":
+        return [None if value is None else dict(value) for value in values]
+    return values
+
+
+def to_json(value: Any) -> str:
+    """Return `value` as JSON: NaN as null, control characters escaped."""
+    import orjson  # formats for people do without
+
+    return escaped_in_json(orjson.dumps(value).decode())
+
+
+def number_texts(values: list[Any], *, missing: str) -> list[str]:
+    """Return each number in the shortest form that keeps its value, `missing` for None and NaN.
+
+    JSON is used, because writing it takes a fifth of the time of `repr`.
+    """
+    texts = to_json(values)[1:-1].split(",") if values else []
+    return [missing if text == "null" else text for text in texts]

@@ -1,0 +1,183 @@
+"""Facts on the roofline: how all operators compare with the peak rates of a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.model.visible import visible
+from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
+from profile_analyze.report.programs import peaks_record
+from profile_analyze.report.sentence_parts import with_unit
+from profile_analyze.units import decimal_rate, percent, scaled, seconds, three_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.query.judgement import Judgement, Winner
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.sections import Line
+
+
+def roofline_caption(summary: Summary) -> str:
+    """Return the caption of a roofline picture, on all operators; empty without peaks."""
+    judgement = summary.judgement
+    if judgement is None:
+        return ""
+    return (
+        f"all operators: {percent(judgement.efficiency)} of the roof over "
+        f"{percent(judgement.judged)} of the time; operators without known memory take "
+        f"{percent(1 - judgement.memory_known)} of it"
+    )
+
+
+def _judgement(summary: Summary) -> Judgement:
+    assert summary.judgement is not None, "there are no peaks"
+    return summary.judgement
+
+
+def _peaks_text(summary: Summary) -> str:
+    peaks = _judgement(summary).peaks
+    return f"{visible(peaks.name, 'utf-8')}, {decimal_rate(peaks.bandwidth)}"
+
+
+def _peaks_source(summary: Summary) -> Iterator[str]:
+    yield f"peaks: {visible(_judgement(summary).peaks.source, 'utf-8')}"
+
+
+def _roof_lines(summary: Summary) -> Iterator[Line]:
+    judgement = _judgement(summary)
+    for dtype, rate, share in judgement.rates:
+        suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
+        ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
+        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {percent(share)} of the time"
+        yield f"roof{suffix}", text
+
+
+def _types_of_unknown_memory(summary: Summary) -> Iterator[str]:
+    types = [f"{name} {percent(share)}" for name, share in _judgement(summary).memory_unknown]
+    if types:
+        yield f"most time without known memory: {visible(', '.join(types), 'utf-8')}"
+
+
+def _winner_sentences(summary: Summary) -> Iterator[str]:
+    for winner in _judgement(summary).winners:
+        all_judged = winner.judged == winner.operators
+        judged = "" if all_judged else f" ({winner.judged} of them judged)"
+        yield (
+            f"{winner.operators} {visible(winner.label, 'utf-8')}{judged}, "
+            f"{percent(winner.share)} of the time, run at "
+            f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
+            f"{seconds(winner.total_s)} s instead of {seconds(summary.device_time_s)} s, "
+            f"{winner.gain:.2f} times as fast"
+        )
+
+
+def _winner_record(winner: Winner) -> dict[str, Any]:
+    return {
+        "label": winner.label,
+        "operators": winner.operators,
+        "judged": winner.judged,
+        "share": winner.share,
+        "efficiency": winner.efficiency,
+        "total_time_s": winner.total_s,
+        "gain": winner.gain,
+    }
+
+
+_PEAKS_SCHEMA: Final = object_schema(
+    {
+        "name": TEXT,
+        "flops": {
+            "description": "FLO/s by dtype; any stands for every dtype.",
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+        },
+        "bandwidth_bytes_per_s": {"type": "number"},
+        "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
+        "source": TEXT,
+    }
+)
+
+_WINNER_SCHEMA: Final = {
+    "label": TEXT,
+    "operators": {"type": "integer"},
+    "judged": {"description": "How many of them have a least possible time.", "type": "integer"},
+    "share": {"type": "number"},
+    "efficiency": {"type": "number"},
+    "total_time_s": {
+        "description": "The time of the whole, with this group at its roof.",
+        "type": "number",
+    },
+    "gain": {"description": "How many times as fast the whole would be.", "type": "number"},
+}
+
+GROUP: Final = FactGroup(
+    "roofline",
+    "How all operators compare with the peaks of a device; null without --peaks.",
+    (
+        Fact(
+            "peaks",
+            "The peak rates of the device.",
+            lambda summary: peaks_record(_judgement(summary).peaks),
+            _PEAKS_SCHEMA,
+            label="peaks",
+            text=_peaks_text,
+            sentences=_peaks_source,
+        ),
+        Fact(
+            "rates",
+            "The dtypes that judged operators compute in, with their shares of the device time.",
+            lambda summary: [
+                {"dtype": dtype, "flops": rate, "share": share}
+                for dtype, rate, share in _judgement(summary).rates
+            ],
+            list_schema({"dtype": TEXT, "flops": NUMBER, "share": NUMBER}),
+            lines=_roof_lines,
+        ),
+        Fact(
+            "memory_known",
+            "The share of the device time in operators whose memory is known.",
+            lambda summary: _judgement(summary).memory_known,
+            label="memory known",
+            text=lambda summary: percent(_judgement(summary).memory_known),
+        ),
+        Fact(
+            "memory_unknown",
+            "The types that take most time among the operators whose memory is unknown.",
+            lambda summary: [
+                {"type": name, "share": share} for name, share in _judgement(summary).memory_unknown
+            ],
+            list_schema({"type": TEXT, "share": {"type": "number"}}),
+            sentences=_types_of_unknown_memory,
+        ),
+        Fact(
+            "judged",
+            "The share of the device time in operators whose least possible time is known.",
+            lambda summary: _judgement(summary).judged,
+            label="judged",
+            text=lambda summary: percent(_judgement(summary).judged),
+        ),
+        Fact(
+            "efficiency",
+            "Least possible time over time, of the judged operators.",
+            lambda summary: _judgement(summary).efficiency,
+            label="efficiency of that",
+            text=lambda summary: percent(_judgement(summary).efficiency),
+        ),
+        Fact(
+            "lost_s",
+            "Time minus least possible time, of the judged operators.",
+            lambda summary: _judgement(summary).lost_s,
+            label="lost",
+            text=lambda summary: with_unit(seconds(_judgement(summary).lost_s)),
+        ),
+        Fact(
+            "winners",
+            "The groups that would gain most at their roof.",
+            lambda summary: list(map(_winner_record, _judgement(summary).winners)),
+            list_schema(_WINNER_SCHEMA),
+            sentences=_winner_sentences,
+        ),
+    ),
+)

@@ -1,0 +1,71 @@
+"""Parts of sentences: signed numbers, intervals, runs, and the verdicts of a gate."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.visible import visible
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from profile_analyze.query.gate import FailVerdict
+
+
+def signed(value: float, to_text: Callable[[float], str]) -> str:
+    """Return the number as text, with a plus sign if it is positive."""
+    return f"+{to_text(value)}" if value > 0 else to_text(value)
+
+
+def with_unit(text: str) -> str:
+    """Return a text of seconds with its unit; N/A has no unit."""
+    return text if text == NOT_AVAILABLE else f"{text} s"
+
+
+def signed_seconds(value: float) -> str:
+    """Return a difference of times, such as `+0.002 s`."""
+    return with_unit(signed(value, seconds))
+
+
+def interval_text(low: str, high: str) -> str:
+    """Return a confidence interval as text; empty if an end is N/A."""
+    return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
+
+
+def in_brackets(text: str) -> str:
+    """Return `text` in brackets after a blank; empty if `text` is empty or N/A."""
+    return f" ({text})" if text and text != NOT_AVAILABLE else ""
+
+
+def iterations_remark(unit: str) -> str:
+    """Return the warning to append to a verdict that counts iterations; empty for other units."""
+    return " (counting iterations, which are not independent)" if unit == "iterations" else ""
+
+
+def runs_and_spread(runs: int, processes: int, spread: float) -> str:
+    """Return the number of runs, of processes if it differs, and the spread if it is known."""
+    of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
+    count = f"{runs}{of}"
+    return count if isnan(spread) else f"{count}, which spread by {percent(spread)}"
+
+
+def gate_sentence(verdict: FailVerdict) -> str:
+    """Return the verdict on one condition: the outcome, the condition, and the reason."""
+    outcome = {"met": "FAILED", "passed": "not met", "unjudged": "not judged"}[verdict.outcome]
+    return f"{outcome}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict)}"
+
+
+def gate_reason(verdict: FailVerdict) -> str:
+    """Return what was measured for one condition, and why it has this verdict."""
+    if verdict.outcome == "unjudged":  # the times may be N/A
+        return verdict.reason
+    measured = f"{seconds(verdict.time_s)} s{iterations_remark(verdict.unit)}"
+    if not verdict.condition.relative:
+        interval = interval_text(seconds(verdict.low), seconds(verdict.high))
+        return f"{measured}{in_brackets(interval)}, {verdict.reason}"
+    change = verdict.time_s / verdict.base_s - 1
+    interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
+    against = f"{measured} against {seconds(verdict.base_s)} s of the base"
+    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {verdict.reason}"

@@ -1,0 +1,127 @@
+"""Facts on the totals: the times, work, copies and runs of all operators."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.facts import COUNT, Fact, FactGroup
+from profile_analyze.report.sentence_parts import runs_and_spread
+from profile_analyze.units import NOT_AVAILABLE, scaled, seconds_fixed, six_digits
+
+if TYPE_CHECKING:
+    from profile_analyze.query.summary import Summary
+
+
+def _time_text(summary: Summary, time_s: float) -> str:
+    return six_digits(time_s) if summary.has_times else ""
+
+
+def _work_text(summary: Summary, amount: float, unit: str) -> str:
+    """Return the amount as text for a profile without times; with times, they matter more."""
+    return "" if summary.has_times else " ".join(scaled(amount, unit))
+
+
+def _copy_text(summary: Summary) -> str:
+    copy = summary.copy
+    return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s)
+
+
+def _copy_wait_text(summary: Summary) -> str:
+    copy = summary.copy
+    return "" if copy is None else _total_and_mean(copy.wait_total_s, copy.wait_mean_s)
+
+
+def _total_and_mean(total_s: float, mean_s: float) -> str:
+    total, mean = seconds_fixed(total_s), seconds_fixed(mean_s)
+    return NOT_AVAILABLE if NOT_AVAILABLE in (total, mean) else f"tot={total} avg={mean}"
+
+
+def _runs_text(summary: Summary) -> str:
+    # Next to a baseline, even a single run is worth a line.
+    if summary.runs == 1 and summary.change is None:
+        return ""
+    return runs_and_spread(summary.runs, summary.processes, summary.spread)
+
+
+GROUP: Final = FactGroup(
+    "totals",
+    "Totals over all operators, whatever is filtered; null if not asked for.",
+    (
+        Fact(
+            "device_time_s",
+            "The device time of all operators.",
+            lambda summary: summary.device_time_s,
+            label="total device time",
+            text=lambda summary: _time_text(summary, summary.device_time_s),
+        ),
+        Fact(
+            "host_time_s",
+            "The host time of all operators.",
+            lambda summary: summary.host_time_s,
+            label="total host time",
+            text=lambda summary: _time_text(summary, summary.host_time_s),
+        ),
+        Fact(
+            "wall_time_s",
+            "From the start of a run to its end; null if the file does not say.",
+            lambda summary: summary.wall_s,
+            label="wall time of a run",
+            text=lambda summary: "" if isnan(summary.wall_s) else six_digits(summary.wall_s),
+        ),
+        Fact(
+            "computation_flo",
+            "The floating-point operations of all operators in a run, as far as they are known.",
+            lambda summary: summary.computation,
+            label="total computation",
+            text=lambda summary: _work_text(summary, summary.computation, "FLO"),
+        ),
+        Fact(
+            "memory_bytes",
+            "The bytes that all operators in a run read and write, as far as they are known.",
+            lambda summary: summary.memory,
+            label="total memory",
+            text=lambda summary: _work_text(summary, summary.memory, "byte"),
+        ),
+        Fact(
+            "copy_time_s",
+            "The time of copies between devices; null without --copy-time.",
+            lambda summary: summary.copy and summary.copy.total_s,
+            label="copy time",
+            text=_copy_text,
+        ),
+        Fact(
+            "copy_time_mean_s",
+            "The mean time of a copy between devices.",
+            lambda summary: summary.copy and summary.copy.mean_s,
+            shown_with="copy_time_s",
+        ),
+        Fact(
+            "copy_wait_time_s",
+            "How long these copies waited for their first kernel.",
+            lambda summary: summary.copy and summary.copy.wait_total_s,
+            label="copy wait time",
+            text=_copy_wait_text,
+        ),
+        Fact(
+            "copy_wait_time_mean_s",
+            "The mean time that a copy between devices waited for its first kernel.",
+            lambda summary: summary.copy and summary.copy.wait_mean_s,
+            shown_with="copy_wait_time_s",
+        ),
+        Fact(
+            "runs",
+            "The number of runs that the totals are of.",
+            lambda summary: summary.runs,
+            COUNT,
+            label="runs",
+            text=_runs_text,
+        ),
+        Fact(
+            "spread",
+            "Half the interquartile range of the device time over its median; null with one run.",
+            lambda summary: summary.spread,
+            shown_with="runs",
+        ),
+    ),
+)
