@@ -33,7 +33,7 @@ def compared(**options: Any) -> pa.Table:
     return pa.run(pa.Query(compared=True, **options), comparison)
 
 
-def test_the_whole_answer_on_a_tiny_comparison() -> None:
+def test_all_rows_of_a_small_comparison() -> None:
     names = ("name", "time", "base", "difference", "change", "ratio", "verdict", "match")
     rows = [tuple(row[name] for name in names) for row in compared().rows]
     assert rows == [
@@ -44,7 +44,7 @@ def test_the_whole_answer_on_a_tiny_comparison() -> None:
     ]
 
 
-def test_groups_follow_their_operators() -> None:
+def test_groups_of_a_comparison() -> None:
     names = ("type", "count", "time", "base", "difference", "ratio", "match")
     assert [
         tuple(row[name] for name in names) for row in compared(by="type", order="+type").rows
@@ -59,7 +59,7 @@ def test_groups_follow_their_operators() -> None:
     assert whole["match"] == "both"
 
 
-def test_the_time_of_either_side_keeps_an_operator() -> None:
+def test_time_limits_apply_to_either_side() -> None:
     kept = compared(min_time_s=19e-6, order="+name")
     assert kept["name"].tolist() == ["conv", "relu"]
     assert compared(where="time > 19us")["name"].tolist() == ["conv"]
@@ -68,7 +68,7 @@ def test_the_time_of_either_side_keeps_an_operator() -> None:
     assert compared(by="match", order="+match")["match"].tolist() == ["added", "name", "removed"]
 
 
-def test_what_was_renamed_is_matched_by_structure() -> None:
+def test_renamed_operators_match_by_structure() -> None:
     base = profile_of([Operator("a", "Conv", 10, shape=[3]), Operator("b", "Conv", 20, shape=[4])])
     new = profile_of([Operator("x", "Conv", 21, shape=[4]), Operator("y", "Conv", 11, shape=[3])])
     matched = {"auto": "structure", "structure": "structure", "name": "added"}
@@ -83,7 +83,7 @@ def test_what_was_renamed_is_matched_by_structure() -> None:
             assert found == {"x": (how, None), "y": (how, None)} | removed
 
 
-def test_what_is_alike_is_matched_in_the_order_of_execution() -> None:
+def test_equal_operators_match_in_the_order_of_execution() -> None:
     base = profile_of([Operator("c", "Conv", 10, start=5), Operator("c", "Conv", 20, start=1)])
     new = profile_of([Operator("c", "Conv", 21, start=2), Operator("c", "Conv", 11, start=3)])
     result = pa.run(pa.Query(compared=True, order="time"), pa.compare(new, base))
@@ -93,19 +93,19 @@ def test_what_is_alike_is_matched_in_the_order_of_execution() -> None:
     ]
 
 
-def test_parameters_tell_structures_apart() -> None:
+def test_different_parameters_do_not_match() -> None:
     base = profile_of([Operator("a", "Conv", 10, parameters={"stride": 1})])
     new = profile_of([Operator("b", "Conv", 10, parameters={"stride": 2})])
     assert pa.compare(new, base).match.values().tolist() == ["added", "removed"]
 
 
-def test_a_rule_that_there_is_not() -> None:
+def test_an_unknown_way_to_match() -> None:
     profile = profile_of(BASE)
     with pytest.raises(pa.QueryError, match="match: 'id' is not one of auto, name, structure"):
         pa.compare(profile, profile, "id")
 
 
-def test_a_comparison_is_asked_as_such() -> None:
+def test_a_comparison_needs_a_compared_query() -> None:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
     with pytest.raises(pa.QueryError, match="compared: this question needs a profile; got Comp"):
         pa.run(pa.Query(), comparison)
@@ -113,7 +113,7 @@ def test_a_comparison_is_asked_as_such() -> None:
         pa.run(pa.Query(compared=True), profile_of(NEW))
 
 
-def test_notes_say_what_was_matched() -> None:
+def test_notes_on_matching() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (
         "2 operators matched with the base, 1 added, 1 removed; the column match says how",
@@ -167,14 +167,14 @@ def test_verdicts(new: list[int], base: list[int], verdict: str | None) -> None:
         assert isnan(change.p_value)
 
 
-def test_a_change_below_the_threshold_is_none() -> None:
+def test_the_threshold_of_verdicts() -> None:
     comparison = pa.compare(runs_of("conv", SLOW), runs_of("conv", FAST))
     for threshold, verdict in ((0.03, "slower"), (0.2, "same"), (0.1, "uncertain")):
         result = pa.run(pa.Query(compared=True, threshold=threshold), comparison)
         assert result["verdict"].tolist() == [verdict]
 
 
-def test_the_summary_says_what_explains_the_difference() -> None:
+def test_the_summary_explains_the_difference() -> None:
     comparison = pa.compare(profile_of(NEW), profile_of(BASE))
     change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
     assert change is not None
@@ -216,7 +216,7 @@ def test_the_summary_says_what_explains_the_difference() -> None:
         ),
     ],
 )
-def test_how_a_clear_change_reads(new: list[int], base: list[int], shown: str) -> None:
+def test_the_text_of_a_clear_change(new: list[int], base: list[int], shown: str) -> None:
     def runs(times_us: list[int]) -> pa.Profile:
         return pa.join_runs(
             profile_of([Operator("conv", "Conv", one), Operator("relu", "Relu", one / 10)])
@@ -229,7 +229,7 @@ def test_how_a_clear_change_reads(new: list[int], base: list[int], shown: str) -
     assert text[text.index("verdict  ") :].partition("\n")[2] == shown
 
 
-def test_a_comparison_without_any_time() -> None:
+def test_a_comparison_without_times() -> None:
     empty = profile_of([Operator("a", "Conv", None)])
     comparison = pa.compare(empty, empty)
     change = pa.summarise(comparison).change
@@ -248,7 +248,7 @@ def test_a_comparison_without_any_time() -> None:
     )
 
 
-def test_the_same_on_both_sides_is_no_change() -> None:
+def test_equal_sides_have_no_change() -> None:
     @examples(100)
     @given(runs=runs_of_one())
     def check(runs: list[dict[str, Any]]) -> None:
@@ -301,7 +301,7 @@ def near(value: float) -> Any:
     return pytest.approx(value)
 
 
-def test_every_form_shows_a_comparison(tmp_path: Path) -> None:
+def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
     for form in pa.FORMS:
         if form in ("operators", "junit"):
@@ -346,7 +346,7 @@ def test_every_form_shows_a_comparison(tmp_path: Path) -> None:
     assert found["summary"]["comparison"]["verdict"] is None
 
 
-def test_the_plain_form_of_a_comparison(tmp_path: Path) -> None:
+def test_a_comparison_in_the_plain_format(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
     outcome = run_command(new, "--compare", base, "--format", "plain", "-t", "0")
     assert (
@@ -378,7 +378,7 @@ largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (
     )
 
 
-def test_only_the_profile_has_work_in_a_comparison() -> None:
+def test_work_in_a_comparison_is_from_the_profile_only() -> None:
     def of(*names: str) -> pa.Profile:
         return profile_of([Operator(name, "Conv", 1, work=(10, 100)) for name in names])
 
@@ -390,7 +390,7 @@ def test_only_the_profile_has_work_in_a_comparison() -> None:
     assert whole["flops"] == pytest.approx(10e6)
 
 
-def test_the_base_tells_where_an_operator_ran_that_only_it_has() -> None:
+def test_removed_operators_have_the_device_of_the_baseline() -> None:
     for key in ("device", "device~^(gpu)"):
         result = compared(by=key)
         (row,) = result.rows
@@ -414,12 +414,12 @@ def test_a_comparison_can_be_grouped_by_every_key(peaks: pa.Peaks | None) -> Non
     assert named.labels == ["match=added", "match=name", "match=removed"]
 
 
-def test_a_comparison_is_of_medians() -> None:
+def test_a_comparison_uses_medians() -> None:
     with pytest.raises(pa.QueryError, match="run_statistic: max: a comparison is of medians"):
         pa.Query(compared=True, run_statistic="max")
 
 
-def test_the_verdict_is_in_the_totals_for_programs(tmp_path: Path) -> None:
+def test_summaries_for_programs_have_the_verdict(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
     call = [new, "--compare", base, "--print-only", "summary"]
     head, line = run_command(*call, "--format", "csv").out.splitlines()
@@ -428,14 +428,14 @@ def test_the_verdict_is_in_the_totals_for_programs(tmp_path: Path) -> None:
     assert json.loads(run_command(*call, "--format", "jsonl").out)["verdict"] is None
 
 
-def test_an_order_that_a_comparison_has_not() -> None:
+def test_an_unknown_order_lists_the_columns_of_a_comparison() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(compared=True, order="bogus")
     assert "match" in str(caught.value)
     assert "run," not in str(caught.value)
 
 
-def test_rows_that_are_called_are_named() -> None:
+def test_rows_with_a_verdict_are_listed_by_name() -> None:
     def side(times: list[int]) -> pa.Profile:
         return pa.join_runs(
             profile_of([Operator("conv", "Conv", time), Operator("relu", "Relu", 50)], f"{time}")
@@ -454,7 +454,7 @@ def test_rows_that_are_called_are_named() -> None:
 
 
 @pytest.mark.parametrize(("runs", "told"), [(4, True), (5, False)])
-def test_a_note_where_no_single_row_can_be_called(runs: int, told: bool) -> None:  # noqa: FBT001
+def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, told: bool) -> None:  # noqa: FBT001
     def side(shift: int) -> pa.Profile:
         return pa.join_runs(
             profile_of([Operator(name, "Conv", shift + run) for name in "abcde"], f"{shift}-{run}")
@@ -499,7 +499,7 @@ def test_one_side_without_operators(
     assert sentence in outcome.out.splitlines()
 
 
-def test_names_in_any_script_are_named(tmp_path: Path) -> None:
+def test_names_in_any_script_are_shown(tmp_path: Path) -> None:
     new = written(tmp_path / "new.json", [Operator("\u5377\u79ef", "\u5377", 3.0)])
     base = written(tmp_path / "base.json", [Operator("\u5377\u79ef", "\u5377", 1.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
@@ -512,7 +512,7 @@ def test_names_in_any_script_are_named(tmp_path: Path) -> None:
     assert "slower: \u5377\u79ef +" in outcome.out
 
 
-def test_an_operator_with_a_time_on_the_other_side_only(tmp_path: Path) -> None:
+def test_an_operator_with_a_host_time_only(tmp_path: Path) -> None:
     found = document([Operator("a", "A", None)])
     found["profiler"]["host"] = {"0": {"x": {"start": 0, "end": 1}}}
     path = tmp_path / "a.json"
@@ -522,7 +522,7 @@ def test_an_operator_with_a_time_on_the_other_side_only(tmp_path: Path) -> None:
     )
 
 
-def test_no_part_is_called_a_share_where_one_is_more_than_the_whole(tmp_path: Path) -> None:
+def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path) -> None:
     new = written(tmp_path / "new.json", [Operator("a", "A", 5.0), Operator("b", "B", 1.0)])
     base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
