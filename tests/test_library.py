@@ -362,8 +362,8 @@ def test_values_are_short_in_a_notebook() -> None:
     result = pa.run(pa.Query(aggregates="sum"), profile)
     assert repr(result) == f"Table(1 group of 1, columns={result.columns})"
     assert repr(pa.COLUMNS[0]) == (
-        "Column('id', unit='', meaning='identifies the operator within its file: a number or a "
-        "text; texts are ordered naturally, conv2 before conv10')"
+        "Column('id', unit='', meaning='identifies the operator within its file, by a number or a "
+        "text; digits in texts are ordered as numbers: conv2 before conv10')"
     )
 
 
