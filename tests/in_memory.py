@@ -1,4 +1,4 @@
-"""Profiles made in memory, for tests that are about no format."""
+"""Profiles made in memory, for tests that do not depend on a format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CPU = Track("thread 1", "device", "cpu", "thread")
 
 
 def operators_of(rows: Sequence[Mapping[str, Any]], **more: Any) -> Operators:
-    """Operators from one mapping a row: name, and what else there is (`type`, `level`, ...)."""
+    """Return operators from a mapping for each row, with a name and optionally other columns."""
     columns: dict[str, Any] = {
         name: Categorical.of([row.get(name) for row in rows])
         for name in ("name", "type", "category", "scope")
@@ -47,7 +47,7 @@ def profile_of(
     columns: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Profile:
-    """A profile from mappings, one a row; columns that no row has are left out."""
+    """Return a profile from a mapping for each row. Columns that no row has are left out."""
     names = dict.fromkeys(name for row in executions for name in row)
     defaults = {"operator": 0, "run": 0, "track": 0, "calls": 1, "parent": -1, "launched_by": -1}
     table: dict[str, Any] = {
@@ -75,7 +75,7 @@ STATIC = Origin("a made-up model", times="absent")
 
 
 def static() -> Profile:
-    """A model that never ran: a convolution and a product, text keys, no times."""
+    """Return a static model without times: convolutions and a matrix product, with text keys."""
     return profile_of(
         [
             {"key": "conv10", "name": "conv10", "type": "Conv", "computation": 2e9, "memory": 4e6},
@@ -87,7 +87,7 @@ def static() -> Profile:
 
 
 def nested() -> Profile:
-    """One training step on a GPU, traced: a module, operators in operators, launches, kernels.
+    """Return a trace of one training step on a GPU: a module, nested operators, launches, kernels.
 
     module net      0 ms ............................................. 12 ms
       linear          1 ............ 6      relu 7 ... 9   (thread 1)
@@ -124,7 +124,7 @@ def nested() -> Profile:
 
 
 def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
-    """Four iterations in one file: the first one warms up; `attention` runs three times in each."""
+    """Return four iterations in one file. `attention` runs four times in the first, then three."""
     durations: list[list[tuple[float, ...]]] = [
         [(9.0, 3.0, 3.0, 3.0), (8.0,)],
         *[[(1.0 + n, 1.0, 1.0), (4.0,)] for n in range(3)],
@@ -148,7 +148,7 @@ def four_steps(file: str = "made.json", scale: float = 1.0) -> Profile:
 
 
 def averages() -> Profile:
-    """A table of layer times, means over ten inferences: no positions, one layer called twice."""
+    """Return a table of layer times: means of ten inferences, without starts, one layer called twice."""
     return profile_of(
         [
             {"name": "conv1 + relu1", "type": "Convolution", "category": "convolution"},
@@ -163,7 +163,7 @@ def averages() -> Profile:
 
 
 def two_devices() -> Profile:
-    """One process on two devices; an operator that ran on both."""
+    """Return a process on two devices, with an operator that ran on both."""
     return profile_of(
         [
             {"name": "embed", "type": "Gather", "category": "embedding", "memory": 1e6},
@@ -180,7 +180,7 @@ def two_devices() -> Profile:
 
 
 def two_ranks() -> Profile:
-    """One run of a distributed job, of two processes; the second waits."""
+    """Return one run of a distributed job with two processes."""
     return profile_of(
         [
             {"name": "gemm", "type": "MatMul", "category": "matmul"},
@@ -200,7 +200,7 @@ def two_ranks() -> Profile:
 
 
 def bare() -> Profile:
-    """Names and times alone: no types, shapes, dtypes, computation."""
+    """Return a profile with names and times only: no types, shapes, dtypes or computation."""
     return profile_of(
         [{"name": "a"}, {"name": "b"}],
         [{"operator": 0, "duration_s": 1e-3}, {"operator": 1, "duration_s": 3e-3}],

@@ -1,4 +1,4 @@
-"""Profiles of a few operators, written out where a test shows what is in them."""
+"""Small MegEngine profiles, made from a few operators that a test lists."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-LANE = "gpu0:0"
+COMP_NODE = "gpu0:0"
 
 
 @dataclass
 class Operator:
-    """One operator; its time is in microseconds, None for one without."""
+    """An operator of a small profile."""
 
     name: str
     type: str
     time_us: float | None
+    """Microseconds on the device; None for an operator that did not run."""
     start: float = 0.0
     shape: list[int] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     work: tuple[int, int] | None = None
-    """Computation and memory."""
+    """Computation and memory of one call."""
 
 
 def document(operators: Sequence[Operator]) -> dict[str, Any]:
-    """A decoded GraphProfiler document."""
+    """Return a decoded GraphProfiler document."""
     device = {
-        str(id_): {LANE: {"start": one.start, "end": one.start + one.time_us * 1e-6}}
+        str(id_): {COMP_NODE: {"start": one.start, "end": one.start + one.time_us * 1e-6}}
         for id_, one in enumerate(operators)
         if one.time_us is not None
     }
@@ -53,39 +54,39 @@ def document(operators: Sequence[Operator]) -> dict[str, Any]:
 
 
 def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Profile:
-    """The profile of such a document."""
+    """Return the profile of a document with these operators."""
     return profile_of_document(document(operators), file)
 
 
 def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
-    """The profile of a decoded document, with all optional columns."""
+    """Return the profile of a decoded document, with all optional columns."""
     return MegEngineReader().read(
         Source.of_bytes(file, json.dumps(found).encode()), OPTIONAL_COLUMNS
     )
 
 
 def joined_at_once(documents: Sequence[dict[str, Any]]) -> pa.Profile:
-    """One profile with the runs in decoded documents, which are read together."""
+    """Return one profile with the runs in decoded documents, which are read together."""
     sources = [
-        Source.of_bytes(f"{place}.json", json.dumps(found).encode())
-        for place, found in enumerate(documents)
+        Source.of_bytes(f"{index}.json", json.dumps(content).encode())
+        for index, content in enumerate(documents)
     ]
-    apart = MegEngineReader().read_together(sources, OPTIONAL_COLUMNS)
-    assert apart is not None
+    together = MegEngineReader().read_together(sources, OPTIONAL_COLUMNS)
+    assert together is not None
     joiner = RunJoiner()
-    joiner.add(apart.profile, apart.file_of, apart.notes)
+    joiner.add(together.profile, together.file_of, together.notes)
     return joiner.joined()
 
 
 def runs_of(name: str, times_us: Sequence[float]) -> pa.Profile:
-    """A profile of one operator, with a run for each time."""
+    """Return a profile of one operator, with a run for each time."""
     return pa.join_runs(
-        profile_of([Operator(name, "Conv", time_us)], f"{place}.json")
-        for place, time_us in enumerate(times_us)
+        profile_of([Operator(name, "Conv", time_us)], f"{index}.json")
+        for index, time_us in enumerate(times_us)
     )
 
 
 def written(path: Path, operators: Sequence[Operator]) -> str:
-    """The file `path` with such a document in it."""
+    """Write a document with these operators to `path`, and return the name of the file."""
     path.write_text(json.dumps(document(operators)))
     return str(path)

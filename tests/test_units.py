@@ -1,13 +1,19 @@
+"""Reading and writing of quantities."""
+
 from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, nan
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze import QuantityError, units
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_times_are_read(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "abc", "ms", "1kg", "1 m s", "nan", "NaN", "-nan", "1MS", "1..2", "0x10", "5infs"]
 )
-def test_what_is_no_time_is_told(text: str) -> None:
+def test_invalid_times(text: str) -> None:
     with pytest.raises(QuantityError) as caught:
         units.parse_time(text)
     assert str(caught.value) == (
@@ -110,8 +116,7 @@ def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -
         (units.mebi, 1024.0**2 * 1.25, "1.2"),
     ],
 )
-def test_numbers_are_written(function: object, value: float, text: str) -> None:
-    assert callable(function)
+def test_numbers_are_formatted(function: Callable[[float], str], value: float, text: str) -> None:
     assert function(value) == text
     assert function(nan) == "N/A"
 
@@ -169,10 +174,10 @@ FACTORS: dict[str, dict[str, str]] = {
     st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?(e[+-]?[0-9]{1,2})?", fullmatch=True),
     st.sampled_from([(unit, word) for unit, words in FACTORS.items() for word in words]),
 )
-def test_what_is_read_is_the_nearest_float(number: str, kind: tuple[str, str]) -> None:
+def test_quantities_are_the_nearest_float(number: str, kind: tuple[str, str]) -> None:
     unit, word = kind
-    exactly = Fraction(number) * Fraction(FACTORS[unit][word])
-    assert units.parse_quantity(number + word, unit) == float(exactly)
+    exact = Fraction(number) * Fraction(FACTORS[unit][word])
+    assert units.parse_quantity(number + word, unit) == float(exact)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +196,7 @@ def test_what_is_read_is_the_nearest_float(number: str, kind: tuple[str, str]) -
         *(("5K", "1"), ("3s", ""), ("", "byte"), ("MiB", "byte"), ("1KKB", "byte"), ("1 2", "")),
     ],
 )
-def test_what_is_no_quantity(text: str, unit: str) -> None:
+def test_invalid_quantities(text: str, unit: str) -> None:
     with pytest.raises(QuantityError, match="is not a number"):
         units.parse_quantity(text, unit)
 
@@ -208,7 +213,7 @@ def test_what_is_no_quantity(text: str, unit: str) -> None:
         ("", "a number, such as 12"),
     ],
 )
-def test_how_quantities_are_written_is_told(unit: str, wanted: str) -> None:
+def test_messages_show_an_example(unit: str, wanted: str) -> None:
     with pytest.raises(QuantityError) as caught:
         units.parse_quantity("x", unit)
     assert str(caught.value) == f"'x' is not {wanted}"

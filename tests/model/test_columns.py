@@ -1,4 +1,4 @@
-"""What the declarations of columns promise, and what their formulas keep."""
+"""The declarations of columns, their formulas, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.analysis import changes, roofline
 from profile_analyze.model import column_formulas
-from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RunningSum
+from profile_analyze.model.column_registry import COLUMNS
+from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.catalog import CATALOG, find_column
@@ -28,12 +29,27 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
+UNITS = ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
 RESNET = str(PROFILES / "resnet18.json")
 MODULES = (column_formulas, roofline, changes)
 
 
+def test_declared_columns_are_consistent() -> None:
+    for column in COLUMNS:
+        split_by = (column.name,) if column.needs_split else ()
+        assert RowKind(None, split_by=split_by).has(column) == (column.name != "count")
+        assert RowKind(None).has(column) == (column.name != "count" and not column.needs_split)
+        is_key_or_aggregated = column.is_key or column.of_groups is not None
+        assert RowKind((column.name,), split_by=split_by).has(column) == is_key_or_aggregated
+        assert RowKind(()).has(column) == (column.of_groups is not None)
+        assert column.meaning[0].islower()
+        assert not column.meaning.endswith(".")  # the page adds it
+        assert column.unit in UNITS
+        assert (column.kind == "number") == (not column.is_key and column.name != "id")
+
+
 @pytest.mark.parametrize("module", MODULES)
-def test_columns_have_the_formulas_that_they_promise(module: object) -> None:
+def test_columns_have_the_formulas_that_their_rules_need(module: object) -> None:
     formulas: Formulas = module.FORMULAS  # type: ignore[attr-defined]
     columns = [column for column in CATALOG if formulas_of(column) is formulas]
     assert columns
@@ -47,7 +63,7 @@ def test_columns_have_the_formulas_that_they_promise(module: object) -> None:
     assert formulas.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
 
 
-def test_running_sums_are_of_one_kind() -> None:
+def test_running_sums_can_neither_filter_nor_order() -> None:
     running = [column for column in CATALOG if column.running]
     assert [(column.name, column.running) for column in running] == [
         ("cumulative_time", RunningSum("time")),
@@ -78,7 +94,7 @@ def test_running_sums_are_not_available_before_the_first_known_time() -> None:
     )
 
 
-def test_only_measured_times_are_compared_but_for_half_a_nanosecond() -> None:
+def test_only_measured_times_have_a_tolerance() -> None:
     assert [column.name for column in CATALOG if column.measured] == [
         *("time", "time_min", "time_max", "device_time", "host_time", "wait", "queue", "self"),
         "base",
@@ -102,9 +118,7 @@ def test_only_measured_times_are_compared_but_for_half_a_nanosecond() -> None:
         ("lost", "lost > 2998.6ns", True),
     ],
 )
-def test_times_that_are_worked_out_are_compared_exactly(
-    column: str, where: str, *, found: bool
-) -> None:
+def test_computed_times_are_compared_exactly(column: str, where: str, *, found: bool) -> None:
     profile = profile_of([Operator("a", "T", 3.0, work=(1, 1337))])
     peaks = pa.parse_peaks("1T:1T")
     result = pa.run(pa.Query(where=where, peaks=peaks), profile)
@@ -112,7 +126,7 @@ def test_times_that_are_worked_out_are_compared_exactly(
     assert len(pa.run(pa.Query(having=where, by="name", peaks=peaks), profile)) == found
 
 
-def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
+def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
     counts = dict.fromkeys(("calls", "count", "runs"), "count")
@@ -126,8 +140,8 @@ def test_bare_numbers_have_the_unit_1_however_they_are_shown() -> None:
     assert [one.bound for one in gains] == [1.01]
 
 
-def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:
-    """It is mypy that tests this: an exception that it does not need is a mistake."""
+def test_types_keep_group_formulas_from_the_profile() -> None:
+    """Checked by mypy, which reports each `type: ignore` that is not needed."""
 
     def of_operators(rows: OperatorRows) -> Values:
         return rows.profile.operators.key
@@ -141,13 +155,13 @@ def test_a_formula_of_groups_is_not_given_what_operators_have() -> None:
     def wrong(rows: GroupRows) -> Values:
         return rows.profile.operators.memory  # type: ignore[attr-defined, no-any-return]
 
-    assert Formulas({"x": of_any}, {"x": of_operators}, {"x": wrong})
-    assert Formulas({}, {"x": of_groups}, {})  # type: ignore[dict-item]
-    assert Formulas({}, {}, {"x": of_operators})  # type: ignore[dict-item]
+    Formulas({"x": of_any}, {"x": of_operators}, {"x": wrong})
+    Formulas({}, {"x": of_groups}, {})  # type: ignore[dict-item]
+    Formulas({}, {}, {"x": of_operators})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("name", ["time", "param.mode", "name~^c", "memory.p90", "in_shapes"])
-def test_columns_and_questions_can_be_sent_to_other_processes(name: str) -> None:
+def test_columns_and_queries_can_be_pickled(name: str) -> None:
     column = find_column(name)
     copy: Column = pickle.loads(pickle.dumps(column))
     assert copy == column == find_column(name)
@@ -167,12 +181,12 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def test_a_column_that_is_named_twice_is_shown_once() -> None:
+def test_a_repeated_column_is_shown_once() -> None:
     outcome = run_command(RESNET, "--columns", "time,id,time,opr_id", "-t1", "--format", "csv")
     assert outcome.out.splitlines() == ["time_s,id", "0.008782000000000012,324"]
 
 
-def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
+def test_the_page_lists_the_columns_that_an_aggregate_renames() -> None:
     query = pa.Query(by="type", aggregates="max", peaks=pa.parse_peaks("100G:20G"))
     result = pa.run(query, pa.load(RESNET))
     names = {name: result.shown_column(name) for name in result.columns}
@@ -186,7 +200,7 @@ def test_which_columns_an_aggregate_renames_is_on_the_page() -> None:
     assert [plain.shown_column(name).name for name in plain.columns] == list(plain.columns)
 
 
-def test_what_programs_are_shown_is_on_the_page() -> None:
+def test_the_page_lists_the_columns_for_programs() -> None:
     operators = program_columns(pa.Query(), several_runs=False)
     assert f"of operators: {listed(operators)}." in PAGE
     groups = program_columns(pa.Query(by="type"), several_runs=False)
@@ -203,7 +217,7 @@ def test_what_programs_are_shown_is_on_the_page() -> None:
     assert f"`--compare` adds {listed(compared[4:13])} after time" in PAGE
 
 
-def test_names_in_forms_for_programs(tmp_path: Path) -> None:
+def test_control_characters_in_formats_for_programs(tmp_path: Path) -> None:
     path = written(tmp_path / "run.json", [Operator("a\x1b[1mb", "T", 1.0)])
     csv, lines = (
         run_command(path, "--columns", "name", "--format", one) for one in ("csv", "jsonl")
@@ -212,8 +226,8 @@ def test_names_in_forms_for_programs(tmp_path: Path) -> None:
     assert lines.out == '{"measure":"time","name":"a\\u001b[1mb"}\n'
 
 
-def test_values_of_operators_that_are_known_in_part() -> None:
-    """As the page says: runs of 0, a first kernel after the end, and a dtype that is not told."""
+def test_values_that_are_partly_known() -> None:
+    """No run with a time, a first kernel after the end, and an unknown dtype."""
     found = document([Operator("a", "T", 1.0), Operator("b", "T", None)])
     found["profiler"]["device"]["0"]["gpu0:0"]["kern"] = 2e-6
     found["profiler"]["host"] = {"1": {"thread": {"start": 0, "end": 1e-6}}}

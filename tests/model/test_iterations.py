@@ -1,4 +1,4 @@
-"""Iterations of a process: the first ones, and what statistics count."""
+"""Skipped runs, and what statistics count: processes or iterations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.in_memory import four_steps
 RUNS = (Run(0), Run(0), Run(0), Run(1), Run(1))
 
 
-def test_the_first_runs_of_each_process_are_left_out() -> None:
+def test_the_first_runs_of_each_process_are_skipped() -> None:
     profile = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     assert without_first_runs(profile, 0) is profile
     found = without_first_runs(profile, 1)

@@ -1,4 +1,4 @@
-"""Which operators are rows at each level, and what their times are."""
+"""The rows of each level, and their times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def rows_of(profile: Profile, *measures: str) -> dict[str, tuple[Any, ...]]:
-    """Milliseconds of each operator with some of them known."""
+    """Return the milliseconds of some measures, by the name of the operator."""
     columns = [profile.measured(name)[:, 0] * 1e3 for name in measures]
     names = profile.operators.name.values().tolist()
     rows = zip(names, *(column.tolist() for column in columns), strict=True)
@@ -63,7 +63,7 @@ def test_work_is_attributed_once() -> None:
     assert at_level(profile, "top").calls()[[0, 2]].tolist() == [[1], [1]]
 
 
-def test_work_of_a_row_is_derived_if_a_part_of_it_is() -> None:
+def test_work_is_derived_if_part_of_it_is_derived() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "b", "computation": 5.0}],
         [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 1.0, "parent": 0}],
@@ -76,7 +76,7 @@ def test_work_of_a_row_is_derived_if_a_part_of_it_is() -> None:
     assert top.source_of("memory").values().tolist() == ["unknown", "unknown"]
 
 
-def test_a_kernel_that_nothing_launched_is_told() -> None:
+def test_a_note_on_kernels_that_nothing_launched() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "k", "level": "kernel"}],
         [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 0.5, "track": 1}],
@@ -89,7 +89,7 @@ def test_a_kernel_that_nothing_launched_is_told() -> None:
     assert at_level(profile, "kernel").total_s() == 0.5
 
 
-def test_a_level_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_a_missing_level_is_an_error_that_lists_the_others() -> None:
     for profile, level, has in (
         (static(), "kernel", "operator"),
         (four_steps(), "top", "operator"),
@@ -102,14 +102,14 @@ def test_a_level_that_is_not_there_is_refused_with_those_that_are() -> None:
         at_level(profile_of([]), "kernel")
 
 
-def test_what_is_there_is_shown_where_there_are_no_operators() -> None:
+def test_the_default_level_without_operators() -> None:
     profile = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
-    assert at_level(profile).level == "kernel"
-    assert at_level(profile).total_s() == 1.0
-    assert at_level(at_level(profile)) is not None
+    shown = at_level(profile)
+    assert (shown.level, shown.total_s()) == ("kernel", 1.0)
+    assert at_level(shown) is shown
 
 
-def test_what_another_thread_did_is_not_taken_away() -> None:
+def test_time_on_another_thread_is_not_subtracted() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "b"}],
         [
@@ -121,7 +121,7 @@ def test_what_another_thread_did_is_not_taken_away() -> None:
     assert at_level(profile).measured("time").tolist() == [[1.0], [3.0]]
 
 
-def test_work_that_a_row_and_what_is_inside_both_state_counts_once() -> None:
+def test_work_that_is_stated_twice_counts_once() -> None:
     profile = profile_of(
         [
             {"name": "linear", "computation": 8.0},
@@ -149,7 +149,7 @@ def test_work_that_a_row_and_what_is_inside_both_state_counts_once() -> None:
         np.testing.assert_array_equal(operators.computation, computation)
 
 
-def test_top_has_what_ran_inside_on_other_threads() -> None:
+def test_top_includes_operators_on_other_threads() -> None:
     second = Track("thread 2", "device", "cpu", "thread")
     profile = profile_of(
         [{"name": "a"}, {"name": "b"}, {"name": "c"}],
@@ -166,7 +166,7 @@ def test_top_has_what_ran_inside_on_other_threads() -> None:
     assert top.total_s() == at_level(profile).total_s() == 4.0
 
 
-def test_a_kernel_has_the_phase_of_what_launched_it() -> None:
+def test_a_kernel_has_the_phase_of_its_launch() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "k", "level": "kernel"}],
         [
@@ -178,7 +178,7 @@ def test_a_kernel_has_the_phase_of_what_launched_it() -> None:
     assert at_level(profile).executions.phase.values().tolist() == ["backward"] * 2
 
 
-def test_what_belongs_to_no_row_is_told_by_its_kind() -> None:
+def test_notes_on_executions_outside_of_all_rows() -> None:
     profile = profile_of(
         [
             {"name": "step", "level": "module"},
@@ -203,14 +203,14 @@ def test_what_belongs_to_no_row_is_told_by_its_kind() -> None:
     )
 
 
-def test_rows_of_a_level_are_of_no_other() -> None:
+def test_only_one_level_can_be_selected() -> None:
     shown = at_level(nested(), "top")
     assert at_level(shown, "top") is shown
     with pytest.raises(QueryError, match="level: the rows are of level top already, not kernel"):
         at_level(shown, "kernel")
 
 
-def test_what_the_file_says_of_itself_counts_where_nothing_inside_is_known() -> None:
+def test_the_self_time_in_the_file_counts_without_nested_executions() -> None:
     profile = profile_of(
         [{"name": "a"}, {"name": "b"}],
         [
@@ -222,7 +222,7 @@ def test_what_the_file_says_of_itself_counts_where_nothing_inside_is_known() -> 
     assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
 
 
-def test_two_profiles_have_the_first_level_in_common() -> None:
+def test_the_first_common_level() -> None:
     kernels = profile_of([{"name": "k", "level": "kernel"}], [{"operator": 0, "duration_s": 1.0}])
     assert common_level(nested(), kernels) == common_level(kernels, nested()) == "kernel"
     assert common_level(nested(), nested()) == "operator"
@@ -234,7 +234,7 @@ def test_two_profiles_have_the_first_level_in_common() -> None:
 
 @st.composite
 def traces(draw: Any) -> list[dict[str, Any]]:
-    """Executions of two modules, three operators, a call of the driver and a kernel, nested."""
+    """Generate nested executions of two modules, three operators, a driver call and a kernel."""
     rows: list[dict[str, Any]] = []
     for index in range(draw(st.integers(1, 14))):
         is_kernel = draw(st.booleans()) and index > 0
@@ -251,7 +251,7 @@ def traces(draw: Any) -> list[dict[str, Any]]:
                 "launched_by": above if is_kernel else -1,
             }
         )
-    for index in reversed(range(len(rows))):  # a parent takes longer than what is in it
+    for index in reversed(range(len(rows))):  # a parent takes longer than its children
         inside = sum(row["duration_s"] for row in rows if row["parent"] == index)
         if not rows[index]["track"]:
             rows[index]["duration_s"] = inside + 1.0
@@ -269,14 +269,14 @@ OPERATORS = [
 ]
 
 
-def by_recursion(
+def times_by_recursion(
     rows: list[dict[str, Any]], level: str
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Host and device time of each operator of a level, worked out from row to row."""
+    """Return the host and device time of each operator of a level, computed row by row."""
     targets = {0, 1} if level == "module" else {2, 3, 4}
 
     def owner_of(index: int) -> int | None:
-        """The execution that a row of this level is of."""
+        """Return the execution of the level that an execution belongs to."""
         path = []
         while index >= 0:
             if rows[index]["operator"] in targets:
@@ -292,7 +292,7 @@ def by_recursion(
         operator = rows[owner]["operator"]
         if row["track"] == 1:
             device[operator] += row["duration_s"]
-        else:  # what it takes without what is directly inside
+        else:  # without its children
             inside = sum(one["duration_s"] for one in rows if one["parent"] == index)
             host[operator] += row["duration_s"] - inside
     return host, device
@@ -303,12 +303,11 @@ def test_levels_equal_a_plain_recursion(rows: list[dict[str, Any]], level: str) 
     profile = profile_of(OPERATORS, rows, tracks=[THREAD, STREAM], runs=[Run()])
     if level not in levels_of(profile):
         return
-    host, device = by_recursion(rows, level)
+    host, device = times_by_recursion(rows, level)
     shown = at_level(profile, level)
+    targets = [0, 1] if level == "module" else [2, 3, 4]
     names = shown.operators.name.values().tolist()
-    for name, of_host, of_device in zip(
-        names, shown.measured("host_time")[:, 0], shown.measured("time")[:, 0], strict=True
-    ):
-        operator = [one["name"] for one in OPERATORS].index(name)
-        assert np.nan_to_num(of_host) == pytest.approx(host[operator])
-        assert np.nan_to_num(of_device) == pytest.approx(device[operator])
+    assert names == [OPERATORS[operator]["name"] for operator in targets]
+    for measure, times in (("host_time", host), ("time", device)):
+        found = np.nan_to_num(shown.measured(measure)[:, 0])
+        assert found == pytest.approx([times[operator] for operator in targets])

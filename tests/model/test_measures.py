@@ -1,4 +1,4 @@
-"""How executions become one time for each operator and run."""
+"""Measures: one time for each operator and run, computed from executions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.runs import join_runs
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, profile_of, static
 
 if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
-from profile_analyze.model.runs import join_runs
 
 NAMES = [{"name": name} for name in "abcd"]
 
@@ -41,7 +41,7 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def test_calls_on_a_track_are_added_and_tracks_put_together_as_the_reader_says() -> None:
+def test_calls_are_added_up_and_tracks_combined() -> None:
     added = executed(ROWS)
     np.testing.assert_array_equal(
         added.measured("time"), [[5, 0.5], [nan, nan], [nan, nan], [2, nan]]
@@ -63,7 +63,7 @@ def test_calls_on_a_track_are_added_and_tracks_put_together_as_the_reader_says()
     assert largest.recorded("host").tolist() == [False, False, False, True]
 
 
-def test_an_operator_that_runs_three_times_takes_the_sum_of_its_calls() -> None:
+def test_several_calls_in_a_run_are_added_up() -> None:
     profile = four_steps()
     np.testing.assert_allclose(
         profile.measured("time"), [[18e-3, 3e-3, 4e-3, 5e-3], [8e-3, 4e-3, 4e-3, 4e-3]]
@@ -71,7 +71,7 @@ def test_an_operator_that_runs_three_times_takes_the_sum_of_its_calls() -> None:
     assert profile.calls().tolist() == [[4, 3, 3, 3], [1, 1, 1, 1]]
 
 
-def test_files_whose_tracks_are_put_together_differently_can_be_joined() -> None:
+def test_joined_files_with_different_rules_for_tracks() -> None:
     both = [
         {"operator": 0, "track": 0, "duration_s": 1.0},
         {"operator": 0, "track": 1, "duration_s": 1.0},
@@ -90,7 +90,7 @@ def test_a_call_that_both_sides_recorded_is_one_call() -> None:
     assert executed(rows).calls()[:2, 0].tolist() == [1, 1]
 
 
-def test_calls_that_a_mean_stands_for_count() -> None:
+def test_the_calls_of_a_mean_count() -> None:
     rows = [{"operator": 0, "duration_s": 6.0, "calls": 3}, {"operator": 1, "duration_s": 1.0}]
     profile = profile_of(NAMES[:3], rows)
     assert profile.calls()[:2].tolist() == [[3], [1]]
@@ -115,7 +115,7 @@ def test_the_queue_delay_is_from_the_end_of_the_launching_call_to_the_start() ->
     assert profile_of(NAMES[:2], rows).measured("queue").tolist() == [[0.5], [-0.25]]
 
 
-def test_self_time_is_of_the_host_or_else_of_the_threads_that_stand_for_a_device() -> None:
+def test_self_time_of_the_host_or_of_cpu_threads() -> None:
     rows = [{"operator": 0, "duration_s": 3.0, "self_s": 1.0}, {"operator": 0, "duration_s": 2.0}]
     assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("self").tolist() == [[3.0]]
     assert profile_of(NAMES[:1], rows, tracks=[THREAD]).measured("self").tolist() == [[3.0]]
@@ -130,7 +130,7 @@ def test_totals_of_tracks_are_medians_over_the_runs() -> None:
     assert [track.name for track in profile.total_by_track("host")] == ["h"]
 
 
-def test_times_beyond_all_numbers_are_not_available() -> None:
+def test_infinite_sums_are_not_available() -> None:
     rows = [{"operator": 0, "duration_s": 1.7e308}] * 2
     assert np.isnan(profile_of(NAMES[:1], rows).measured("time")).all()
 
@@ -163,18 +163,18 @@ def test_measures_equal_a_plain_loop(
     is_host = MEASURES[name].side == "host"
     for operator in range(4):
         for run in range(2):
-            of_tracks: dict[int, float] = {}
+            time_of_track: dict[int, float] = {}
             for row in rows:
-                is_there = (row["operator"], row["run"], row["track"] == 2) == (
+                is_counted = (row["operator"], row["run"], row["track"] == 2) == (
                     operator, run, is_host,
                 )  # fmt: skip
                 value = row[column]
-                if not is_there or (not MEASURES[name].unknown_spreads and value != value):
+                if not is_counted or (not MEASURES[name].unknown_spreads and value != value):
                     continue
-                of_tracks[row["track"]] = of_tracks.get(row["track"], 0.0) + value
+                time_of_track[row["track"]] = time_of_track.get(row["track"], 0.0) + value
             wanted = nan
-            if of_tracks and not any(value != value for value in of_tracks.values()):
-                values = of_tracks.values()
+            if time_of_track and not any(value != value for value in time_of_track.values()):
+                values = time_of_track.values()
                 wanted = sum(values) if together == "sum" else max(values, default=-inf)
             found = profile.measured(name)[operator, run]
             assert found == pytest.approx(wanted, nan_ok=True)

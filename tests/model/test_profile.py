@@ -1,4 +1,4 @@
-"""What a profile is: its tables, what is inconsistent in them, and optional columns."""
+"""The tables of a profile, their consistency, and optional columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Use
 from tests.in_memory import THREAD, nested, operators_of, static
 
 
-def broken(**changes: Any) -> tuple[str, ...]:
+def problems_with(**changes: Any) -> tuple[str, ...]:
     return nested().changed(**changes).check()
 
 
@@ -32,7 +32,7 @@ ROW = np.zeros(1, np.int32)
 
 
 @pytest.mark.parametrize(
-    ("changes", "found"),
+    ("changes", "problem"),
     [
         (
             {"executions": executions_with(duration_s=[1.0, 2.0])},
@@ -158,11 +158,11 @@ ROW = np.zeros(1, np.int32)
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_inconsistent_is_said(changes: dict[str, Any], found: str) -> None:
-    assert found in broken(**changes)
+def test_inconsistencies_are_found(changes: dict[str, Any], problem: str) -> None:
+    assert problem in problems_with(**changes)
 
 
-def test_a_sound_profile_has_nothing_to_say() -> None:
+def test_a_consistent_profile_has_no_problems() -> None:
     assert nested().check() == ()
     assert static().check() == ()
 
@@ -186,7 +186,7 @@ def test_optional_columns_have_three_states() -> None:
     assert static().table("uses") is None
 
 
-def test_operators_of_formats_with_other_columns_are_put_together() -> None:
+def test_operators_of_different_formats_are_concatenated() -> None:
     one = operators_of(
         [{"name": "a", "computation": 1.0}],
         optional={"in_shapes": Categorical.of(["x"]), "parameters": Categorical.of(["p"])},
@@ -216,7 +216,7 @@ def test_text_keys_sort_naturally_and_numbers_as_numbers() -> None:
     assert nested().operators.key_ranks().tolist() == list(range(7))
 
 
-def test_columns_that_are_the_same_in_all_rows_take_no_room() -> None:
+def test_constant_columns_take_no_memory() -> None:
     executions = Executions.of(np.zeros(1000, np.int32), np.ones(1000))
     stored = [
         values for name in Executions.__dataclass_fields__
@@ -232,7 +232,7 @@ def test_columns_that_are_the_same_in_all_rows_take_no_room() -> None:
 
 
 def test_an_execution_takes_at_most_100_bytes() -> None:
-    """With every column that there is."""
+    """All columns have values."""
     rows = np.arange(1000)
     filled = Executions.of(
         rows,
@@ -246,7 +246,7 @@ def test_an_execution_takes_at_most_100_bytes() -> None:
     assert sum(array.nbytes for array in arrays) <= 100 * 1000
 
 
-def test_rows_that_executions_point_to_move_with_them() -> None:
+def test_references_between_executions_are_renumbered() -> None:
     executions = nested().executions
     both = Executions.concatenated([executions, executions])
     assert both.parent.tolist()[8:12] == [-1, 8, 9, 10]
@@ -256,7 +256,7 @@ def test_rows_that_executions_point_to_move_with_them() -> None:
     assert few.parent.tolist() == [-1, 2, -1]
 
 
-def test_nothing_can_be_written_to() -> None:
+def test_arrays_are_read_only() -> None:
     profile = nested()
     for values in (
         profile.executions.duration_s,
@@ -268,7 +268,7 @@ def test_nothing_can_be_written_to() -> None:
             values[0] = 1
 
 
-def test_a_pickle_has_constant_columns_once() -> None:
+def test_a_pickle_stores_constant_columns_once() -> None:
     executions = Executions.of(np.zeros(10_000, np.int32), np.zeros(10_000))
     pickled = pickle.dumps(executions)
     copy: Executions = pickle.loads(pickled)
@@ -282,7 +282,7 @@ def test_a_pickle_has_constant_columns_once() -> None:
         assert not values.flags.writeable
 
 
-def test_a_profile_goes_from_process_to_process() -> None:
+def test_a_profile_can_be_pickled() -> None:
     copy: Profile = pickle.loads(pickle.dumps(nested()))
     assert copy.check() == ()
     np.testing.assert_array_equal(copy.measured("time"), nested().measured("time"))

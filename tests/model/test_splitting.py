@@ -1,4 +1,4 @@
-"""Rows for each run, step, track or phase of an operator."""
+"""Operators split by run, step, track or phase."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rows_of(profile: Profile, measure: str = "time") -> list[tuple[Any, ...]]:
     ]
 
 
-def test_operators_are_split_by_where_they_ran() -> None:
+def test_operators_are_split_by_track_keys() -> None:
     assert rows_of(split(two_devices(), ["device"])) == [
         ("gpu 0", "a", 4),
         ("gpu 1", "a", 2),
@@ -60,7 +60,7 @@ def test_operators_are_split_by_where_they_ran() -> None:
     assert tracks == [("stream 1", "a"), ("stream 2", "a"), ("stream 1", "b"), ("thread 1", "b")]
 
 
-def test_what_the_host_did_belongs_to_the_device_of_its_operator() -> None:
+def test_host_time_belongs_to_the_device_of_its_operator() -> None:
     found = rows_of(split(two_devices(), ["device"]), "host_time")
     assert found[2] == ("gpu 0", "b", 0.5)
     by_track = rows_of(split(two_devices(), ["track"]), "host_time")
@@ -77,7 +77,7 @@ def test_several_keys_and_none() -> None:
     ]
 
 
-def test_where_each_ran_as_one_text() -> None:
+def test_several_tracks_as_one_text() -> None:
     profile = two_devices()
     assert track_values(profile, "device", "device").values().tolist() == [
         "gpu 1, gpu 0",
@@ -91,7 +91,7 @@ def two_files() -> Profile:
     return join_runs([four_steps("a.json"), four_steps("b.json", scale=2.0)])
 
 
-def test_runs_told_apart_leave_the_others_as_runs() -> None:
+def test_the_runs_after_splitting_by_run_keys() -> None:
     profile = two_files()
     assert [run.process for run in profile.runs] == [0, 0, 0, 0, 1, 1, 1, 1]
     by_step = split(profile, ["step"])

@@ -1,0 +1,265 @@
+"""The summary of a comparison, and comparisons in each output format."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.model.comparisons import BASE, FAST, NEW, SLOW, near, us
+from tests.small import Operator, document, profile_of, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_summary_explains_the_difference() -> None:
+    comparison = pa.compare(profile_of(NEW), profile_of(BASE))
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    assert (change.base_file, change.base_runs) == ("small.json", 1)
+    assert (change.base_time_s, change.difference_s) == (us(125), us(50))
+    assert (change.verdicts, change.of_groups) == (
+        (("added", 1), ("removed", 1), ("N/A", 2)),
+        False,
+    )
+    assert [(one.label, one.difference_s, one.share) for one in change.contributions] == [
+        ("Conv", us(50), near(1.0)),
+        ("Mul", us(7), near(0.14)),
+        ("Add", us(-5), near(-0.1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "shown"),
+    [
+        (
+            FAST,
+            SLOW,
+            "faster than the base: 0.000114 s instead of 0.000125 s, -8.8%\n"
+            "largest differences by type: Conv -1e-05 s, 90.9% of the difference (faster); "
+            "Relu -1e-06 s, 9.1% of the difference (faster)\n"
+            "faster: conv -1e-05 s, 0.912 times the base\n"
+            "faster: relu -1e-06 s, 0.912 times the base\n"
+            "2 operators with a time: 2 faster\n",
+        ),
+        (
+            SLOW,
+            FAST,
+            "slower than the base: 0.000125 s instead of 0.000114 s, +9.7%\n"
+            "largest differences by type: Conv +1e-05 s, 90.9% of the difference (slower); "
+            "Relu +1e-06 s, 9.1% of the difference (slower)\n"
+            "slower: conv +1e-05 s, 1.1 times the base\n"
+            "slower: relu +1e-06 s, 1.1 times the base\n"
+            "2 operators with a time: 2 slower\n",
+        ),
+    ],
+)
+def test_the_text_of_a_clear_change(new: list[int], base: list[int], shown: str) -> None:
+    def runs(times_us: list[int]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator("conv", "Conv", one), Operator("relu", "Relu", one / 10)])
+            for one in times_us
+        )
+
+    query = pa.Query(compared=True)
+    summary = pa.summarise(pa.compare(runs(new), runs(base)), judged_by=query)
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert text[text.index("verdict  ") :].partition("\n")[2] == shown
+
+
+def test_a_comparison_without_times() -> None:
+    empty = profile_of([Operator("a", "Conv", None)])
+    comparison = pa.compare(empty, empty)
+    change = pa.summarise(comparison).change
+    assert change is not None
+    assert (change.verdict, change.contributions, change.verdicts) == (None, (), ())
+    assert isnan(change.difference_s)
+    assert pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain") == (
+        "total device time  N/A\n"
+        "total host time    N/A\n"
+        "runs               1\n"
+        "base device time   N/A\n"
+        "base runs          1\n"
+        "difference         N/A\n"
+        "ratio              N/A\n"
+        "verdict            N/A\n"
+    )
+
+
+def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    for form in pa.OUTPUT_FORMATS:
+        if form in ("operators", "junit"):
+            continue
+        outcome = run_command(new, "--compare", base, "--format", form, "--aggregate-by", "type")
+        assert outcome.code == 0
+        assert "nan" not in outcome.out
+        if form not in ("csv", "jsonl", "github"):
+            assert "0.000175" in outcome.out
+    assert (
+        "::notice title=profile_analyze::largest differences by type: Conv +5e-05 s"
+        in run_command(new, "--compare", base, "--format", "github").out
+    )
+    found = json.loads(run_command(new, "--compare", base, "--format", "json").out)
+    origin = {
+        "format": "MegEngine GraphProfiler JSON",
+        "format_version": None,
+        "times": "of each execution",
+        "averaged_over": None,
+        "hardware": None,
+    }
+    track = {
+        "name": "gpu0:0",
+        "side": "device",
+        "kind": "comp node",
+        "device": "gpu0:0",
+        "process": None,
+        "rank": None,
+    }
+    sizes = {"operators": 3, "processes": 1, "runs": 1}
+    assert found["base"] == {**origin, "file": base, "files": [base], **sizes}
+    assert found["profile"] == {
+        **origin,
+        "file": new,
+        "files": [new],
+        "level": "operator",
+        **sizes,
+        "executions": 3,
+        "tracks": [track],
+    }
+    assert found["summary"]["comparison"]["difference_s"] == us(50)
+    assert found["summary"]["comparison"]["verdict"] is None
+
+
+def test_a_comparison_in_the_plain_format(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    outcome = run_command(new, "--compare", base, "--format", "plain", "-t", "0")
+    assert (
+        outcome.out
+        == """\
+total device time  0.000175
+total host time    N/A
+runs               1
+base device time   0.000125
+base runs          1
+difference         +5e-05 s (+40.0%)
+ratio              1.4
+verdict            N/A
+no verdict: 0.000175 s instead of 0.000125 s, +40.0%
+largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (removed)
+4 operators with a time: 1 added, 1 removed, 2 N/A
+
+  device self time (s)    base (s)    difference (s)    change    ratio  verdict      share  type    name
+               0.00015      0.0001            +5e-05    +50.0%      1.5  N/A          85.7%  Conv    conv
+                 7e-06         N/A            +7e-06       N/A      N/A  added         4.0%  Mul     new
+                   N/A       5e-06            -5e-06       N/A      N/A  removed        N/A  Add     old
+               1.8e-05       2e-05            -2e-06    -10.0%      0.9  N/A          10.3%  Relu    relu
+"""
+    )
+    assert outcome.err == (
+        "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
+        "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
+        "the base; with so few, large differences often occur by chance\n"
+    )
+
+
+def test_summaries_for_programs_have_the_verdict(tmp_path: Path) -> None:
+    new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
+    call = [new, "--compare", base, "--print-only", "summary"]
+    head, line = run_command(*call, "--format", "csv").out.splitlines()
+    found = dict(zip(head.split(","), line.split(","), strict=True))
+    assert (found["verdict"], found["ratio"], found["p_value"]) == ("", "1.4", "")
+    assert json.loads(run_command(*call, "--format", "jsonl").out)["verdict"] is None
+
+
+def test_rows_with_a_verdict_are_listed_by_name() -> None:
+    def side(times: list[int]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator("conv", "Conv", time), Operator("relu", "Relu", 50)], f"{time}")
+            for time in times
+        )
+
+    comparison = pa.compare(side(SLOW), side(FAST))
+    summary = pa.summarise(comparison, judged_by=pa.Query(compared=True))
+    assert summary.change is not None
+    assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert (
+        "slower: conv +1e-05 s, 1.1 times the base\n2 operators with a time: 1 slower, 1 same\n"
+        in text
+    )
+
+
+@pytest.mark.parametrize(("runs", "has_note"), [(4, True), (5, False)])
+def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -> None:  # noqa: FBT001
+    def side(shift: int) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator(name, "Conv", shift + run) for name in "abcde"], f"{shift}-{run}")
+            for run in range(runs)
+        )
+
+    comparison = pa.compare(side(200), side(100))
+    for by, what in (((), "operators"), (("name",), "groups")):
+        query = pa.Query(compared=True, by=by)
+        change = pa.summarise(comparison, judged_by=query).change
+        assert change is not None
+        note = (
+            f"so few runs, 4 and 4 of the base, cannot show a change of just one of 5 {what}, "
+            "however large; 5 on each side can"
+        )
+        assert change.notes == ((note,) if has_note else ())
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "sentence"),
+    [
+        (NEW, [], "the base has none of these operators: 0.000175 s instead of N/A, N/A"),
+        (
+            [],
+            BASE,
+            "the profile has none of the operators of the base: N/A instead of 0.000125 s, N/A",
+        ),
+    ],
+)
+def test_one_side_without_operators(
+    tmp_path: Path, new: list[Operator], base: list[Operator], sentence: str
+) -> None:
+    files = written(tmp_path / "new.json", new), written(tmp_path / "base.json", base)
+    outcome = run_command(files[0], "--compare", files[1], "--print-only", "summary")
+    assert outcome.code == 0
+    assert sentence in outcome.out.splitlines()
+
+
+def test_names_in_any_script_are_shown(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.json", [Operator("\u5377\u79ef", "\u5377", 3.0)])
+    base = written(tmp_path / "base.json", [Operator("\u5377\u79ef", "\u5377", 1.0)])
+    outcome = run_command(new, "--compare", base, "--format", "plain")
+    assert "largest differences by type: \u5377 +2e-06 s, 100.0% of the difference\n" in outcome.out
+    called = [
+        written(tmp_path / f"{n}.json", [Operator("\u5377\u79ef", "\u5377", n + n % 7 / 100)])
+        for n in (*range(10, 18), *range(40, 48))
+    ]
+    outcome = run_command(*called[8:], "--compare", *called[:8], "--format", "plain")
+    assert "slower: \u5377\u79ef +" in outcome.out
+
+
+def test_an_operator_with_a_host_time_only(tmp_path: Path) -> None:
+    found = document([Operator("a", "A", None)])
+    found["profiler"]["host"] = {"0": {"x": {"start": 0, "end": 1}}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(found))
+    assert run_command(str(path), "--print-only", "device").err == (
+        "note: no operator has a device time; 1 has one on the host\n"
+    )
+
+
+def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.json", [Operator("a", "A", 5.0), Operator("b", "B", 1.0)])
+    base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
+    outcome = run_command(new, "--compare", base, "--format", "plain")
+    assert "largest differences by type: A +3e-06 s; B -1e-06 s\n" in outcome.out

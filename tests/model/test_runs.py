@@ -1,0 +1,37 @@
+"""Joined runs in memory. The tests of the readers join files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from profile_analyze.model.runs import RunJoiner
+from tests.in_memory import four_steps, profile_of
+
+
+def test_a_partial_result_does_not_change_when_its_joiner_goes_on() -> None:
+    joiner = RunJoiner()
+    joiner.add(profile_of([{"name": "a"}, {"name": "b", "computation": 1.0}]))
+    before = joiner.partial()
+    assert before is not None
+    joiner.add(profile_of([{"name": "a", "computation": 2.0}, {"name": "b", "computation": 3.0}]))
+    after = joiner.joined()
+    np.testing.assert_array_equal(before.operators.computation, [np.nan, 1.0])
+    np.testing.assert_array_equal(after.operators.computation, [2.0, 1.0])
+    assert after.notes_on_runs == (
+        "1 file named again: the same run counts twice",
+        "the runs disagree on computation or memory of 1 operator; the first known value is used",
+    )
+
+
+def test_runs_with_an_operator_count_its_executions() -> None:
+    steps, other = four_steps("a.json"), profile_of([{"name": "new"}], processes=["b.json"])
+    joiner = RunJoiner()
+    joiner.add(steps)
+    joiner.add(other)
+    partial = joiner.partial()
+    assert partial is not None
+    assert partial.runs_with.tolist() == [4, 4, 1]
+    assert joiner.joined().notes_on_runs == (
+        "only 0 of 3 operators are in all 5 runs: these look like different models; "
+        "--aggregate-by file treats them so",
+    )
