@@ -1,194 +1,32 @@
-"""Output formats: chosen columns, several tables, formats for programs."""
+"""What all output formats share: names, suffixes, chosen and default columns."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import jsonschema
-import pandas as pd
-import polars as pl
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.visible import visible
-from profile_analyze.model.wording import Style, heading, machine_name, value_text
 from profile_analyze.query import patterns
-from profile_analyze.query.catalog import find_column
 from profile_analyze.report.base import encoded
-from profile_analyze.report.comma_separated import csv_cell
-from profile_analyze.report.markdown import markdown_cell
 from profile_analyze.report.output_formats import (
     PICTURE_FORMATS,
     find_renderer,
     output_format_of,
     picture_format_of,
 )
-from tests.conftest import PROFILE_NAMES, PROFILES, ROOT, run_command
+from tests.conftest import PROFILES, run_command
 from tests.small import Operator, profile_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+
 RESNET = str(PROFILES / "resnet18.json")
-SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
-
-CALLS: tuple[list[str], ...] = (
-    [],
-    ["-t", "0", "--show-host", "--copy-time", "--columns", "all"],
-    ["--aggregate-by", "type,in_shapes,param.mode", "--aggregate", "median,count,p90"],
-    ["--aggregate", "max", "--columns", "all"],
-    ["--print-only", "summary"],
-    ["--print-only", "host", "--top-end-key", "kern"],
-    ["--type", "NoSuchType"],
-    ["--peaks", "h100-sxm", "-t", "0", "--order-by", "lost"],
-    ["--peaks", "1T:1G", "--aggregate-by", "bound,type", "--columns", "all"],
-)
-
-
-@pytest.mark.parametrize("name", PROFILE_NAMES)
-def test_json_matches_the_schema(name: str) -> None:
-    path = str(PROFILES / f"{name}.json")
-    for call in CALLS:
-        outcome = run_command(path, "--format", "json", *call)
-        assert outcome.code == 0
-        document = json.loads(outcome.out, parse_constant=pytest.fail)
-        jsonschema.validate(document, SCHEMA)
-        assert [f"note: {note}" for note in document["notes"]] == outcome.err.splitlines()
-        for table in document["tables"]:
-            assert len(table["rows"]) == table["shown"] <= table["available"]
-            assert {len(row) for row in table["rows"]} <= {len(table["columns"])}
-        facts = document["profile"]
-        assert (facts["file"], facts["runs"]) == (path, 1)
-
-
-@pytest.mark.parametrize(
-    "name", ["resnet18", "twocn", "names-ctrlchar", "derived-utf8names", "odd-ops"]
-)
-def test_formats_for_programs_agree(name: str) -> None:
-    path = str(PROFILES / f"{name}.json")
-    call = (path, "-t", "0", "--columns", "id,name,type,time,flops,memory,intensity")
-    table = json.loads(run_command(*call, "--format", "json").out)["tables"][0]
-    names = [column["name"] for column in table["columns"]]
-    assert names == [
-        "id",
-        "name",
-        "type",
-        "time_s",
-        "flops",
-        "memory_bytes",
-        "intensity_flo_per_byte",
-    ]
-    lines = [json.loads(line) for line in run_command(*call, "--format", "jsonl").out.splitlines()]
-    assert lines == [
-        {"measure": "time", **dict(zip(names, row, strict=True))} for row in table["rows"]
-    ]
-    header, *rows = csv.reader(io.StringIO(run_command(*call, "--format", "csv").out))
-    assert header == names
-    for row, expected in zip(rows, table["rows"], strict=True):
-        assert [_cell(text, value) for text, value in zip(row, expected, strict=True)] == expected
-
-
-def _cell(text: str, value: Any) -> Any:
-    """Return a cell of CSV as the value in JSON, without the escapes of CSV."""
-    if value is None:
-        return None if text == "" else text
-    if isinstance(value, str):
-        shown = visible(value, "utf-8")
-        return value if text in (shown, f"'{shown}") else text
-    return type(value)(text)
-
-
-def test_csv_of_both_sides_has_a_column_measure() -> None:
-    call = (RESNET, "-t", "2", "--show-host", "--columns", "id", "--format")
-    assert run_command(*call, "csv").out == (
-        "measure,id\r\ntime,324\r\ntime,243\r\nhost_time,218\r\nhost_time,243\r\n"
-    )
-    assert run_command(*call, "jsonl").out.splitlines()[2] == '{"measure":"host_time","id":218}'
-
-
-def test_tables_differ_by_their_measure() -> None:
-    for end_key, measures in (("end", ["time", "host_time"]), ("kern", ["wait", "host_wait"])):
-        call = (RESNET, "-t", "1", "--show-host", "--top-end-key", end_key, "--format", "json")
-        tables = json.loads(run_command(*call).out)["tables"]
-        assert [(table["name"], table["measure"]) for table in tables] == [
-            ("operators", measure) for measure in measures
-        ]
-    grouped = json.loads(run_command(RESNET, "--aggregate-by", "type", "--format", "json").out)
-    assert [table["name"] for table in grouped["tables"]] == ["groups"]
-    only = json.loads(run_command(RESNET, "--print-only", "summary", "--format", "json").out)
-    assert only["tables"] == []
-
-
-def test_negative_parameters_stay_numbers_in_csv(tmp_path: Path) -> None:
-    document = json.loads((PROFILES / "resnet18.json").read_text())
-    document["profiler"]["opr_footprint"]["324"]["param"] = {"axis": -1, "mode": "-1"}
-    (tmp_path / "a.json").write_text(json.dumps(document))
-    call = (str(tmp_path / "a.json"), "-t", "1", "--columns", "param.axis,param.mode,param.none")
-    assert run_command(*call, "--format", "csv").out.splitlines()[1] == "-1,'-1,"
-
-
-def test_headers_are_escaped() -> None:
-    call = (RESNET, "-t", "1", "--columns", 'name~"a",name~=x', "--format")
-    assert run_command(*call, "csv").out.splitlines()[0] == '"name~""a""",name~=x'
-    out = run_command(RESNET, "-t", "1", "--columns", "param.x\x1b", "--format", "plain").out
-    assert out.split()[-2] == r"param.x\x1b"
-
-
-def test_a_line_of_csv_is_never_blank() -> None:
-    out = run_command(RESNET, "-t", "0", "--columns", "param.none", "--format", "csv").out
-    assert out == "param.none\r\n" + '""\r\n' * 91
-
-
-def test_no_operators_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "empty.json"
-    path.write_text('{"profiler": {}, "graph_exec": {"operator": {}}}')
-    for output_format in pa.OUTPUT_FORMATS:
-        if output_format in ("operators", "github", "junit"):
-            continue
-        for call in CALLS:
-            if "--copy-time" in call and output_format in ("csv", "jsonl"):
-                continue
-            outcome = run_command(str(path), "--format", output_format, *call)
-            assert outcome.code == 0, outcome.err
-            if output_format == "json":
-                jsonschema.validate(json.loads(outcome.out), SCHEMA)
-
-
-def test_numbers_and_texts_that_json_cannot_represent(tmp_path: Path) -> None:
-    document = json.loads((PROFILES / "resnet18.json").read_text())
-    document["profiler"]["opr_footprint"]["324"]["param"] = {"big": 2**70, "none": None}
-    path = tmp_path / "big.json"
-    path.write_text(json.dumps(document))
-    call = (str(path), "-t", "1", "--columns", "parameters,param.big,name~\udcff", "--format")
-    row = json.loads(run_command(*call, "jsonl").out)
-    assert row == {
-        "measure": "time",
-        "parameters": {"big": "1180591620717411303424"},
-        "param.big": "1180591620717411303424",
-        r"name~\udcff": None,
-    }
-    assert run_command(*call, "json").code == 0
-    document["profiler"]["opr_footprint"]["324"]["in_shapes"] = [[2**70]]
-    path.write_text(json.dumps(document))
-    outcome = run_command(str(path))
-    assert outcome.code == 1
-    assert "at $.profiler.opr_footprint[...].in_shapes[0][0]: expected `int`" in outcome.err
-
-
-def test_json_has_escapes_instead_of_control_characters(tmp_path: Path) -> None:
-    name = "\x1b[2J \x7f \x9b31m \u202egnp. \u2028 \ufeff \U000e0041 \U0001f600 卷积"
-    file = written(tmp_path / "hostile.json", [Operator(name, "Conv", 1)])
-    line = run_command(file, "--format", "jsonl", "--columns", "name").out
-    escapes = r"\u001b[2J \u007f \u009b31m \u202egnp. \u2028 \ufeff \udb40\udc41 😀 卷积"
-    assert line == f'{{"measure":"time","name":"{escapes}"}}\n'
-    assert json.loads(line)["name"] == name
-    document = json.loads(run_command(file, "--format", "json", "--columns", "name").out)
-    assert document["tables"][0]["rows"] == [[name]]
 
 
 @pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "wiki", "operators"])
@@ -205,33 +43,12 @@ def test_sentences_have_escapes_for_the_encoding(output_format: str, tmp_path: P
     assert r"type == \u5377\u79ef: time > 1h" in outcome.out
 
 
-def test_formats_without_a_summary_refuse_copy_times() -> None:
-    for output_format in ("csv", "jsonl"):
-        outcome = run_command(RESNET, "--copy-time", "--format", output_format)
-        assert outcome.code == 2
-        assert outcome.err.startswith(
-            "profile_analyze: error: --copy-time adds to the summary, which "
-        )
-        call = (RESNET, "--copy-time", "--format", output_format, "--print-only", "summary")
-        assert run_command(*call).code == 0
-
-
 def test_a_slow_pattern_in_a_column_fails_before_anything_is_printed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(patterns, "TIME_LIMIT_S", 0.0)
     outcome = run_command(RESNET, "--columns", "name~x", "--format", "plain")
     assert (outcome.code, outcome.out) == (2, "")
-
-
-def test_totals_without_tables() -> None:
-    call = (RESNET, "--print-only", "summary", "--format")
-    header, values = csv.reader(io.StringIO(run_command(*call, "csv").out))
-    total = json.loads(run_command(*call, "jsonl").out)
-    assert list(total) == header
-    assert [float(value) if value else None for value in values] == list(total.values())
-    assert total["device_time_s"] == pytest.approx(0.103739)
-    assert total["copy_time_s"] is None
 
 
 @pytest.mark.parametrize("output_format", ["table", "plain", "markdown", "wiki"])
@@ -434,139 +251,6 @@ def test_unknown_columns() -> None:
         pa.render(result, columns="tpye")
 
 
-@pytest.mark.parametrize(
-    ("name", "header", "for_programs"),
-    [
-        ("time", "time (s)", "time_s"),
-        ("time.p90", "time p90 (s)", "time_p90_s"),
-        ("time.count", "time count", "time_count"),
-        ("flops", "flops", "flops"),
-        ("flops.max", "flops max", "flops_max"),
-        ("bandwidth", "bandwidth", "bandwidth_bytes_per_s"),
-        ("memory", "memory", "memory_bytes"),
-        ("computation", "computation", "computation_flo"),
-        ("intensity", "intensity (FLO/byte)", "intensity_flo_per_byte"),
-        ("cumulative_share", "cumulative share", "cumulative_share"),
-        ("id", "id", "id"),
-        ("in_shapes", "in_shapes", "in_shapes"),
-        ("param.stride_h", "param.stride_h", "param.stride_h"),
-        (r"name~l\.\d", r"name~l\.\d", r"name~l\.\d"),
-    ],
-)
-def test_names_of_columns(name: str, header: str, for_programs: str) -> None:
-    column = find_column(name)
-    assert (heading(column), machine_name(column)) == (header, for_programs)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("time", 0.0012345, "0.00123"),
-        ("time", float("nan"), "N/A"),
-        ("share", 0.0846, "8.5%"),
-        ("computation", 231211008.0, "231.21 MFLO"),
-        ("flops", 2.6e10, "26.00 GFLOPS"),
-        ("memory", 1536.0, "1.50 KiB"),
-        ("bandwidth", float("nan"), "N/A"),
-        ("intensity", 57.27, "57.3"),
-        ("id", 324, "324"),
-        ("count", 20, "20"),
-        ("name", None, "N/A"),
-        ("name", "conv", "conv"),
-        ("in_shapes", ((1, 3), ()), "{1,3}, {}"),
-        ("in_strides", ((1, 2), None), "[1,2], contiguous"),
-        ("parameters", (("mode", "ADD"), ("pad_h", 1)), "mode=ADD, pad_h=1"),
-        ("param.pad_h", 1, "1"),
-        (r"in_shapes~\d+", "12", "12"),
-    ],
-)
-def test_values_as_text(name: str, value: Any, text: str) -> None:
-    assert value_text(find_column(name), value) == text
-
-
-@pytest.mark.parametrize(
-    ("name", "style", "texts"),
-    [
-        ("computation", "stacked", ["231.21\nMFLO", "N/A\nFLO"]),
-        ("computation", "fixed", ["231.2", "N/A"]),
-        ("computation", "digits", ["2.31211e+08", "N/A"]),
-        ("flops", "fixed", ["231.2", "N/A"]),
-        ("bandwidth", "stacked", ["220.50\nMiB/s", "N/A\nbyte/s"]),
-        ("bandwidth", "fixed", ["220.5", "N/A"]),
-        ("memory", "fixed", ["220.5", "N/A"]),
-        ("share", "fixed", ["23121100800.0%", "N/A"]),
-        ("time", "stacked", ["2.31e+08", "N/A"]),
-        ("cumulative_share", "digits", ["2.31211e+08", "N/A"]),
-        ("difference", "digits", ["+2.31211e+08", "N/A"]),
-    ],
-)
-def test_values_in_other_styles(name: str, style: Style, texts: list[str]) -> None:
-    column = find_column(name)
-    assert [value_text(column, value, style) for value in (231211008.0, float("nan"))] == texts
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+1", "'+1"),
-        ("-1", "'-1"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("\tx", r"\tx"),
-        ("a=b", "a=b"),
-        ("", ""),
-        ("a\nb", r"a\nb"),
-        ('a"b', '"a""b"'),
-        ("a,b", '"a,b"'),
-        ('="x"', '"\'=""x"""'),
-    ],
-)
-def test_csv_cells_are_quoted_and_are_no_formulas(text: str, shown: str) -> None:
-    assert csv_cell(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("ConvolutionForward", "ConvolutionForward"),
-        ("in_shapes", "in_shapes"),
-        ("26.33 GFLOPS", "26.33 GFLOPS"),
-        ("time (s)", "time (s)"),
-        ("_x_", "`_x_`"),
-        ("a|b", r"`a\|b`"),
-        ("a`b", "``a`b``"),
-        ("`", "`` ` ``"),
-        ("`a", "`` `a ``"),
-        ("a`", "`` a` ``"),
-        ("[a](b)", "`[a](b)`"),
-        ("<b>", "`<b>`"),
-        ("@someone", "`@someone`"),
-        ("www.a.b", "`www.a.b`"),
-        ("", ""),
-    ],
-)
-def test_names_with_markup_are_code_spans_in_markdown(text: str, shown: str) -> None:
-    assert markdown_cell(text) == shown
-
-
-def test_data_frames() -> None:
-    result = pa.run(pa.Query(), pa.load(RESNET))
-    columns = result.to_dict()
-    frame = pd.DataFrame(columns)
-    assert list(frame.columns) == list(result.columns)
-    assert len(frame) == 91
-    assert frame["time"].sum() == pytest.approx(0.103739)
-    assert frame["flops"].isna().sum() == 42
-    assert frame["in_shapes"][0] == "{1,512,7,7}, {512,512,3,3}"
-    other = pl.DataFrame(columns)
-    assert other.columns == list(result.columns)
-    assert other["time"].sum() == pytest.approx(0.103739)
-    assert other["flops"].null_count() == 42
-    groups = pa.run(pa.Query(by="type", aggregates="sum,p90"), pa.load(RESNET)).to_dict()
-    assert pd.DataFrame(groups)["time.p90"].max() == pytest.approx(0.0081737)
-    assert pl.DataFrame(groups)["count"].sum() == 91
-
-
 def test_a_notebook_shows_a_table_without_markup_of_names() -> None:
     result = pa.run(pa.Query(by="name", top=1), pa.load(PROFILES / "tiny.json"))
     html = result._repr_html_()
@@ -597,12 +281,6 @@ def test_aggregates_rename_columns() -> None:
     )
 
 
-def test_rates_have_no_sum_or_mean() -> None:
-    for name in ("flops.mean", "bandwidth.sum", "intensity.mean"):
-        with pytest.raises(pa.UnknownColumnError):
-            find_column(name)
-
-
 def test_groups_show_their_shapes_and_the_names_of_parameters() -> None:
     call = (RESNET, "-t", "1", "--aggregate-by", "type,in_shapes,param.stride_h")
     lines = run_command(*call).out.splitlines()
@@ -627,16 +305,3 @@ def test_completion_scripts_know_the_options(shell: str) -> None:
             ["bash", "-n"], input=outcome.out, text=True, capture_output=True, check=False
         )
         assert (parsed.returncode, parsed.stderr) == (0, "")
-
-
-def test_formats_for_programs_import_neither_tabulate_nor_regex() -> None:
-    for output_format in ("csv", "json"):
-        code_ = (
-            "import sys\n"
-            "from profile_analyze.cli.main import main\n"
-            "main([*sys.argv[1:3], '-t', '0'])\n"
-            "sys.exit(' '.join({'tabulate', 'regex'} & sys.modules.keys()) or 0)"
-        )
-        arguments = [sys.executable, "-c", code_, RESNET, f"--format={output_format}"]
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""Every output format on the same tiny profiles, whole."""
+"""Every output format on the same tiny profiles, as whole texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.model.visible import visible
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
-from profile_analyze.report.drawing import draw, draw_boxes
-from profile_analyze.report.shapes import shape_lines
-from profile_analyze.report.text_layout import wrapped
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]
 
@@ -144,153 +140,6 @@ def test_whole_reports(output_format: str) -> None:
     assert pa.render(report(two, pa.Query()), output_format) == EXPECTED[output_format]
 
 
-# output format, columns, encoding, width: the expected text
-NARROW: dict[tuple[str, tuple[str, ...], str, int], str] = {
-    ("plain", ("name", "type", "share"), "utf-8", 36): """\
-name                 type      share
-conv/of/some/length  T0        75.0%
-relu                 T1        25.0%
-""",
-    ("plain", ("name", "type", "share"), "utf-8", 35): """\
-name                 type
-conv/of/some/length  T0
-relu                 T1
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("plain", ("name", "type", "share"), "ascii", 16): """\
-name
-conv/of/some/...
-relu
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-shortened to fit the width: name; `| less -S` shows all of it
-""",
-    ("plain", ("name", "type", "share"), "utf-8", 3): """\
-name
-conv/of…
-relu
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-shortened to fit the width: name; `| less -S` shows all of it
-""",
-    ("table", ("name", "type", "share"), "utf-8", 42): """\
-╒═════════════════════╤════════╤═════════╕
-│ name                │ type   │   share │
-╞═════════════════════╪════════╪═════════╡
-│ conv/of/some/length │ T0     │   75.0% │
-├─────────────────────┼────────┼─────────┤
-│ relu                │ T1     │   25.0% │
-╘═════════════════════╧════════╧═════════╛
-""",
-    ("table", ("name", "type", "share"), "utf-8", 41): """\
-╒═════════════════════╤════════╕
-│ name                │ type   │
-╞═════════════════════╪════════╡
-│ conv/of/some/length │ T0     │
-├─────────────────────┼────────┤
-│ relu                │ T1     │
-╘═════════════════════╧════════╛
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("table", ("name", "type", "share"), "utf-8", 22): """\
-╒═════════════════════╕
-│ name                │
-╞═════════════════════╡
-│ conv/of/some/length │
-├─────────────────────┤
-│ relu                │
-╘═════════════════════╛
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("table", ("name", "type", "share"), "ascii", 1): """\
-+-------------+
-| name        |
-+=============+
-| conv/of/    |
-| -  some/len |
-| -  gth      |
-+-------------+
-| relu        |
-+-------------+
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("plain", ("parameters",), "utf-8", 9): """\
-paramete…
-N/A
-N/A
-shortened to fit the width: parameters; `| less -S` shows all of it
-""",
-    ("table", ("flops",), "utf-8", 5): """\
-╒══════════════╕
-│        flops │
-╞══════════════╡
-│ 20.00 MFLOPS │
-├──────────────┤
-│          N/A │
-╘══════════════╛
-""",
-    ("plain", ("share", "time"), "utf-8", 10): """\
-  device self time (s)
-                0.0003
-                0.0001
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("table", (), "utf-8", 138): """\
-╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕
-│ device self time   │ cumulative   │ operator info       │ computation   │ FLOPS   │ memory   │ bandwidth   │ out_shapes   │
-╞════════════════════╪══════════════╪═════════════════════╪═══════════════╪═════════╪══════════╪═════════════╪══════════════╡
-│ #0                 │ 0.0003       │ conv/of/some/length │ 6.00          │ 20.00   │ 1.00     │ 3.26        │ {}           │
-│ 0.0003             │ 75.0%        │ T0                  │ KFLO          │ MFLOPS  │ KiB      │ MiB/s       │              │
-│ 75.0%              │              │ 0                   │               │         │          │             │              │
-├────────────────────┼──────────────┼─────────────────────┼───────────────┼─────────┼──────────┼─────────────┼──────────────┤
-│ #1                 │ 0.0004       │ relu                │ N/A           │ N/A     │ 1.00     │ 9.77        │ {}           │
-│ 0.0001             │ 100.0%       │ T1                  │ FLO           │ FLOPS   │ KiB      │ MiB/s       │              │
-│ 25.0%              │              │ 1                   │               │         │          │             │              │
-╘════════════════════╧══════════════╧═════════════════════╧═══════════════╧═════════╧══════════╧═════════════╧══════════════╛
-left out to fit the width: in_shapes; --columns chooses others, a wider window or `| less -S` shows all
-""",
-    ("table", (), "utf-8", 59): """\
-╒════════════════════╤═════════════════════╤═════════╕
-│ device self time   │ operator info       │ FLOPS   │
-╞════════════════════╪═════════════════════╪═════════╡
-│ #0                 │ conv/of/some/length │ 20.00   │
-│ 0.0003             │ T0                  │ MFLOPS  │
-│ 75.0%              │ 0                   │         │
-├────────────────────┼─────────────────────┼─────────┤
-│ #1                 │ relu                │ N/A     │
-│ 0.0001             │ T1                  │ FLOPS   │
-│ 25.0%              │ 1                   │         │
-╘════════════════════╧═════════════════════╧═════════╛
-left out to fit the width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` shows all
-""",
-}
-
-
-@pytest.mark.parametrize(("output_format", "columns", "encoding", "width"), NARROW)
-def test_whole_tables_in_narrow_terminals(
-    output_format: str, columns: tuple[str, ...], encoding: str, width: int
-) -> None:
-    two = profile([("conv/of/some/length", 300, 6000), ("relu", 100, None)])
-    shown = pa.Report.of(None, (pa.run(pa.Query(), two),), columns=columns)
-    text = pa.render(shown, output_format, display=pa.Display(encoding, width))
-    assert text == NARROW[output_format, columns, encoding, width]
-
-
-@pytest.mark.parametrize("rows_at_once", [1, 2, 3, 4, 5, 100])
-@pytest.mark.parametrize("style", ["fancy_grid", "grid"])
-def test_a_long_table_is_drawn_in_matching_parts(rows_at_once: int, style: str) -> None:
-    rows = [("a\nb", ""), ("", "wide cell\n卷积\nx"), ("widest of all", "1"), ("卷积\n", "2")]
-    for right in ((), (1,)):
-        layout: dict[str, Any] = {"style": style, "headers": ("first", "second"), "right": right}
-        parts = draw_boxes([*rows, *rows[:1]], **layout, rows_at_once=rows_at_once)
-        assert "".join(parts) == draw([*rows, *rows[:1]], **layout)
-
-
-def test_strides_follow_their_shape() -> None:
-    assert shape_lines(((2, 3), (), (4,)), ((1, 2), (), None)) == ["{2,3}", "-[1,2]", "{}", "{4}"]
-    assert shape_lines(((1,),), (None, (1,), (2,))) == ["{1}"]
-    assert shape_lines(()) == []
-    assert shape_lines(None, ((1,),)) == ["N/A"]
-
-
 def test_all_formats_are_tested() -> None:
     assert set(pa.OUTPUT_FORMATS) == {
         *EXPECTED,
@@ -401,40 +250,3 @@ def test_a_profile_without_operators(output_format: str) -> None:
     text = pa.render(report(profile([]), pa.Query()), output_format)
     assert text[-1:] == ("" if output_format in ("jsonl", "github") else "\n")
     assert "nan" not in text
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding", "shown"),
-    [
-        ("conv", "utf-8", "conv"),
-        ("a\nb\tc\rd", "utf-8", r"a\nb\tc\rd"),
-        ("\x00\x1b\x7f\x9b", "utf-8", r"\x00\x1b\x7f\x9b"),
-        ("\u202e\u2028\ufeff\ud800", "utf-8", r"\u202e\u2028\ufeff\ud800"),
-        ("\u061c\u200b\u200f\u2060\u2069", "utf-8", r"\u061c\u200b\u200f\u2060\u2069"),
-        ("卷é", "utf-8", "卷é"),
-        ("卷é", "latin-1", r"\u5377é"),
-        ("卷é", "ascii", r"\u5377\xe9"),
-    ],
-)
-def test_invisible_characters_are_escaped(text: str, encoding: str, shown: str) -> None:
-    assert visible(text, encoding) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("", []),
-        (" ", []),
-        ("name", ["name"]),
-        ("x" * 8, ["x" * 8]),
-        ("x" * 20, ["x" * 8, "x" * 8, "x" * 4]),
-        ("two words", ["two", "words"]),
-        ("line\nbreak\tx", ["line", "break", "x"]),
-        ("hyphen-ated", ["hyphen-", "ated"]),
-        ("abcdefghij", ["abcdefgh", "ij"]),
-        ("卷积卷积卷", ["卷积卷积", "卷"]),
-        ("\x01\x02\x03", [r"\x01\x02", r"\x03"]),
-    ],
-)
-def test_text_is_wrapped_to_the_width(text: str, lines: list[str]) -> None:
-    assert wrapped(text, 8, "utf-8") == lines
