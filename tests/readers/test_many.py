@@ -167,7 +167,7 @@ def test_tables_of_the_graph_are_not_joined() -> None:
     profile = pa.load_runs([TINY, TINY], wanted={"tensors"})
     for table in ("tensors", "uses"):
         with pytest.raises(pa.QueryError, match=f"{table}: the profile was loaded without this"):
-            profile.table(table)  # type: ignore[arg-type]  # one of the two
+            profile.table(table)
 
 
 def test_many_files_are_read_by_several_processes(

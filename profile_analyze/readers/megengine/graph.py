@@ -54,9 +54,7 @@ def decode_shape(text: bytes) -> Shape | None:
     """Return the shape in `text`, or None if it is not a shape."""
     try:
         return sections.INFERRED_SHAPE.decode_cached(text)
-    except (
-        sections.BrokenValueError
-    ):  # such as "Large Array", which the writer prints for long shapes
+    except sections.BrokenValueError:  # "Large Array", which stands for a long shape
         return None
 
 
