@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.executions import Track
     from profile_analyze.model.terms import Side
-    from profile_analyze.readers.megengine.operators import FoundOperators
+    from profile_analyze.readers.megengine.operators import DecodedOperators
     from profile_analyze.readers.megengine.sections import Intervals
 
 _UNMATCHED: Final = -1
@@ -34,14 +34,14 @@ _UNMATCHED: Final = -1
 
 
 def read_executions(
-    found: FoundOperators, times: Mapping[Side, Intervals]
+    decoded: DecodedOperators, times: Mapping[Side, Intervals]
 ) -> tuple[Executions, tuple[Track, ...], list[FileNote]]:
     """Return the executions on device and host, their tracks, and all notes on the files."""
     parts: list[dict[str, NDArray[Any]]] = []
     tracks: list[Track] = []
     notes: list[FileNote] = []
     for side, intervals in times.items():
-        columns, lanes, notes_on_side = _side_executions(side, intervals, found)
+        columns, lanes, notes_on_side = _side_executions(side, intervals, decoded)
         columns["track"] = columns["track"] + len(tracks)
         parts.append(columns)
         tracks += (track_of(name, side) for name in lanes)
@@ -50,17 +50,17 @@ def read_executions(
         name: np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
     executions = Executions.of(**joined)
-    opencl_notes = _opencl_notes(executions, tracks, len(found.row_of))
-    return executions, tuple(tracks), [*notes, *found.notes, *opencl_notes]
+    opencl_notes = _opencl_notes(executions, tracks, len(decoded.row_of))
+    return executions, tuple(tracks), [*notes, *decoded.notes, *opencl_notes]
 
 
 def _side_executions(
-    side: Side, intervals: Intervals, found: FoundOperators
+    side: Side, intervals: Intervals, decoded: DecodedOperators
 ) -> tuple[dict[str, NDArray[Any]], Sequence[str], list[FileNote]]:
     """Return the columns of the executions on one side, the names of its tracks, and notes."""
     rows_of_files = (
         map(row_of.get, ids, repeat(_UNMATCHED))
-        for row_of, ids in zip(found.row_of, intervals.ids, strict=True)
+        for row_of, ids in zip(decoded.row_of, intervals.ids, strict=True)
     )
     rows = np.fromiter(chain.from_iterable(rows_of_files), np.int64, len(intervals.sizes))
     operator = np.repeat(rows, intervals.sizes)
@@ -79,7 +79,7 @@ def _side_executions(
     kern_s[is_late] = np.nan
     columns: dict[str, NDArray[Any]] = {
         "operator": operator,
-        "run": found.file_of[operator],  # each file is one run
+        "run": decoded.file_of[operator],  # each file is one run
         "track": lane.codes,
         "start_s": start_s,
         "duration_s": difference(end_s, start_s),
@@ -87,7 +87,7 @@ def _side_executions(
     }
     notes = [
         *_entry_notes(side, intervals, rows),
-        *_time_notes(side, columns, is_late, found.file_of),
+        *_time_notes(side, columns, is_late, decoded.file_of),
     ]
     return columns, lane.categories, notes
 

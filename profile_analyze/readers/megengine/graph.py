@@ -46,8 +46,8 @@ def last_shapes(ids: Sequence[str], variables: Mapping[str, sections.Variable]) 
 
     Raises `AttributeError` if the file has null instead of an object.
     """
-    found = map(variables.get, ids, repeat(sections.NO_VARIABLE))
-    return sections.raw_column(found, "static_infer_tags.SHAPE.inferred_result")
+    entries = map(variables.get, ids, repeat(sections.NO_VARIABLE))
+    return sections.raw_column(entries, "static_infer_tags.SHAPE.inferred_result")
 
 
 def decode_shape(text: bytes) -> Shape | None:

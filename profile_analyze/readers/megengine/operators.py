@@ -34,7 +34,7 @@ class FileNote(NamedTuple):
     text: str
 
 
-class FoundOperators(NamedTuple):
+class DecodedOperators(NamedTuple):
     """The operators of all files, one file after another, without their times."""
 
     operators: Operators
@@ -47,7 +47,7 @@ class FoundOperators(NamedTuple):
 
 def read_operators(
     documents: Sequence[sections.Document], wanted: Collection[str]
-) -> FoundOperators:
+) -> DecodedOperators:
     """Return the operators in `documents`. Raises `BrokenValueError`."""
     graphs = [document.graph_exec for document in documents]
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
@@ -66,7 +66,7 @@ def read_operators(
         for text in stale_shape_notes(footprints_of_files[file], graph)
     ]
     types = Categorical.of(sections.field_values(operators, "type"))
-    return FoundOperators(
+    return DecodedOperators(
         operators=Operators.of(
             key=_keys(list(chain.from_iterable(row_of))),
             name=Categorical.of(sections.field_values(operators, "name")),

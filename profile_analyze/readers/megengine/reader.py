@@ -65,7 +65,7 @@ class MegEngineReader(Reader, BatchReader):
             except BrokenValueError as error:
                 failure = error
             # Escaping copies the whole file, so only files that fail to decode are escaped.
-            escaped, count = _RAW_CONTROL.subn(lambda found: b"\\u%04x" % ord(found[0]), data)
+            escaped, count = _RAW_CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), data)
             note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
             try:
                 if count:
@@ -104,14 +104,14 @@ def _read_files(
     documents = list(map(decode_document, contents))
     # Times are decoded first: operators then reuse the memory of the decoded intervals.
     times = decode_times([document.profiler for document in documents])
-    found = read_operators(documents, wanted)
-    executions, tracks, notes = read_executions(found, times)
+    decoded = read_operators(documents, wanted)
+    executions, tracks, notes = read_executions(decoded, times)
     with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
     tensors, uses = graph_tables(documents[0].graph_exec) if with_tables else (None, None)
     profile = Profile(
         file=counted(len(files), "file"),
         origin=_ORIGIN,
-        operators=found.operators,
+        operators=decoded.operators,
         executions=executions,
         tracks=tracks,
         runs=tuple(map(Run, range(len(files)))),
@@ -123,7 +123,7 @@ def _read_files(
     notes_of_files = [
         [note.text for note in notes if note.file == file] for file in range(len(files))
     ]
-    return ReadTogether(profile, found.file_of, notes_of_files)
+    return ReadTogether(profile, decoded.file_of, notes_of_files)
 
 
 def _check_memory(size: int) -> None:
