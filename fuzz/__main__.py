@@ -81,7 +81,7 @@ def _check_batch(seed: int, numbers: range) -> Tally:
     """Return the tally of a batch. A process that hangs prints its stack and ends."""
     faulthandler.dump_traceback_later(_HANG_S, exit=True)
     try:
-        return check_inputs(seed, numbers, found=FOUND, costs=True)
+        return check_inputs(seed, numbers, save_to=FOUND, costs=True)
     finally:
         faulthandler.cancel_dump_traceback_later()
 

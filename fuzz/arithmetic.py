@@ -60,10 +60,10 @@ def _by_track(profile: Profile) -> Iterator[str]:
     """If operators are grouped by track, each track has the time of all its executions."""
     for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
-        found = dict(zip(groups["track"], groups["time"], strict=True))
+        times = dict(zip(groups["track"], groups["time"], strict=True))
         for track, total_s in profile.total_by_track(side).items():
-            if not _same(found.get(track.name, nan), total_s):
-                yield f"{measure} on {track.name!r} is {found.get(track.name)!r}, not {total_s!r}"
+            if not _same(times.get(track.name, nan), total_s):
+                yield f"{measure} on {track.name!r} is {times.get(track.name)!r}, not {total_s!r}"
 
 
 def filter_then_group(profile: Profile) -> Iterator[str]:
@@ -87,8 +87,8 @@ def _filter_by_time(profile: Profile) -> Iterator[str]:
     by_hand: dict[str, list[float]] = {}
     for row in run(query, profile).rows:
         by_hand.setdefault(row["type"], []).append(row["time"])
-    found = run(query.changed(by="type"), profile)
-    times = dict(zip(found["type"], found["time"], strict=True))
+    groups = run(query.changed(by="type"), profile)
+    times = dict(zip(groups["type"], groups["time"], strict=True))
     if times.keys() != by_hand.keys():
         yield f"filtered groups are {list(times)}, not {list(by_hand)}"
     for type_, values in by_hand.items():
@@ -106,12 +106,12 @@ def orders_hold(profile: Profile) -> Iterator[str]:
 
 
 def _out_of_order(profile: Profile, order: str) -> Iterator[str]:
-    found = run(_query(order=order), profile)
+    ordered = run(_query(order=order), profile)
     column = order.removeprefix("+")
     position_of = {id_: position for position, id_ in enumerate(_keys(profile).tolist())}
     keys = [
         (value is None or value != value, value, position_of[id_])  # noqa: PLR0124  # NaN
-        for value, id_ in zip(found[column].tolist(), found["id"].tolist(), strict=True)
+        for value, id_ in zip(ordered[column].tolist(), ordered["id"].tolist(), strict=True)
     ]
     known = [key for key in keys if not key[0]]
     if keys[: len(known)] != known:

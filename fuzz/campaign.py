@@ -58,9 +58,9 @@ class Tally:
 
 
 def check_inputs(
-    seed: int, numbers: Iterable[int], *, found: Path | None = None, costs: bool = False
+    seed: int, numbers: Iterable[int], *, save_to: Path | None = None, costs: bool = False
 ) -> Tally:
-    """Return the tally of these inputs, and save those that break an invariant in `found`.
+    """Return the tally of these inputs, and save those that break an invariant in `save_to`.
 
     With `costs`, time and memory are checked too.
     """
@@ -80,8 +80,8 @@ def check_inputs(
         ]
         if sentences:
             tally.broken.append((number, sentences))
-            if found is not None:
-                save(found / f"{seed}-{number}", case, sentences)
+            if save_to is not None:
+                save(save_to / f"{seed}-{number}", case, sentences)
     return tally
 
 

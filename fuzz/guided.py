@@ -88,8 +88,8 @@ def _mutated(data: bytes, largest: int, seed: int) -> bytes:
     start = data.find(b"{")
     if way < 0.4 and start >= 0:
         try:
-            found: Any = json.loads(data[start:])
-            return (data[:start] + to_json(random, with_wrong_values(random, found)))[:largest]
+            document: Any = json.loads(data[start:])
+            return (data[:start] + to_json(random, with_wrong_values(random, document)))[:largest]
         except (ValueError, RecursionError, AttributeError):
             pass
     if way < 0.5:
@@ -119,8 +119,8 @@ def _whole_command(data: bytes) -> None:
 
 def _case(number: int) -> Case:
     """Return a command line without pictures, which take a hundred times as long as tables."""
-    found = make_case(0, number)
-    return _case((number + 1) % _COMMAND_LINES) if "--plot" in found.arguments else found
+    candidate = make_case(0, number)
+    return _case((number + 1) % _COMMAND_LINES) if "--plot" in candidate.arguments else candidate
 
 
 _TARGETS: Final = {"reader": _reader, "command": _whole_command}

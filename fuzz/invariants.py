@@ -80,10 +80,10 @@ def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:
         shown = _COLORS.sub("", text) if case.colored else text
         if case.output_format == "csv":
             shown = shown.replace("\r\n", "\n")
-        found = _FORBIDDEN.search(shown) if case.output_format != "text" else None
-        if found:
-            near = shown[max(found.start() - 30, 0) : found.end() + 30]
-            yield f"{found[0]!r} in {where}, near {near!r}"
+        match = _FORBIDDEN.search(shown) if case.output_format != "text" else None
+        if match:
+            near = shown[max(match.start() - 30, 0) : match.end() + 30]
+            yield f"{match[0]!r} in {where}, near {near!r}"
 
 
 def finite_numbers(case: Case, outcome: Outcome) -> Iterator[str]:
@@ -157,12 +157,12 @@ def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
 
 def _json(case: Case, text: str) -> Iterator[str]:  # noqa: ARG001  # one signature for all
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        report = json.loads(text, parse_constant=_refuse)
     except ValueError as error:
         yield f"not JSON: {error}"
         return
-    yield from _schema_errors(found)
-    for table in found["tables"]:
+    yield from _schema_errors(report)
+    for table in report["tables"]:
         yield from out_of_order(table)
 
 
@@ -177,8 +177,8 @@ def _validator() -> Any:
     return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
-def _schema_errors(found: Any) -> Iterator[str]:
-    for error in _validator().iter_errors(found):
+def _schema_errors(report: Any) -> Iterator[str]:
+    for error in _validator().iter_errors(report):
         yield f"does not match the schema: {error.json_path}: {error.message[:200]}"
 
 

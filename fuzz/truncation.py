@@ -37,15 +37,15 @@ def main() -> int:
     start = monotonic()
     data = arguments.file.read_bytes().rstrip()
     lengths = range(0, len(data), arguments.step)
-    found = list(check_lengths(data, lengths))
+    sentences = list(check_lengths(data, lengths))
     minutes = (monotonic() - start) / 60
     print(
         f"{arguments.file.name} cut short at {len(lengths)} places in {minutes:.1f} minutes: ",
         end="",
     )
-    print(f"{len(found)} without an error in one line")
-    print("".join(f"  {sentence}\n" for sentence in found[:_SHOWN]), end="")
-    return 1 if found else 0
+    print(f"{len(sentences)} without an error in one line")
+    print("".join(f"  {sentence}\n" for sentence in sentences[:_SHOWN]), end="")
+    return 1 if sentences else 0
 
 
 if __name__ == "__main__":

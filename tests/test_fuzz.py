@@ -224,7 +224,7 @@ def test_inputs_that_break_an_invariant_are_saved(
         campaign, "CALL_INVARIANTS", (lambda _case, _outcome: iter(["never holds"]),)
     )
     monkeypatch.setattr(campaign, "PROFILE_INVARIANTS", (lambda _profile: 1 / 0,))
-    tally = campaign.check_inputs(20, [5, 7], found=tmp_path)
+    tally = campaign.check_inputs(20, [5, 7], save_to=tmp_path)
     assert [number for number, _ in tally.broken] == [5, 7]
     assert {path.name for path in tmp_path.iterdir()} == {"20-5", "20-7"}
     saved = {path.name: path.read_bytes() for path in (tmp_path / "20-5").iterdir()}

@@ -95,13 +95,11 @@ def _join(
         done += files_of_step
         if progress is not None:
             progress(done)
-    return joiner.joined(tuple(_bad_file_notes(bad)))
-
-
-def _bad_file_notes(bad: Sequence[InputError]) -> Iterator[str]:
-    if bad:
-        more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
-        yield f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
+    if not bad:
+        return joiner.joined()
+    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
+    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
+    return joiner.joined((left_out,))
 
 
 def _read_files(

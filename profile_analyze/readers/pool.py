@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
 from threading import Thread
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
 from profile_analyze.model.runs import RunJoiner
@@ -18,22 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Future
     from os import PathLike
+    from typing import TypeAlias
 
     from profile_analyze.model.runs import Partial
     from profile_analyze.readers.many import Paths, ReadFiles, Step
+
+    _PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 
 # A part of the work ends at either limit: large enough that sending results costs little, small
 # enough that all processes are busy until the end.
 _FILES_PER_PART: Final = 25
 _BYTES_PER_PART: Final = 8 << 20
-
-
-class _PartResult(NamedTuple):
-    """The partial result of some files, and the errors of those that could not be read."""
-
-    partial: Partial | None
-    errors: tuple[InputError, ...]
-    files: int
 
 
 class ReaderPool:
@@ -64,13 +59,13 @@ class ReaderPool:
         while self._parts:  # popping a part frees its result once it is merged
             paths, future = self._parts.pop(0)
             try:
-                result = future.result()
+                partial, errors = future.result()
             except (BrokenProcessPool, MemoryError):
                 reason = "the process that read this or one of the next files died: out of memory?"
                 raise InputError(os.fspath(paths[0]), reason) from None
-            if result.partial is not None:
-                joiner.merge(result.partial)
-            yield result.files, result.errors
+            if partial is not None:
+                joiner.merge(partial)
+            yield len(paths), errors
 
     def shut_down(self) -> None:
         """Cancel the parts that no process has begun, and wait for the others.
@@ -124,6 +119,7 @@ def _end_with_parent() -> None:
 
 
 def _read_part(paths: Paths, read_files: ReadFiles) -> _PartResult:
+    """Return the partial result of a part, and the errors of files that cannot be read."""
     joiner = RunJoiner()
     errors = [error for _, of_step in read_files(joiner, paths) for error in of_step]
-    return _PartResult(joiner.partial(), tuple(errors), len(paths))
+    return joiner.partial(), tuple(errors)

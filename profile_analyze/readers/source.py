@@ -104,26 +104,17 @@ class Source:
         The bytes do not stay in memory, so no other method can be called afterwards.
         """
         self._buffer_up_to(1, in_place=False)
-        buffered, self._buffered, self._is_spent = self._buffered, _Buffer(), True
-        rest = bytearray()  # shorter than a chunk
-        for chunk in buffered.slices(size):
-            if len(chunk) == size:
-                yield chunk
-            else:
-                rest += chunk
-        del buffered
-        while part := self._next_part(size - len(rest)):
-            if not rest and len(part) == size:
-                yield part
-                continue
-            rest += part
-            while len(rest) >= size:
-                with memoryview(rest) as view:  # a slice of `rest` itself would be copied twice
-                    chunk = bytes(view[:size])
-                del rest[:size]
-                yield chunk
-        if rest:
-            yield bytes(rest)
+        rest = bytearray(self._buffered.all())
+        self._buffered, self._is_spent = _Buffer(), True
+        while True:
+            while len(rest) < size and (part := self._next_part(size - len(rest))):
+                rest += part
+            if not rest:
+                return
+            with memoryview(rest) as view:  # `bytes(rest[:size])` would copy twice
+                chunk = bytes(view[:size])
+            del rest[:size]
+            yield chunk
 
     def close(self) -> None:
         """Close the input and its parts, and free their bytes."""
@@ -223,12 +214,6 @@ class _Buffer:
         """Return the first `size` bytes, or all."""
         self._buffer.seek(0)
         return self._buffer.read(min(size, self.size))
-
-    def slices(self, size: int) -> Iterator[bytes]:
-        """Yield all bytes, `size` at once."""
-        for start in range(0, self.size, size):
-            self._buffer.seek(start)
-            yield self._buffer.read(min(size, self.size - start))
 
     def all(self) -> bytes:
         """Return all bytes: the buffer itself, not a copy."""

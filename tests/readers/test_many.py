@@ -163,6 +163,13 @@ def test_tracks_are_in_the_order_of_entries_that_match_operators(tmp_path: Path)
     assert one.tracks == both.tracks
 
 
+def test_tables_of_the_graph_are_not_joined() -> None:
+    profile = pa.load_runs([TINY, TINY], wanted={"tensors"})
+    for table in ("tensors", "uses"):
+        with pytest.raises(pa.QueryError, match=f"{table}: the profile was loaded without this"):
+            profile.table(table)
+
+
 def test_many_files_are_read_by_several_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,61 +1,92 @@
-"""Which variables operators use, and what the graph says about variables: shapes and dtypes."""
+"""The graph: which variables operators use, the shapes and dtypes of these, and its tables."""
 
 from __future__ import annotations
 
 from itertools import repeat
+from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.readers.megengine.sections import (
-    INFERRED_SHAPE,
-    INPUTS,
-    MEMORY_PLAN,
-    NO_VARIABLE,
-    BrokenValueError,
-    raw_column,
-)
+from profile_analyze.readers.megengine import sections
+from profile_analyze.readers.megengine.terms import bytes_of, dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from profile_analyze.model.operators import Dtypes, Shape
-    from profile_analyze.readers.megengine.sections import Graph, Operator, Variable
+    from profile_analyze.model.tables import Tensors, Uses
 
 
-def input_ids(operators: Iterable[Operator]) -> list[tuple[str, ...]]:
+def input_ids(operators: Iterable[sections.Operator]) -> list[tuple[str, ...]]:
     """Return the ids of each operator's inputs."""
-    return [INPUTS.decode_cached(bytes(operator.input)) or () for operator in operators]
+    return [sections.INPUTS.decode_cached(bytes(operator.input)) or () for operator in operators]
 
 
-def input_dtypes(graphs: Iterable[Graph]) -> Categorical[Dtypes]:
+def input_dtypes(graphs: Iterable[sections.Graph]) -> Categorical[Dtypes]:
     """Return the dtypes of each operator's inputs, in MegEngine's terms."""
     dtypes: list[Dtypes] = []
     for graph in graphs:
-        dtype_of = {id_: variable_dtype(variable) for id_, variable in graph.var.items()}
+        dtypes_of_ids = {id_: _dtype(variable) for id_, variable in graph.var.items()}
         inputs = input_ids(graph.operator.values())
-        dtypes += (tuple(map(dtype_of.get, ids)) for ids in inputs)
+        dtypes += (tuple(map(dtypes_of_ids.get, ids)) for ids in inputs)
     return Categorical.of(dtypes)
 
 
-def variable_dtype(variable: Variable) -> str | None:
+def _dtype(variable: sections.Variable) -> str | None:
     """Return the dtype of a variable in MegEngine's terms, or None if the file has none."""
     text = bytes(variable.mem_plan)
-    plan = MEMORY_PLAN.decode(text) if text else None
+    plan = sections.MEMORY_PLAN.decode(text) if text else None
     return plan.layout.dtype if plan and plan.layout else None
 
 
-def last_shapes(ids: Sequence[str], variables: Mapping[str, Variable]) -> list[bytes]:
+def last_shapes(ids: Sequence[str], variables: Mapping[str, sections.Variable]) -> list[bytes]:
     """Return the shape of each variable in the last run as JSON; empty if it is not known.
 
     Raises `AttributeError` if the file has null instead of an object.
     """
-    found = map(variables.get, ids, repeat(NO_VARIABLE))
-    return raw_column(found, "static_infer_tags.SHAPE.inferred_result")
+    entries = map(variables.get, ids, repeat(sections.NO_VARIABLE))
+    return sections.raw_column(entries, "static_infer_tags.SHAPE.inferred_result")
 
 
 def decode_shape(text: bytes) -> Shape | None:
     """Return the shape in `text`, or None if it is not a shape."""
     try:
-        return INFERRED_SHAPE.decode_cached(text)
-    except BrokenValueError:  # the writer prints "Large Array" instead of very long shapes
+        return sections.INFERRED_SHAPE.decode_cached(text)
+    except sections.BrokenValueError:  # "Large Array", which stands for a long shape
         return None
+
+
+def graph_tables(graph: sections.Graph) -> tuple[Tensors, Uses]:
+    """Return the variables of the graph, with their shapes in the last run, and their uses."""
+    # Few questions need these tables, and a plain call should not import them.
+    from profile_analyze.model.tables import Tensors, Uses
+
+    ids = list(graph.var)
+    shapes = list(map(decode_shape, last_shapes(ids, graph.var)))
+    dtypes = [None if name is None else dtype_of(name) for name in map(_dtype, graph.var.values())]
+    sizes = [
+        np.nan if shape is None else prod(shape) * bytes_of(dtype)
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
+    tensor_of = {id_: row for row, id_ in enumerate(ids)}
+    operators = graph.operator.values()
+    uses = [
+        (row, tensor_of[id_], is_output)
+        for row, (inputs, operator) in enumerate(zip(input_ids(operators), operators, strict=True))
+        for is_output, used in ((False, inputs), (True, operator.output or ()))
+        for id_ in used
+        if id_ in tensor_of  # edited files may lack variables
+    ]
+    operator_rows, tensor_rows, is_output = list(zip(*uses, strict=True)) or [(), (), ()]
+    return (
+        Tensors(
+            Categorical.of(ids), Categorical.of(shapes), Categorical.of(dtypes), np.array(sizes)
+        ),
+        Uses(
+            np.array(operator_rows, np.int32),
+            np.array(tensor_rows, np.int32),
+            np.array(is_output, np.bool_),
+        ),
+    )

@@ -12,21 +12,8 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
+from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.graph import input_dtypes
-from profile_analyze.readers.megengine.sections import (
-    FOOTPRINTS,
-    FOOTPRINTS_WITH_PARAMETERS,
-    IN_LAYOUTS,
-    IN_SHAPES,
-    NO_FOOTPRINT,
-    OPERATORS,
-    OUT_SHAPES,
-    PARAMETERS,
-    BrokenValueError,
-    field_values,
-    number_column,
-    raw_column,
-)
 from profile_analyze.readers.megengine.stale_shapes import stale_shape_notes
 from profile_analyze.readers.megengine.terms import category_of, dtype_of
 from profile_analyze.units import counted
@@ -37,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import Dtypes, Parameters
-    from profile_analyze.readers.megengine.sections import Document, Footprint, Graph
 
 
 class FileNote(NamedTuple):
@@ -48,7 +34,7 @@ class FileNote(NamedTuple):
     text: str
 
 
-class FoundOperators(NamedTuple):
+class DecodedOperators(NamedTuple):
     """The operators of all files, one file after another, without their times."""
 
     operators: Operators
@@ -59,7 +45,9 @@ class FoundOperators(NamedTuple):
     """For each file, the row of each operator by its id. Rows are numbered over all files."""
 
 
-def read_operators(documents: Sequence[Document], wanted: Collection[str]) -> FoundOperators:
+def read_operators(
+    documents: Sequence[sections.Document], wanted: Collection[str]
+) -> DecodedOperators:
     """Return the operators in `documents`. Raises `BrokenValueError`."""
     graphs = [document.graph_exec for document in documents]
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
@@ -77,11 +65,11 @@ def read_operators(documents: Sequence[Document], wanted: Collection[str]) -> Fo
         for file, graph in enumerate(graphs)
         for text in stale_shape_notes(footprints_of_files[file], graph)
     ]
-    types = Categorical.of(field_values(operators, "type"))
-    return FoundOperators(
+    types = Categorical.of(sections.field_values(operators, "type"))
+    return DecodedOperators(
         operators=Operators.of(
             key=_keys(list(chain.from_iterable(row_of))),
-            name=Categorical.of(field_values(operators, "name")),
+            name=Categorical.of(sections.field_values(operators, "name")),
             type=types,
             category=types.mapped(category_of),
             computation=computation,
@@ -118,20 +106,20 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
     worst = min(wrong, key=str.isdecimal)  # a number that is too long only if all are numbers
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
-    raise BrokenValueError(OPERATORS.path, error)
+    raise sections.BrokenValueError(sections.OPERATORS.path, error)
 
 
 def _footprints(
-    documents: Iterable[Document], wanted: Collection[str]
-) -> tuple[list[list[Footprint]], list[FileNote]]:
+    documents: Iterable[sections.Document], wanted: Collection[str]
+) -> tuple[list[list[sections.Footprint]], list[FileNote]]:
     """Return, for each file, the footprint of each operator of the graph, and notes."""
-    section = FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else FOOTPRINTS
-    of_files: list[list[Footprint]] = []
+    section = sections.FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else sections.FOOTPRINTS
+    of_files: list[list[sections.Footprint]] = []
     notes: list[FileNote] = []
     for file, document in enumerate(documents):
         ids = document.graph_exec.operator
         footprints = section.decode(document.profiler.opr_footprint)
-        of_files.append(list(map(footprints.get, ids, repeat(NO_FOOTPRINT))))
+        of_files.append(list(map(footprints.get, ids, repeat(sections.NO_FOOTPRINT))))
         unmatched = len(footprints) - sum(map(footprints.__contains__, ids))
         if unmatched:
             notes.append(FileNote(file, unmatched_entries("opr_footprint", unmatched)))
@@ -139,10 +127,10 @@ def _footprints(
 
 
 def _work(
-    footprints: Iterable[Footprint], field: str, file_of: NDArray[np.int64]
+    footprints: Iterable[sections.Footprint], field: str, file_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Iterable[FileNote]]:
     """Return the computation or memory of each operator, and notes on negative values."""
-    amounts = number_column(footprints, field)
+    amounts = sections.number_column(footprints, field)
     is_negative = amounts < 0
     amounts[is_negative] = np.nan
     notes = notes_by_file(
@@ -155,18 +143,20 @@ def _work(
 
 
 def _optional_columns(
-    wanted: Collection[str], footprints: Sequence[Footprint], graphs: Sequence[Graph]
+    wanted: Collection[str],
+    footprints: Sequence[sections.Footprint],
+    graphs: Sequence[sections.Graph],
 ) -> dict[str, Any]:
     """Return the wanted optional columns by name. Raises `BrokenValueError`."""
 
     def decoded(field: str, decode: Callable[[bytes], Any]) -> Categorical[Any]:
         # Equal texts are decoded once: most operators of a network share their shapes.
-        return Categorical.of(raw_column(footprints, field)).mapped(decode)
+        return Categorical.of(sections.raw_column(footprints, field)).mapped(decode)
 
     columns: dict[str, Callable[[], Categorical[Any]]] = {
-        "in_shapes": lambda: decoded("in_shapes", IN_SHAPES.decode_cached),
-        "in_strides": lambda: _layouts(footprints).mapped(IN_LAYOUTS.decode_cached),
-        "out_shapes": lambda: decoded("out_shapes", OUT_SHAPES.decode_cached),
+        "in_shapes": lambda: decoded("in_shapes", sections.IN_SHAPES.decode_cached),
+        "in_strides": lambda: _layouts(footprints).mapped(sections.IN_LAYOUTS.decode_cached),
+        "out_shapes": lambda: decoded("out_shapes", sections.OUT_SHAPES.decode_cached),
         "input_dtypes": lambda: input_dtypes(graphs),
         "compute_dtype": lambda: input_dtypes(graphs).mapped(_compute_dtype),
         "parameters": lambda: decoded("param", _parameters),
@@ -180,7 +170,7 @@ def _compute_dtype(dtypes: Dtypes) -> str | None:
     return None if known is None else dtype_of(known)
 
 
-def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
+def _layouts(footprints: Iterable[sections.Footprint]) -> Categorical[bytes]:
     """Return the strides of inputs as JSON."""
     # The writer leaves the field out if all inputs are contiguous, which is `[]`. An operator
     # without shapes has no inputs that the writer knows of, so its strides are N/A.
@@ -194,7 +184,7 @@ def _layouts(footprints: Iterable[Footprint]) -> Categorical[bytes]:
 
 def _parameters(text: bytes) -> Parameters | None:
     """Return the parameters by name, or by index if they are an array. null is left out."""
-    decoded = PARAMETERS.decode_cached(text)
+    decoded = sections.PARAMETERS.decode_cached(text)
     if decoded is None:
         return None
     named = (

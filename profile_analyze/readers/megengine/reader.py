@@ -15,6 +15,7 @@ from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
 from profile_analyze.readers.megengine.executions import read_executions
+from profile_analyze.readers.megengine.graph import graph_tables
 from profile_analyze.readers.megengine.operators import read_operators
 from profile_analyze.readers.megengine.sections import (
     BrokenValueError,
@@ -26,8 +27,6 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from profile_analyze.model.tables import Tensors, Uses
-    from profile_analyze.readers.megengine.sections import Graph
     from profile_analyze.readers.source import Source
 
 # JSON allows these bytes nowhere, not even between values. The writer escapes all other
@@ -66,7 +65,7 @@ class MegEngineReader(Reader, BatchReader):
             except BrokenValueError as error:
                 failure = error
             # Escaping copies the whole file, so only files that fail to decode are escaped.
-            escaped, count = _RAW_CONTROL.subn(lambda found: b"\\u%04x" % ord(found[0]), data)
+            escaped, count = _RAW_CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), data)
             note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
             try:
                 if count:
@@ -84,26 +83,9 @@ class MegEngineReader(Reader, BatchReader):
         with gc_paused():
             _check_memory(sum(map(len, contents)))
             try:
-                documents = list(map(decode_document, contents))
-                times = decode_times([document.profiler for document in documents])
-                found = read_operators(documents, wanted)
+                return _read_files([source.name for source in sources], contents, wanted)
             except BrokenValueError:  # `read` tells which file, and escapes control characters
                 return None
-            executions, tracks, notes = read_executions(found, times)
-            files = tuple(source.name for source in sources)
-            profile = Profile(
-                file=counted(len(files), "file"),
-                origin=_ORIGIN,
-                operators=found.operators,
-                executions=executions,
-                tracks=tracks,
-                runs=tuple(map(Run, range(len(files)))),
-                processes=files,
-            )
-            notes_of_files = [
-                [note.text for note in notes if note.file == file] for file in range(len(files))
-            ]
-            return ReadTogether(profile, found.file_of, notes_of_files)
 
 
 def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: str) -> Profile:
@@ -111,35 +93,37 @@ def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: st
 
     Raises `BrokenValueError`.
     """
-    document = decode_document(data)
+    profile, _, (notes,) = _read_files([file], [data], wanted)
+    return profile.changed(file=file, notes=(*first_notes, *notes))
+
+
+def _read_files(
+    files: Sequence[str], contents: Sequence[bytes], wanted: Collection[str]
+) -> ReadTogether:
+    """Return the profiles in files of JSON, a run for each. Raises `BrokenValueError`."""
+    documents = list(map(decode_document, contents))
     # Times are decoded first: operators then reuse the memory of the decoded intervals.
-    times = decode_times([document.profiler])
-    found = read_operators([document], wanted)
-    executions, tracks, notes = read_executions(found, times)
-    tensors, uses = _graph_tables(document.graph_exec, wanted)
-    return Profile(
-        file=file,
+    times = decode_times([document.profiler for document in documents])
+    decoded = read_operators(documents, wanted)
+    executions, tracks, notes = read_executions(decoded, times)
+    with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
+    tensors, uses = graph_tables(documents[0].graph_exec) if with_tables else (None, None)
+    profile = Profile(
+        file=counted(len(files), "file"),
         origin=_ORIGIN,
-        operators=found.operators,
+        operators=decoded.operators,
         executions=executions,
         tracks=tracks,
-        runs=(Run(),),
-        processes=(file,),
+        runs=tuple(map(Run, range(len(files)))),
+        processes=tuple(files),
         tensors=tensors,
         uses=uses,
-        not_loaded=_GRAPH_TABLES if tensors is None else frozenset(),
-        notes=(*first_notes, *(note.text for note in notes)),
+        not_loaded=frozenset() if with_tables else _GRAPH_TABLES,
     )
-
-
-def _graph_tables(graph: Graph, wanted: Collection[str]) -> tuple[Tensors | None, Uses | None]:
-    """Return the tables of tensors and their uses if `wanted` names one of them."""
-    if _GRAPH_TABLES.isdisjoint(wanted):
-        return None, None
-    # Few questions need these tables, and a plain call should not import them.
-    from profile_analyze.readers.megengine.graph_tables import graph_tables
-
-    return graph_tables(graph)
+    notes_of_files = [
+        [note.text for note in notes if note.file == file] for file in range(len(files))
+    ]
+    return ReadTogether(profile, decoded.file_of, notes_of_files)
 
 
 def _check_memory(size: int) -> None:

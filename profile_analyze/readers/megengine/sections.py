@@ -27,11 +27,14 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.operators import Shape, Shapes, Strides
+from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from profile_analyze.model.terms import Side
 
 # Fields of type `Raw` stay JSON text, because few questions need their values, or because equal
 # texts are then decoded once. `gc=False` saves the garbage collector's header of each object;
@@ -240,7 +243,7 @@ NO_FOOTPRINT: Final = FootprintWithParameters()
 NO_VARIABLE: Final = Variable()
 
 
-class IntervalColumns(NamedTuple):
+class Intervals(NamedTuple):
     """The intervals of one side (device or host) of all files. Seconds; NaN is N/A."""
 
     ids: list[list[str]]
@@ -256,13 +259,6 @@ class IntervalColumns(NamedTuple):
     end_s: NDArray[np.float64]
 
 
-class TimeColumns(NamedTuple):
-    """The intervals of both sides."""
-
-    device: IntervalColumns
-    host: IntervalColumns
-
-
 def decode_document(data: bytes) -> Document:
     """Return the file with the content `data`. Raises `BrokenValueError`."""
     try:
@@ -275,18 +271,18 @@ def decode_document(data: bytes) -> Document:
         raise
 
 
-def decode_times(files: Sequence[Profiler]) -> TimeColumns:
+def decode_times(files: Sequence[Profiler]) -> dict[Side, Intervals]:
     """Return the times in all files. Raises `BrokenValueError`."""
-    return TimeColumns(
-        device=_interval_columns([_DEVICE.decode(file.device) for file in files]),
-        host=_interval_columns([_HOST.decode(file.host) for file in files]),
-    )
+    return {
+        DEVICE: _intervals([_DEVICE.decode(file.device) for file in files]),
+        HOST: _intervals([_HOST.decode(file.host) for file in files]),
+    }
 
 
-def _interval_columns(files: Sequence[dict[str, dict[str, _Interval]]]) -> IntervalColumns:
+def _intervals(files: Sequence[dict[str, dict[str, _Interval]]]) -> Intervals:
     entries = list(chain.from_iterable(map(dict.values, files)))
     intervals = list(chain.from_iterable(map(dict.values, entries)))
-    return IntervalColumns(
+    return Intervals(
         ids=list(map(list, files)),
         sizes=np.fromiter(map(len, entries), np.int64, len(entries)),
         lane=Categorical.of(list(chain.from_iterable(entries))),

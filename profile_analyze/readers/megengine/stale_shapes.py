@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.graph import decode_shape, input_ids, last_shapes
-from profile_analyze.readers.megengine.sections import (
-    CACHE_SIZE,
-    IN_SHAPES,
-    OUT_SHAPES,
-    raw_column,
-)
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -22,10 +17,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.readers.megengine.sections import Footprint, Graph, Operator, Variable
 
-
-def stale_shape_notes(footprints: Sequence[Footprint], graph: Graph) -> Iterator[str]:
+def stale_shape_notes(
+    footprints: Sequence[sections.Footprint], graph: sections.Graph
+) -> Iterator[str]:
     """Yield a note if shapes in footprints, from the first run, are not those of the last run.
 
     Variables of the graph have the shapes of the last run. Times are also of that run.
@@ -35,7 +30,7 @@ def stale_shape_notes(footprints: Sequence[Footprint], graph: Graph) -> Iterator
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
         last = last_shapes(outputs, graph.var)
-        first = raw_column(footprints, "out_shapes")
+        first = sections.raw_column(footprints, "out_shapes")
         # Pairs repeat, so comparing the distinct ones is a quick check of the usual case.
         if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
             return
@@ -52,24 +47,26 @@ def stale_shape_notes(footprints: Sequence[Footprint], graph: Graph) -> Iterator
     )
 
 
-@lru_cache(maxsize=CACHE_SIZE)
+@lru_cache(maxsize=sections.CACHE_SIZE)
 def _differ(output_shapes: bytes, last_shape: bytes) -> bool:
     """Return whether the first of the output shapes is known not to be the last shape."""
-    first, last = OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
+    first, last = sections.OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
     return bool(first and last is not None and first[0] != last)
 
 
 def _have_stale_inputs(
-    footprints: Iterable[Footprint],
-    operators: Iterable[Operator],
-    variables: Mapping[str, Variable],
+    footprints: Iterable[sections.Footprint],
+    operators: Iterable[sections.Operator],
+    variables: Mapping[str, sections.Variable],
 ) -> NDArray[np.bool_]:
     """Shape (operators,): whether some input had another shape than in the footprint.
 
     An operator whose footprint has another number of inputs is never stale: it is not known
     which shape belongs to which input.
     """
-    in_shapes = Categorical.of(raw_column(footprints, "in_shapes")).mapped(IN_SHAPES.decode_cached)
+    in_shapes = Categorical.of(sections.raw_column(footprints, "in_shapes")).mapped(
+        sections.IN_SHAPES.decode_cached
+    )
     comparable = [
         (row, id_, first)
         for row, (ids, shapes) in enumerate(

@@ -5,54 +5,35 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model import terms
 from profile_analyze.model.executions import Track
-from profile_analyze.model.terms import (
-    ATTENTION,
-    COMMUNICATION,
-    CONTROL,
-    CONVOLUTION,
-    COPY,
-    DATA_MOVEMENT,
-    DEVICE,
-    ELEMENTWISE,
-    EMBEDDING,
-    HOST,
-    MATMUL,
-    NORMALIZATION,
-    OTHER,
-    POOLING,
-    REDUCTION,
-    SOFTMAX,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from profile_analyze.model.terms import Side
-
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
-    CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
-    MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
-    ATTENTION: ("MultiHeadAttn",),
-    NORMALIZATION: (
+    terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
+    terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
+    terms.ATTENTION: ("MultiHeadAttn",),
+    terms.NORMALIZATION: (
         *("BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "GeneralNorm", "BNTraining"),
         "LRN",
     ),
-    SOFTMAX: ("Softmax",),
-    POOLING: ("Pooling", "AdaptivePooling", "ROI"),
-    ELEMENTWISE: (
+    terms.SOFTMAX: ("Softmax",),
+    terms.POOLING: ("Pooling", "AdaptivePooling", "ROI"),
+    terms.ELEMENTWISE: (
         *("Elemwise", "TypeCvt", "PowC", "AddUpdate", "FakeQuant", "TQT", "LSQ", "Dropout"),
         *("Fill", "GaussianRNG", "UniformRNG"),
     ),
-    REDUCTION: ("Reduce", "Argmax", "Argmin", "Cumsum", "TopK"),
-    EMBEDDING: ("Indexing",),
-    COMMUNICATION: ("CollectiveComm", "RemoteSend", "RemoteRecv"),
-    DATA_MOVEMENT: (
+    terms.REDUCTION: ("Reduce", "Argmax", "Argmin", "Cumsum", "TopK"),
+    terms.EMBEDDING: ("Indexing",),
+    terms.COMMUNICATION: ("CollectiveComm", "RemoteSend", "RemoteRecv"),
+    terms.DATA_MOVEMENT: (
         *("Concat", "Dimshuffle", "Reshape", "AxisAddRemove", "Broadcast", "Subtensor"),
         *("SetSubtensor", "IncrSubtensor", "Split", "Padding", "Relayout", "Host2DeviceCopy"),
         *("Images2Neibs", "SlidingWindow", "ParamPack", "Resize", "Remap", "Warp"),
     ),
-    CONTROL: (
+    terms.CONTROL: (
         *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor", "GetVarShape"),
         *("MultipleDeviceTensor", "InputCallback", "OutputCallback", "CallbackInjector"),
         *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
@@ -94,9 +75,10 @@ _CPU_CLOCK_S: Final = 1e-6
 def category_of(type_: str) -> str:
     """Return the category of a type of operator, one of `terms.CATEGORIES`."""
     if type_ == _COPY:
-        return COPY
+        return terms.COPY
     return next(
-        (category for category, begins in _CATEGORIES.items() if type_.startswith(begins)), OTHER
+        (category for category, begins in _CATEGORIES.items() if type_.startswith(begins)),
+        terms.OTHER,
     )
 
 
@@ -110,17 +92,17 @@ def bytes_of(dtype: str | None) -> float:
     return _BYTES_OF.get(dtype or "", float("nan"))
 
 
-def track_of(name: str, side: Side) -> Track:
+def track_of(name: str, side: terms.Side) -> Track:
     """Return the track of a comp node or host thread.
 
     Each track has its own clock, because their zeros may differ. Several tracks work on one
     operator at the same time, so the longest time counts.
     """
-    if side == HOST:
-        return Track(name, HOST, kind="thread", clock=name, together="max")
+    if side == terms.HOST:
+        return Track(name, terms.HOST, kind="thread", clock=name, together="max")
     return Track(
         name,
-        DEVICE,
+        terms.DEVICE,
         device=name,
         kind="comp node",
         clock=name,
