@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
-    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
@@ -68,9 +68,9 @@ _HOME = {
     "compare": "model.comparison",
     "FailVerdict": "query.gate",
     "FailCondition": "query.gate",
-    "Contribution": "query.change",
+    "Contribution": "query.comparison_summary",
     "Comparison": "model.comparison",
-    "Change": "query.change",
+    "Change": "query.comparison_summary",
     "COLUMNS": "model.columns",
     "Categorical": "model.categorical",
     "Column": "model.columns",

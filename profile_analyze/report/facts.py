@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line, Section

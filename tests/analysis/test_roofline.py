@@ -588,9 +588,9 @@ def test_a_key_is_no_second_column() -> None:
 
 
 def test_names_in_any_script_are_told_apart() -> None:
-    one, other = (Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("显卡甲", "显卡乙"))
+    one, other = (Device(name, {"fp32": 1.0}, 1.0, "") for name in ("显卡甲", "显卡乙"))
     assert find_device("显卡乙", [one, other]) is other
-    twins = [Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("my-card", "my card")]
+    twins = [Device(name, {"fp32": 1.0}, 1.0, "") for name in ("my-card", "my card")]
     assert find_device("my card", twins) is twins[1]
     with pytest.raises(pa.PeaksError, match="'mycard' may be my-card, my card; write which"):
         find_device("mycard", twins)

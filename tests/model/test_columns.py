@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis import changes, roofline
+from profile_analyze.analysis import comparison_formulas, roofline
 from profile_analyze.model import column_formulas
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RunningSum
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.catalog import CATALOG, find_column
-from profile_analyze.query.formulas import formulas_of
+from profile_analyze.query.rows import formulas_of
 from profile_analyze.report.column_list import column_list
 from profile_analyze.report.machine import columns
 from tests.conftest import PROFILES, run_command
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
 RESNET = str(PROFILES / "resnet18.json")
-MODULES = (column_formulas, roofline, changes)
+MODULES = (column_formulas, roofline, comparison_formulas)
 
 
 @pytest.mark.parametrize("module", MODULES)
