@@ -105,7 +105,7 @@ class FailCondition(NamedTuple):
             )
         if match["metric"] not in _METRICS:
             raise QueryError(
-                f"fail-if: {text!r}: there is no metric {match['metric']!r}, but "
+                f"fail-if: {text!r}: there is no metric {match['metric']!r}; METRIC is one of "
                 f"{', '.join(_METRICS)}; a condition on operators stands before a colon"
             )
         if match["operator"] not in (">", "<"):
@@ -293,7 +293,7 @@ def _reason_unjudged(measured: _Measured) -> str:
         if not known:
             return f"the time{of_side} is N/A"
         if known < LEAST_RUNS:
-            return f"{known} of the {LEAST_RUNS} {measured.unit}{of_side} that it takes"
+            return f"only {known} of the {LEAST_RUNS} {measured.unit}{of_side} that are needed"
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the base is 0"
     return ""

@@ -95,7 +95,7 @@ def _dtype_notes(query: Query, profile: Profile, selection: Selection) -> Iterat
     known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
     if known and query.input_dtype not in known:
         has = ", ".join(known)
-        yield f"input dtype {query.input_dtype}: no input is known to be of it; there are {has}"
+        yield f"input dtype {query.input_dtype}: no input is known to have it; there are {has}"
     if selection.unknown_dtype:
         yield (
             f"input dtype {query.input_dtype}: left out "

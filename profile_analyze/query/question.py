@@ -249,7 +249,8 @@ class Query(_Parsed):
         run_keys = [key for key in self.split_by if key in RUN_KEYS]
         if run_keys:
             raise QueryError(
-                f"{run_keys[0]}: a comparison takes the runs of a side together, not one by one"
+                f"{run_keys[0]}: a comparison combines all runs of a side and cannot show them one "
+                "by one"
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(

@@ -92,7 +92,7 @@ def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
     with suppress(TypeError):  # not iterable
         texts = tuple(value)
     if texts is None or not all(isinstance(text, str) for text in texts):
-        raise QueryError(f"{field}: {value!r} is neither a text nor several")
+        raise QueryError(f"{field}: {value!r} is not a text or several texts")
     return texts
 
 
@@ -124,7 +124,7 @@ def _check_types(query: Query) -> None:
         from profile_analyze.analysis.peaks import Peaks
 
         if not isinstance(query.peaks, Peaks):
-            raise QueryError(f"peaks: {query.peaks!r} are none; parse_peaks gives them")
+            raise QueryError(f"peaks: {query.peaks!r} is not of type Peaks; parse_peaks makes one")
     for field in ("min_time_s", "max_time_s"):
         value = getattr(query, field)
         if isinstance(value, str):
@@ -163,9 +163,8 @@ def _check_time_range(query: Query) -> None:
     if isinf(low) and low > 0:
         raise QueryError("min_time_s: nothing takes infinitely long")
     if high < -TIME_TOLERANCE_S:
-        raise QueryError(f"max_time_s: {high:g} s: nothing takes less than no time")
+        raise QueryError(f"max_time_s: {high:g} s: no time is negative")
     if low - TIME_TOLERANCE_S > high + TIME_TOLERANCE_S:
         raise QueryError(
-            f"min_time_s: {low:g} s is more than the most that is asked for, {high:g} s; "
-            "nothing is between them"
+            f"min_time_s: {low:g} s is more than the maximum, {high:g} s; nothing is between them"
         )

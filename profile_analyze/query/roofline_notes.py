@@ -87,7 +87,7 @@ def _dtype_notes(rows: OperatorRows) -> Iterator[str]:
     computes = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     unknown = computes & (dtypes.codes < 0)
     if unknown.any() and peaks.dtype != "any":
-        yield f"of an unknown dtype, taken for {peaks.dtype}: " + counted(
+        yield f"dtype unknown, assumed to be {peaks.dtype}: " + counted(
             int(unknown.sum()), "operator"
         )
     for code, dtype in enumerate(dtypes.categories):

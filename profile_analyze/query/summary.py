@@ -180,7 +180,7 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
         times = profile.measured(measure)
         # A total is N/A although times are known if their sum overflows.
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
-            yield f"the total {side} time is N/A: its times add up to more than any number"
+            yield f"the total {side} time is N/A: the sum of its times is too large to represent"
     if profile.total_s() == 0:
         yield "the total device time is 0, so that shares of it are N/A"
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
