@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
-    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
@@ -79,7 +79,7 @@ _NAMES_OF_MODULES = {
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
     "model.runs": ("join_runs",),
-    "query.change": ("Change", "Contribution"),
+    "query.comparison_summary": ("Change", "Contribution"),
     "query.gate": ("FailCondition", "FailVerdict", "judge_conditions"),
     "query.judgement": ("Judgement", "Winner"),
     "query.question": ("Query",),

@@ -232,7 +232,7 @@ def test_questions_are_plain_frozen_values() -> None:
             {"split_by": "device,name"},
             "split_by: 'name' is not one of run, file, step, track, stream, device, rank, phase",
         ),
-        ({"split_by": 5}, "split_by: 5 is neither a text nor several"),
+        ({"split_by": 5}, "split_by: 5 is not a text or several texts"),
         ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),
         ({"by": "type,bogus"}, f"by: 'bogus' is not one of {KEYS}"),
         (
@@ -241,8 +241,8 @@ def test_questions_are_plain_frozen_values() -> None:
         ),
         ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
         ({"top": 2.5}, "top: 2.5 is not a number of rows"),
-        ({"types": [5]}, "types: [5] is neither a text nor several"),
-        ({"order": 5}, "order: 5 is neither a text nor several"),
+        ({"types": [5]}, "types: [5] is not a text or several texts"),
+        ({"order": 5}, "order: 5 is not a text or several texts"),
         (
             {"run_statistic": "mode"},
             "run_statistic: 'mode' is not one of median, mean, min, max",
@@ -253,15 +253,15 @@ def test_questions_are_plain_frozen_values() -> None:
         ({"threshold": "3%"}, "threshold: '3%' is not a fraction such as 0.03"),
         (
             {"by": "file", "compared": True},
-            "file: a comparison takes the runs of a side together, not one by one",
+            "file: a comparison combines all runs of a side and cannot show them one by one",
         ),
         (
             {"split_by": "run", "compared": True},
-            "run: a comparison takes the runs of a side together, not one by one",
+            "run: a comparison combines all runs of a side and cannot show them one by one",
         ),
         (
             {"split_by": ["device", "step"], "compared": True},
-            "step: a comparison takes the runs of a side together, not one by one",
+            "step: a comparison combines all runs of a side and cannot show them one by one",
         ),
         (
             {"order": "difference"},

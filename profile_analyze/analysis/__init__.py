@@ -1,1 +1,1 @@
-"""What can be worked out from a profile together with something else: the rates of a device."""
+"""What follows from a profile and something else: peak rates, a baseline, statistics."""

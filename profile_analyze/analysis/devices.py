@@ -1,8 +1,8 @@
-"""Peak rates of devices, each with where it is from. Dense rates: none counts structured sparsity.
+"""The peak rates of known devices, with their sources. All rates are without structured sparsity.
 
-A rate that no second source confirms is left out: a wrong roof sends people after the wrong
-operator. `confirmed` is what two independent tables or data sheets agree on; `derived` is units
-times rate per clock times boost clock, in agreement with a quoted figure.
+A rate that no second source confirms is left out: a wrong roof makes people optimize the wrong
+operator. `confirmed` means that two independent tables or data sheets agree. `derived` means that
+the rate is units * rate per clock * boost clock, in agreement with a quoted figure.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DTYPES: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")
-"""What rates are for. `fp64` and `fp32` are those of the vector units; `fp16` and `bf16` those of
-matrix units that add up in FP32."""
+"""The dtypes that have rates. `fp64` and `fp32` are rates of vector units; `fp16` and `bf16` are
+rates of matrix units that accumulate in FP32."""
 
 
 class Device(NamedTuple):
@@ -22,11 +22,12 @@ class Device(NamedTuple):
 
     name: str
     rates: Mapping[str, float]
-    """By dtype, in TFLO/s (for int8, tera-operations per second)."""
+    """TFLO/s by dtype (for int8, tera-operations per second)."""
     bandwidth_gb_s: float
-    """In 1e9 bytes per second."""
-    confidence: str
+    """Bandwidth in 1e9 bytes per second."""
     source: str
+    confidence: str = "confirmed"
+    """`confirmed` or `derived`; empty for a device from a user's file."""
     aliases: tuple[str, ...] = ()
     remark: str = ""
 
@@ -42,183 +43,59 @@ _MI300X: Final = {
 }  # fmt: skip
 
 DEVICES: Final = (
-    Device(
-        "V100 SXM2",
-        {"fp64": 7.8, "fp32": 15.7, "fp16": 125.0},
-        900.0,
-        "confirmed",
-        f"{_LIGHTNING}; FP16 derived as 125.3",
-    ),
-    Device(
-        "V100 PCIe",
-        {"fp64": 7.0, "fp32": 14.0, "fp16": 112.0},
-        900.0,
-        "confirmed",
-        f"{_LIGHTNING}; bandwidth: nsys-ai",
-    ),
-    Device(
-        "V100S",
-        {"fp64": 8.2, "fp32": 16.4, "fp16": 130.0},
-        1134.0,
-        "confirmed",
-        f"{_LIGHTNING}; bandwidth: nsys-ai",
-    ),
-    Device(
-        "T4",
-        {"fp32": 8.1, "fp16": 65.0, "int8": 130.0},
-        320.0,
-        "confirmed",
-        f"{_LIGHTNING}; FP16 derived as 65.1",
-        remark="some documents say 300 GB/s",
-    ),
-    Device(
-        "A100 40GB",
-        _A100,
-        1555.0,
-        "confirmed",
-        "PyTorch Lightning's, PyTorch's and nsys-ai's tables; FP16 derived as 311.9",
-        aliases=(
-            "A100 40GB SXM",
-            "A100 40GB PCIe",
-            "A100 SXM4 40GB",
-            "A100 SXM 40GB",
-            "A100 PCIe 40GB",
-        ),
-    ),
-    Device(
-        "A100 80GB SXM",
-        _A100,
-        2039.0,
-        "confirmed",
-        "PyTorch Lightning's, PyTorch's and nsys-ai's tables",
-        aliases=("A100 SXM4 80GB", "A100 SXM 80GB"),
-    ),
-    Device(
-        "A100 80GB PCIe",
-        _A100,
-        1935.0,
-        "confirmed",
-        "PyTorch Lightning's, PyTorch's and nsys-ai's tables",
-        aliases=("A100 PCIe 80GB",),
-    ),
-    Device(
-        "A10",
-        {"fp32": 31.2, "fp16": 125.0, "bf16": 125.0},
-        600.0,
-        "confirmed",
-        _LIGHTNING,
-    ),
-    Device(
-        "L4",
-        {"fp32": 30.3, "fp16": 121.0, "bf16": 121.0, "fp8": 242.0, "int8": 242.0},
-        300.0,
-        "confirmed",
-        "nsys-ai; FP16 derived as 121.2; half of PyTorch's figures, which count sparsity",
-    ),
-    Device(
-        "L40S",
-        {"fp16": 362.0, "bf16": 362.0},
-        864.0,
-        "confirmed",
-        "torchtitan, citing the data sheet, and nsys-ai; FP16 derived as 366",
-    ),
-    Device(
-        "H100 SXM",
-        _H100_SXM,
-        3350.0,
-        "confirmed",
-        "PyTorch Lightning's table (half its sparse figures), torchtitan; FP16 derived as 989.4",
-        aliases=("H100 SXM5",),
-    ),
-    Device(
-        "H100 PCIe",
-        {"fp32": 51.0, "tf32": 378.0, "fp16": 756.0, "bf16": 756.0, "fp8": 1513.0, "int8": 1513.0},
-        2000.0,
-        "confirmed",
-        "PyTorch Lightning's table, torchtitan and xprof's tests; FP16 derived as 756.4",
-        remark="tables give a bandwidth of 2000 to 2039 GB/s",
-    ),
-    Device(
-        "H200 SXM",
-        _H100_SXM,
-        4800.0,
-        "confirmed",
-        "torchtitan, nsys-ai and a pull request of PyTorch",
-    ),
-    Device(
-        "B200",
-        {"tf32": 1125.0, "fp16": 2250.0, "bf16": 2250.0, "fp8": 4500.0, "int8": 4500.0},
-        7700.0,
-        "confirmed",
-        "torchtitan, citing the data sheet, and pull requests of PyTorch",
-        remark="tables give a bandwidth of 7700 to 8000 GB/s",
-    ),
-    Device(
-        "RTX 3090",
-        {"fp32": 35.6, "tf32": 35.6, "fp16": 71.0, "bf16": 71.0},
-        936.0,
-        "derived",
-        "xprof's rates per clock, 71.2 with FP32 accumulation; bandwidth: nsys-ai",
-        remark="142 for FP16 with FP16 accumulation",
-    ),
-    Device(
-        "RTX 4090",
-        {
-            "fp64": 1.29,
-            "fp32": 82.6,
-            "tf32": 82.6,
-            "fp16": 165.2,
-            "bf16": 165.2,
-            "fp8": 330.0,
-            "int8": 660.6,
-        },
-        1008.0,
-        "confirmed",
-        "waredb and onnx-tool; derived as 330.3 with FP16 accumulation",
-        remark="twice that for FP16 and FP8 with FP16 accumulation",
-    ),
-    Device(
-        "MI210",
-        {"fp64": 22.6, "fp32": 22.6, "fp16": 181.0, "bf16": 181.0, "int8": 181.0},
-        1600.0,
-        "confirmed",
-        "PyTorch's table, citing the brochure; FP16 derived as 181.0",
-    ),
-    Device(
-        "MI250X",
-        {"fp64": 47.9, "fp32": 47.9, "fp16": 383.0, "bf16": 383.0, "int8": 383.0},
-        3200.0,
-        "confirmed",
-        "torchtitan (191.5 for each of the two dies); derived as 383.0 and 47.9",
-        remark="of both dies together: what runs on one has half",
-    ),
-    Device(
-        "MI300X",
-        _MI300X,
-        5300.0,
-        "confirmed",
-        "PyTorch's table, citing the data sheet, and xprof's tests; derived too",
-    ),
-    Device(
-        "MI325X",
-        _MI300X,
-        6000.0,
-        "confirmed",
-        "torchtitan and a cloud's documentation; rates as of the MI300X",
-    ),
-    Device(
-        "MI350X",
-        {"fp64": 72.0, "fp16": 2307.0, "bf16": 2307.0, "fp8": 4614.0, "int8": 4614.0},
-        8000.0,
-        "derived",
-        "256 compute units at 2.2 GHz; PyTorch's table says 2309.6 and 4614",
-    ),
-    Device(
-        "MI355X",
-        {"fp64": 78.6, "fp16": 2516.6, "bf16": 2516.6, "fp8": 5033.0, "int8": 5033.0},
-        8000.0,
-        "derived",
-        "256 compute units at 2.4 GHz",
-    ),
-)
-"""All devices that are known by name."""
+    Device("V100 SXM2", {"fp64": 7.8, "fp32": 15.7, "fp16": 125.0}, 900.0,
+           f"{_LIGHTNING}; FP16 derived as 125.3"),
+    Device("V100 PCIe", {"fp64": 7.0, "fp32": 14.0, "fp16": 112.0}, 900.0,
+           f"{_LIGHTNING}; bandwidth: nsys-ai"),
+    Device("V100S", {"fp64": 8.2, "fp32": 16.4, "fp16": 130.0}, 1134.0,
+           f"{_LIGHTNING}; bandwidth: nsys-ai"),
+    Device("T4", {"fp32": 8.1, "fp16": 65.0, "int8": 130.0}, 320.0,
+           f"{_LIGHTNING}; FP16 derived as 65.1", remark="some documents say 300 GB/s"),
+    Device("A100 40GB", _A100, 1555.0,
+           "PyTorch Lightning's, PyTorch's and nsys-ai's tables; FP16 derived as 311.9",
+           aliases=("A100 40GB SXM", "A100 40GB PCIe", "A100 SXM4 40GB", "A100 SXM 40GB",
+                    "A100 PCIe 40GB")),
+    Device("A100 80GB SXM", _A100, 2039.0, "PyTorch Lightning's, PyTorch's and nsys-ai's tables",
+           aliases=("A100 SXM4 80GB", "A100 SXM 80GB")),
+    Device("A100 80GB PCIe", _A100, 1935.0, "PyTorch Lightning's, PyTorch's and nsys-ai's tables",
+           aliases=("A100 PCIe 80GB",)),
+    Device("A10", {"fp32": 31.2, "fp16": 125.0, "bf16": 125.0}, 600.0, _LIGHTNING),
+    Device("L4", {"fp32": 30.3, "fp16": 121.0, "bf16": 121.0, "fp8": 242.0, "int8": 242.0}, 300.0,
+           "nsys-ai; FP16 derived as 121.2; half of PyTorch's figures, which count sparsity"),
+    Device("L40S", {"fp16": 362.0, "bf16": 362.0}, 864.0,
+           "torchtitan, citing the data sheet, and nsys-ai; FP16 derived as 366"),
+    Device("H100 SXM", _H100_SXM, 3350.0,
+           "PyTorch Lightning's table (half its sparse figures), torchtitan; FP16 derived as 989.4",
+           aliases=("H100 SXM5",)),
+    Device("H100 PCIe",
+           {"fp32": 51.0, "tf32": 378.0, "fp16": 756.0, "bf16": 756.0, "fp8": 1513.0,
+            "int8": 1513.0}, 2000.0,
+           "PyTorch Lightning's table, torchtitan and xprof's tests; FP16 derived as 756.4",
+           remark="tables give a bandwidth of 2000 to 2039 GB/s"),
+    Device("H200 SXM", _H100_SXM, 4800.0, "torchtitan, nsys-ai and a pull request of PyTorch"),
+    Device("B200", {"tf32": 1125.0, "fp16": 2250.0, "bf16": 2250.0, "fp8": 4500.0, "int8": 4500.0},
+           7700.0, "torchtitan, citing the data sheet, and pull requests of PyTorch",
+           remark="tables give a bandwidth of 7700 to 8000 GB/s"),
+    Device("RTX 3090", {"fp32": 35.6, "tf32": 35.6, "fp16": 71.0, "bf16": 71.0}, 936.0,
+           "xprof's rates per clock, 71.2 with FP32 accumulation; bandwidth: nsys-ai",
+           confidence="derived", remark="142 for FP16 with FP16 accumulation"),
+    Device("RTX 4090",
+           {"fp64": 1.29, "fp32": 82.6, "tf32": 82.6, "fp16": 165.2, "bf16": 165.2, "fp8": 330.0,
+            "int8": 660.6}, 1008.0,
+           "waredb and onnx-tool; derived as 330.3 with FP16 accumulation",
+           remark="twice that for FP16 and FP8 with FP16 accumulation"),
+    Device("MI210", {"fp64": 22.6, "fp32": 22.6, "fp16": 181.0, "bf16": 181.0, "int8": 181.0},
+           1600.0, "PyTorch's table, citing the brochure; FP16 derived as 181.0"),
+    Device("MI250X", {"fp64": 47.9, "fp32": 47.9, "fp16": 383.0, "bf16": 383.0, "int8": 383.0},
+           3200.0, "torchtitan (191.5 for each of the two dies); derived as 383.0 and 47.9",
+           remark="of both dies together: what runs on one has half"),
+    Device("MI300X", _MI300X, 5300.0,
+           "PyTorch's table, citing the data sheet, and xprof's tests; derived too"),
+    Device("MI325X", _MI300X, 6000.0,
+           "torchtitan and a cloud's documentation; rates as of the MI300X"),
+    Device("MI350X", {"fp64": 72.0, "fp16": 2307.0, "bf16": 2307.0, "fp8": 4614.0, "int8": 4614.0},
+           8000.0, "256 compute units at 2.2 GHz; PyTorch's table says 2309.6 and 4614",
+           confidence="derived"),
+    Device("MI355X", {"fp64": 78.6, "fp16": 2516.6, "bf16": 2516.6, "fp8": 5033.0, "int8": 5033.0},
+           8000.0, "256 compute units at 2.4 GHz", confidence="derived"),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Corrects drift: what makes all operators of one run faster or slower, such as a busy machine."""
+"""Drift correction: removes what slows down all operators of a run, such as a busy machine."""
 
 from __future__ import annotations
 
@@ -23,21 +23,19 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-_OF_SIDES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
-"""The measure that shows how slow a run was on each side."""
+_MEASURES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
+"""The measure that shows the drift of each side."""
 
 
 def drift_factors(times_s: Floats) -> Floats | None:
-    """Shape (runs,): how slow each run was as a whole; 1 is the median run.
+    """Return how slow each run was as a whole, shape (runs,); 1 is the median run.
 
-    None if no operator has a time in each run.
+    `times_s` has shape (operators, runs). Returns None if no operator has a time in all runs.
 
-    `times_s` has shape (operators, runs). Only operators with a time in each run count. Each has
-    the ratio of its time in the run to its median time; the factor is the median of these ratios,
-    weighted by median time. These are the size factors of Anders and Huber (2010), with medians in
-    place of geometric means. The weights matter because many operators take only a tick of the
-    clock or two, and their ratios say nothing. A run in which most operators took no time is left
-    as it is.
+    The factor of a run is the weighted median over the operators of `time / median time`, with the
+    median times as weights. Operators without a time in some run are left out. These are the size
+    factors of Anders and Huber (2010), with medians in place of geometric means. The weights matter
+    because many operators take only one or two ticks of the clock, and their ratios are noise.
     """
     medians = quantile_of_runs(times_s, 0.5)
     usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)
@@ -45,43 +43,44 @@ def drift_factors(times_s: Floats) -> Floats | None:
         return None
     ratios = times_s[usable] / medians[usable, np.newaxis]
     factors = _weighted_medians(ratios, medians[usable])
-    corrected = ratio(factors, float(quantile_of_runs(factors[np.newaxis], 0.5)[0]))
-    return np.where(corrected > 0, corrected, 1.0)
+    factors = ratio(factors, float(quantile_of_runs(factors[np.newaxis], 0.5)[0]))
+    # A run in which most operators took no time has no factor: its times stay as they are.
+    return np.where(factors > 0, factors, 1.0)
 
 
 def _weighted_medians(values: Floats, weights: Floats) -> Floats:
-    """Shape (columns,): the least value of each column up to which half of the weight lies."""
+    """Return the least value of each column that covers half of the weight, shape (columns,)."""
     order = np.argsort(values, axis=0, kind="stable")
-    up_to = np.cumsum(weights[order], axis=0)
-    place = (up_to < up_to[-1] / 2).sum(axis=0)
-    found: Floats = np.take_along_axis(values, order, axis=0)[place, np.arange(values.shape[1])]
-    return found
+    covered = np.cumsum(weights[order], axis=0)
+    row = (covered < covered[-1] / 2).sum(axis=0)
+    medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
+    return medians
 
 
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
-    """Divide the times of each run by its drift factor. Host and device have factors of their own.
+    """Divide the times of each run by its drift factor, on host and device separately.
 
-    Durations change, positions in time stay. In a comparison, the runs of both sides are compared
+    Durations change; positions in time stay. In a comparison, the runs of both sides are compared
     with the same medians. This also removes a change of all operators at once, and a note says so.
     """
     if isinstance(source, Comparison):
-        return _compared_without_drift(source)
-    factors = {measure: drift_factors(source.measured(measure)) for measure in _OF_SIDES.values()}
+        return _comparison_without_drift(source)
+    factors = {measure: drift_factors(source.measured(measure)) for measure in _MEASURES.values()}
     corrected = _divided(source, factors)
     return corrected.changed(notes=(*source.notes, _note(factors)))
 
 
-def _compared_without_drift(comparison: Comparison) -> Comparison:
+def _comparison_without_drift(comparison: Comparison) -> Comparison:
     profile, base = comparison.profile, comparison.base
-    runs = len(profile.runs)
     factors = {
         measure: drift_factors(
             np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
         )
-        for measure in _OF_SIDES.values()
+        for measure in _MEASURES.values()
     }
+    runs = len(profile.runs)
     of_profile, of_base = (
-        {name: None if found is None else found[part] for name, found in factors.items()}
+        {measure: None if all_ is None else all_[part] for measure, all_ in factors.items()}
         for part in (slice(None, runs), slice(runs, None))
     )
     return replace(
@@ -93,13 +92,13 @@ def _compared_without_drift(comparison: Comparison) -> Comparison:
     )
 
 
-def _note(of_sides: Mapping[str, Floats | None]) -> str:
-    device, host = of_sides["time"], of_sides["host_time"]
+def _note(factors_of: Mapping[str, Floats | None]) -> str:
+    device, host = factors_of["time"], factors_of["host_time"]
     factors = host if device is None else device
     if factors is None:
-        return "no operator has a time in each run: no drift was taken out"
+        return "no operator has a time in each run: drift was not corrected"
     if len(factors) == 1:
-        return "there is one run: no drift between runs can be taken out"
+        return "there is only one run: there is no drift between runs to correct"
     return (
         "times are corrected for drift: those of each run are divided by how slow it was as a "
         f"whole, {factors.min():.3g} to {factors.max():.3g} of the median run; what changed in all "
@@ -107,15 +106,15 @@ def _note(of_sides: Mapping[str, Floats | None]) -> str:
     )
 
 
-def _divided(profile: Profile, factors: Mapping[str, Floats | None]) -> Profile:
-    """The profile with the durations on each side divided by the factors of their runs."""
+def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profile:
+    """Return the profile with the durations on each side divided by the factors of their runs."""
     executions = profile.executions
     divisor = np.ones(len(executions))
-    for side, measure in _OF_SIDES.items():
-        found = factors[measure]
-        if found is not None:
-            chosen = on_side(profile, side)
-            divisor[chosen] = found[executions.run[chosen]]
+    for side, measure in _MEASURES.items():
+        factors = factors_of[measure]
+        if factors is not None:
+            on_this_side = on_side(profile, side)
+            divisor[on_this_side] = factors[executions.run[on_this_side]]
     scaled = executions.changed(
         duration_s=ratio(executions.duration_s, divisor),
         self_s=ratio(executions.self_s, divisor),

@@ -1,6 +1,6 @@
-"""The peak rates of this machine, measured: what NumPy's BLAS and its loops reach.
+"""Measures the peak rates of this machine, as NumPy's BLAS and its loops reach them.
 
-It has to run in a process of its own, because BLAS fixes its number of threads when it is loaded.
+This must run in a process of its own, because BLAS fixes its number of threads when it is loaded.
 """
 
 from __future__ import annotations
@@ -9,43 +9,42 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
 ARRAY_BYTES: Final = 1 << 28
-"""Of each of the arrays that are copied: far more than caches hold."""
+"""The size of each array that is copied: far more than caches hold."""
 ROUNDS: Final = 5
 
 
 class Measured(NamedTuple):
-    """The rates of some number of threads, and how far the rounds were apart."""
+    """The rates of a number of threads, and their spread over the rounds."""
 
     threads: int
     flops: float
     """FLO/s: the best of all products of single-precision matrices."""
     bandwidth: float
-    """Bytes per second: the best of all copies and triads, reads and writes counted."""
+    """Bytes per second, read and written: the best of all copies and triads."""
     flops_spread: float
     """(best - worst) / best over the rounds of the best size."""
     bandwidth_spread: float
 
 
 def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measured:
-    """Rates with `threads` threads; BLAS must have been told of them. Takes seconds.
+    """Return the rates of `threads` threads, which BLAS must be configured for. Takes seconds.
 
-    `say` is told what is measured next.
+    `say` receives progress messages.
     """
-    say(f"products of matrices, {_threads(threads)}")
+    noun = "one thread" if threads == 1 else f"{threads} threads"
+    say(f"products of matrices, {noun}")
     products = [_rates(_product(size)) for size in MATRIX_SIZES]
-    say(f"copies of large arrays, {_threads(threads)}")
+    say(f"copies of large arrays, {noun}")
     moves = [_rates(job) for job in _moves(threads)]
     flops, bandwidth = max(products, key=max), max(moves, key=max)
     return Measured(threads, max(flops), max(bandwidth), _spread(flops), _spread(bandwidth))
-
-
-def _threads(count: int) -> str:
-    return "one thread" if count == 1 else f"{count} threads"
 
 
 def _spread(rates: list[float]) -> float:
@@ -53,20 +52,18 @@ def _spread(rates: list[float]) -> float:
 
 
 def _rates(job: Callable[[], float]) -> list[float]:
-    """What `job` does per second, in each round; a first one warms up."""
-    job()
+    """Return the work of `job` per second in each round."""
+    job()  # warms up
     rates = []
     for _ in range(ROUNDS):
         started = perf_counter()
-        done = job()
-        rates.append(done / (perf_counter() - started))
+        work = job()
+        rates.append(work / (perf_counter() - started))
     return rates
 
 
 def _product(size: int) -> Callable[[], float]:
-    """A product of square matrices, which takes 2 * size**3 FLO."""
-    import numpy as np
-
+    """Return a job that multiplies square matrices, which takes 2 * size**3 FLO."""
     left = np.full((size, size), 1.5, np.float32)
     out = np.empty_like(left)
 
@@ -78,9 +75,10 @@ def _product(size: int) -> Callable[[], float]:
 
 
 def _moves(threads: int) -> Iterator[Callable[[], float]]:
-    """A copy, and the triad `a = b + 2 c`, each thread with a part of the arrays."""
-    import numpy as np
+    """Yield jobs that move memory: a copy, and the triad `a = b + 2 c`.
 
+    Each thread works on its own part of the arrays.
+    """
     count = ARRAY_BYTES // 8 // threads * threads
     source, other, target = (np.full(count, value) for value in (1.0, 2.0, 0.0))
     parts = [slice(n * (count // threads), (n + 1) * (count // threads)) for n in range(threads)]

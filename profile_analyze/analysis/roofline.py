@@ -1,9 +1,10 @@
-"""How far operators are from what the hardware allows: the roofline.
+"""The roofline: the formulas of the columns that compare operators with peak rates.
 
-(Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
-architectures", Communications of the ACM 52(4), 2009.) An operator cannot take less time than its
-computation takes at the peak rate, nor less than its memory takes at the peak bandwidth: the larger
-of the two is its least possible time.
+An operator cannot take less time than its computation takes at the peak rate, nor less than its
+memory takes at the peak bandwidth. The larger of the two is its least possible time.
+
+See Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for
+multicore architectures", Communications of the ACM 52(4), 2009.
 """
 
 from __future__ import annotations
@@ -33,101 +34,102 @@ if TYPE_CHECKING:
 COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 
-_RATE_OF: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
-"""Dtypes that compute at the rate of another."""
+_SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
+"""Dtypes that compute at the rate of another dtype."""
 
 
 def rate_dtypes(profile: Profile) -> Categorical[str]:
-    """Shape (operators,): the dtype that each computes in, N/A where the profile does not say.
-
-    It has its canonical name, or that of the dtype with the same rate.
-    """
+    """Return the dtype whose rate limits each operator, shape (operators,); N/A if unknown."""
     return profile.operators.categorical("compute_dtype").mapped(
-        lambda dtype: _RATE_OF.get(dtype, dtype)
+        lambda dtype: _SAME_RATE.get(dtype, dtype)
     )
 
 
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the time of each can be compared with a roof.
+    """Whether the time of each operator can be compared with a roof, shape (operators,).
 
-    Host times, wait times, times of 0 and times shorter than the clock resolves cannot be.
+    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
     """
     times: Floats = rows["time"]
     if rows.measure != TIME:
         return np.zeros(len(times), np.bool_)
-    judged: NDArray[np.bool_] = ~np.isnan(times) & (times > 0) & ~below_the_clock(rows)
+    judged: NDArray[np.bool_] = ~np.isnan(times) & (times > 0) & ~is_below_clock_resolution(rows)
     return judged
 
 
-def below_the_clock(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether a call is shorter than the clock of its tracks resolves."""
-    resolution_s = _resolution_s(rows.profile) * (1 - 1e-6)  # but for rounding noise
-    of_one_call: Floats = rows["time"] / np.fmax(rows["calls"], 1.0)
-    return of_one_call < resolution_s
+def is_below_clock_resolution(rows: OperatorRows) -> NDArray[np.bool_]:
+    """Whether a call is shorter than one tick of the clock of its tracks, shape (operators,)."""
+    resolution_s = _resolution_s(rows.profile) * (1 - 1e-6)  # tolerates rounding noise
+    time_per_call: Floats = rows["time"] / np.fmax(rows["calls"], 1.0)
+    return time_per_call < resolution_s
 
 
 def _resolution_s(profile: Profile) -> Floats:
-    """Shape (operators,): what the coarsest clock on the device that timed it resolves."""
+    """Return the resolution of the coarsest device clock of each operator, shape (operators,)."""
     executions = profile.executions
     on_device = on_side(profile, DEVICE)
     of_tracks = np.array([track.resolution_s for track in profile.tracks], np.float64)
-    found = np.zeros(len(profile))
-    np.maximum.at(found, executions.operator[on_device], of_tracks[executions.track[on_device]])
-    return found
+    resolution_s = np.zeros(len(profile))
+    np.maximum.at(
+        resolution_s, executions.operator[on_device], of_tracks[executions.track[on_device]]
+    )
+    return resolution_s
 
 
 def _peaks(rows: OperatorRows) -> Peaks:
-    assert rows.peaks is not None, "a column that needs peaks was asked for without"
+    assert rows.peaks is not None, "this column needs peak rates"
     peaks: Peaks = rows.peaks
     return peaks
 
 
 def _rates(rows: OperatorRows) -> Floats:
-    """Shape (operators,): FLO/s of each operator's dtype; NaN where the device has none."""
+    """Return the FLO/s of each operator's dtype, shape (operators,); NaN if unknown."""
     peaks, dtypes = _peaks(rows), rate_dtypes(rows.profile)
     rates = [peaks.rate(dtype) for dtype in dtypes.categories]
-    return np.array([*rates, peaks.rate(None)])[dtypes.codes]  # the last is that of N/A
+    # The code of an unknown dtype is -1, which indexes the default rate at the end.
+    return np.array([*rates, peaks.rate(None)])[dtypes.codes]
 
 
-def moves_only(rows: OperatorRows) -> NDArray[np.bool_]:
+def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
     """Shape (operators,): whether the operator only moves data, so that only bytes bound it.
 
-    What a runtime calls the computation of a data movement counts elements. One without a
-    computation may be a view, which moves nothing.
+    The computation that runtimes report for a data movement counts elements, so it has no roof. A
+    data movement without computation may be a view, which moves nothing.
     """
     category = rows.profile.operators.category
     is_copy, is_movement = (
         category.where(one == wanted for one in category.categories)
         for wanted in (COPY, DATA_MOVEMENT)
     )
-    known: NDArray[np.bool_] = ~np.isnan(rows.profile.operators.computation)
-    found: NDArray[np.bool_] = is_copy | (is_movement & known)
-    return found
+    has_computation: NDArray[np.bool_] = ~np.isnan(rows.profile.operators.computation)
+    moves: NDArray[np.bool_] = is_copy | (is_movement & has_computation)
+    return moves
 
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], _rates(rows))
-    has_roof = is_judged(rows) & ~moves_only(rows) & ~np.isnan(rows["memory"])
+    has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
 
 
 def _memory_time(rows: OperatorRows) -> Floats:
-    has_roof = ~np.isnan(rows["compute_time"]) | (is_judged(rows) & moves_only(rows))
+    has_roof = ~np.isnan(rows["compute_time"]) | (is_judged(rows) & only_moves_data(rows))
     return np.where(has_roof, ratio(rows["memory"], _peaks(rows).bandwidth), np.nan)
 
 
 def _least_time(rows: OperatorRows) -> Floats:
     memory: Floats = rows["memory_time"]
-    return np.where(moves_only(rows), memory, np.maximum(rows["compute_time"], memory))
+    return np.where(only_moves_data(rows), memory, np.maximum(rows["compute_time"], memory))
 
 
 def _attainable(rows: OperatorRows) -> Floats:
-    """Operators that are not judged have none. Groups count the same operators."""
     rates = _rates(rows)
     with np.errstate(all="ignore"):
-        by_memory: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
-    lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, by_memory))
-    attainable = np.where(moves_only(rows), by_memory, lesser)
+        memory_bound: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
+    # The intensity of an operator that moves 0 bytes is N/A, but its rate is still a limit.
+    lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, memory_bound))
+    attainable = np.where(only_moves_data(rows), memory_bound, lesser)
+    # The same operators have a value here as in the sums of groups: those that are judged.
     return np.where(np.isnan(rows["least_time"]), np.nan, attainable)
 
 
@@ -148,7 +150,7 @@ def _gain_of_groups(rows: GroupRows) -> Floats:
 
 
 def _speed_up(rows: Rows, lost: Floats) -> Floats:
-    """How many times as fast the whole would be without `lost` seconds."""
+    """Return how many times as fast the whole would be without `lost` seconds."""
     rest = rows.total_s - lost
     return ratio(np.full(len(lost), rows.total_s), np.where(rest > 0, rest, np.nan))
 
@@ -162,10 +164,8 @@ def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
 
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
-    """Which of the two bounds each row; N/A where the least time is.
-
-    Data movers have no compute time: memory bounds them, even if they move no byte.
-    """
+    """Return which of the two times is larger; N/A without a least time."""
+    # Operators that only move data have no compute time: the comparison is false, so it is memory.
     codes = np.where(compute >= memory, 0, 1)
     return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
 

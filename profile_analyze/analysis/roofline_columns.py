@@ -1,4 +1,4 @@
-"""The columns that need the peak rates of a device; their formulas are in `roofline.py`."""
+"""The columns that need peak rates; their formulas are in `roofline.py`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ COLUMNS: Final = (
         "not judged, and for those that only move data, but 0 bytes",
         RatioOfSums("computation", "least_time"),
     ),
-    _column(
-        "compute_time",
-        "s",
-        "computation / peak rate of the operator's dtype",
-        AGGREGATED,
-    ),
+    _column("compute_time", "s", "computation / peak rate of the operator's dtype", AGGREGATED),
     _column("memory_time", "s", "memory / peak bandwidth", AGGREGATED),
     _column(
         "least_time",
@@ -56,4 +51,3 @@ COLUMNS: Final = (
         shown_as="digits",
     ),
 )
-"""The columns that need peaks."""

@@ -1,6 +1,6 @@
-"""Whether two sets of measurements differ. A run is the unit; nothing is assumed of its values.
+"""Statistical tests of whether two sets of runs differ, by ranks and medians.
 
-Runs on a busy machine have long tails, so that all of it is by ranks and medians.
+They assume no distribution: the times of runs on a busy machine have long tails.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 LEAST_RUNS: Final = 4
-"""With fewer runs on a side nothing is called a change: three against three cannot give p < 0.1."""
+"""With fewer runs on a side there is no verdict: three against three cannot give p < 0.1."""
 
 SIGNIFICANT: Final = 0.05
-"""What p may be at most, after the correction for the number of rows, where a change is called."""
+"""The largest p, corrected for the number of rows, that counts as a change."""
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 2000
+"""How many bootstrap samples the confidence intervals are from."""
 _SEED: Final = 20201120
 _EXACT_RUNS: Final = 32
+"""The largest number of runs, on both sides together, for the exact distribution of ranks."""
 _VALUES_AT_ONCE: Final = 1 << 22
+"""How many bootstrap values are in memory at a time."""
 
 FASTER: Final = "faster"
 SLOWER: Final = "slower"
@@ -41,42 +44,45 @@ VERDICTS: Final = (FASTER, SLOWER, SAME, UNCERTAIN)
 
 
 def permutation_test(values: Floats, base: Floats) -> Floats:
-    """Shape (rows,): how often chance alone sets two such sets of runs apart as far: p, two-sided.
+    """Return the two-sided p of each row, shape (rows,).
 
-    `values` has shape (rows, runs), `base` (rows, runs of the base); NaN is left out. The statistic
-    is the sum of the ranks of `values` among both, as in the test of Wilcoxon (1945) and of Mann
-    and Whitney (1947), with the mean rank for ties. Its distribution over all ways to deal the
-    runs out to the two sides is worked out exactly, for the ties that a row has; with more than
-    32 runs in all it is taken for normal, with the variance that the ties leave. NaN with fewer
-    than `LEAST_RUNS` on a side.
+    p is how often chance alone makes a difference at least this large. `values` has shape (rows,
+    runs), `base` (rows, runs of the baseline). NaN is left out; p is NaN with fewer than
+    `LEAST_RUNS` on a side.
+
+    The statistic is the sum of the ranks of `values` among both, as in the tests of Wilcoxon (1945)
+    and of Mann and Whitney (1947), with the mean rank for ties. Its distribution over all ways to
+    assign the runs to the two sides is computed exactly, for the ties of each row. With more than
+    32 runs in all, the normal distribution with the tie-corrected variance is used instead.
     """
-    found = np.full(len(values), np.nan)
+    p_values = np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
         ranks = _doubled_ranks(np.concatenate([ours, theirs], axis=1))
         count = ours.shape[1]
         sums = ranks[:, :count].sum(axis=1)
-        ascending = np.sort(ranks, axis=1)
-        patterns: dict[bytes, list[int]] = {}
-        for place, pattern in enumerate(ascending):
-            patterns.setdefault(pattern.tobytes(), []).append(place)
-        for pattern_bytes, places in patterns.items():
-            found[rows[places]] = _tails(count, pattern_bytes, sums[places])
-    return found
+        # Rows with the same ties share a distribution, which is what takes the time.
+        by_ties: dict[bytes, list[int]] = {}
+        for index, ascending in enumerate(np.sort(ranks, axis=1)):
+            by_ties.setdefault(ascending.tobytes(), []).append(index)
+        for rank_bytes, indices in by_ties.items():
+            p_values[rows[indices]] = _tails(count, rank_bytes, sums[indices])
+    return p_values
 
 
 def least_p(runs: int, base_runs: int) -> float:
-    """The least p that so many runs on each side can have, which no overlap and no ties give."""
+    """Return the least p that this many runs on each side can have: without overlap and ties."""
     return 2 / comb(runs + base_runs, runs)
 
 
 def _by_known_runs(
     values: Floats, base: Floats
 ) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-    """The rows with equal numbers of known runs together: their places, and the known values.
+    """Yield the rows with equal numbers of known runs together: their indices and known values.
 
     The values are in ascending order. Rows with too few runs are left out.
     """
     ours, theirs = np.sort(values, axis=1), np.sort(base, axis=1)  # NaN comes last
+    # One number stands for both counts, so that equal pairs are equal numbers.
     counts = (~np.isnan(ours)).sum(axis=1) * (base.shape[1] + 1) + (~np.isnan(theirs)).sum(axis=1)
     for count in sorted(set(counts.tolist())):
         n, m = divmod(count, base.shape[1] + 1)
@@ -86,15 +92,19 @@ def _by_known_runs(
 
 
 def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
-    """Twice the rank of each value in its row, counted from 1: ties have the mean of theirs."""
+    """Return twice the rank of each value in its row, counted from 1; ties have their mean rank.
+
+    Doubled mean ranks are integers, so that sums of ranks are exact.
+    """
     runs = values.shape[1]
     order = np.argsort(values, axis=1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=1)
-    place = np.broadcast_to(np.arange(runs), values.shape)
+    index = np.broadcast_to(np.arange(runs), values.shape)
     differs = ascending[:, 1:] != ascending[:, :-1]
+    # The first and the last index of the tied values around each value.
     starts, ends = np.zeros(values.shape, np.int64), np.full(values.shape, runs - 1)
-    starts[:, 1:] = np.where(differs, place[:, 1:], 0)
-    ends[:, :-1] = np.where(differs, place[:, :-1], runs - 1)
+    starts[:, 1:] = np.where(differs, index[:, 1:], 0)
+    ends[:, :-1] = np.where(differs, index[:, :-1], runs - 1)
     first = np.maximum.accumulate(starts, axis=1)
     last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     ranks = np.empty(values.shape, np.int64)
@@ -102,103 +112,100 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
     return ranks
 
 
-def _tails(count: int, pattern: bytes, sums: NDArray[np.int64]) -> Floats:
-    """How likely a sum of `count` of the ranks is as far from the expected one as each of `sums`.
+def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
+    """Return how likely a sum of `count` ranks is at least as far from its mean as each of `sums`.
 
-    `pattern` holds all ranks, doubled, in ascending order.
+    `rank_bytes` holds all ranks, doubled, in ascending order.
     """
-    ranks = np.frombuffer(pattern, np.int64)
-    expected = count * (len(ranks) + 1)  # of doubled ranks
-    apart = np.abs(sums - expected)
+    ranks = np.frombuffer(rank_bytes, np.int64)
+    expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks
+    distances = np.abs(sums - expected)
     if len(ranks) > _EXACT_RUNS:
-        return _normal_tails(count, ranks, apart)
-    likely = _distribution(count, pattern)
-    distance = np.abs(np.arange(len(likely)) - expected)
-    at_least: Floats = np.bincount(distance, likely)[::-1].cumsum()[::-1]
-    return np.minimum(at_least[apart], 1.0)
+        return _normal_tails(count, ranks, distances)
+    probabilities = _distribution(count, rank_bytes)
+    distance_of_sum = np.abs(np.arange(len(probabilities)) - expected)
+    at_least: Floats = np.bincount(distance_of_sum, probabilities)[::-1].cumsum()[::-1]
+    return np.minimum(at_least[distances], 1.0)
 
 
-@lru_cache(maxsize=256)
-def _distribution(count: int, pattern: bytes) -> Floats:
-    """How likely each sum of `count` of the ranks is, if all choices of ranks are equally so.
-
-    By adding rank after rank: `ways[k, s]` is in how many ways k of those so far have the sum s.
-    """
-    ranks = np.frombuffer(pattern, np.int64)
+@lru_cache(maxsize=256)  # needs hashable arguments, so the ranks are bytes
+def _distribution(count: int, rank_bytes: bytes) -> Floats:
+    """Return the probability of each sum of `count` ranks, if all choices are equally likely."""
+    ranks = np.frombuffer(rank_bytes, np.int64)
+    # ways[k, s]: in how many ways k of the ranks so far have the sum s
     ways = np.zeros((count + 1, int(ranks[-count:].sum()) + 1))
     ways[0, 0] = 1.0
     for rank in ranks.tolist():
         ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank].copy()
-    likely: Floats = ways[count] / ways[count].sum()
-    return likely
+    probabilities: Floats = ways[count] / ways[count].sum()
+    return probabilities
 
 
-def _normal_tails(count: int, ranks: NDArray[np.int64], apart: NDArray[np.int64]) -> Floats:
-    """As `_tails`, by the normal distribution with the variance of the ranks as they are."""
+def _normal_tails(count: int, ranks: NDArray[np.int64], distances: NDArray[np.int64]) -> Floats:
+    """Return `_tails` by the normal distribution, with the variance of the given ranks."""
     runs = len(ranks)
     squares = float(((ranks - ranks.mean()) ** 2).sum())
     deviation = sqrt(count * (runs - count) * squares / (runs * (runs - 1)))
     if deviation == 0:
-        return np.ones(len(apart))
-    # two doubled ranks are the least by which sums without ties differ: half of it is the step
-    return np.array([erfc(max(one - 1, 0) / deviation / sqrt(2)) for one in apart.tolist()])
+        return np.ones(len(distances))
+    # Continuity correction: sums of doubled ranks differ by 2 at least, and half of that is 1.
+    return np.array([erfc(max(one - 1, 0) / deviation / sqrt(2)) for one in distances.tolist()])
 
 
 def adjusted(p_values: Floats) -> Floats:
-    """Shape (rows,): p after the correction for asking of many rows at once; NaN stays, uncounted.
+    """Return p corrected for the number of rows, shape (rows,). NaN stays NaN and is not counted.
 
-    The step-up procedure of Benjamini and Hochberg (1995): of the rows with an adjusted p of at
-    most 0.05, one in twenty is there by chance, on average.
+    This is the step-up procedure of Benjamini and Hochberg (1995): of the rows with a corrected p
+    of at most 0.05, one in twenty is there by chance, on average.
     """
-    found = np.full(len(p_values), np.nan)
+    corrected = np.full(len(p_values), np.nan)
     rows = np.flatnonzero(~np.isnan(p_values))
     descending = rows[np.argsort(-p_values[rows], kind="stable")]
     rank = np.arange(len(rows), 0, -1)
     scaled = np.minimum(p_values[descending] * len(rows) / rank, 1)
-    found[descending] = np.minimum.accumulate(scaled)
-    return found
+    corrected[descending] = np.minimum.accumulate(scaled)
+    return corrected
 
 
 class Interval(NamedTuple):
-    """Between what and what something lies, shape (rows,) each; NaN is N/A."""
+    """The ends of a confidence interval, shape (rows,) each; NaN is N/A."""
 
     low: Floats
     high: Floats
 
 
 def ratio_interval(values: Floats, base: Floats) -> Interval:
-    """The 95 % interval of median of `values` / median of `base`, by the percentile bootstrap.
+    """Return the 95 % confidence interval of median of `values` / median of `base`.
 
-    Both sides' runs are drawn anew 2,000 times, each time as many as there are, with a fixed seed
-    (Efron, 1979). NaN with fewer than `LEAST_RUNS` on a side, and where a drawn base is 0.
+    This is the percentile bootstrap (Efron, 1979): the runs of both sides are resampled 2,000 times
+    with a fixed seed. NaN with fewer than `LEAST_RUNS` on a side, and if a resampled base is 0.
     """
     low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
         generator = np.random.default_rng(_SEED)
-        drawn, base_drawn = (_drawn_medians(generator, one.shape[1]) for one in (ours, theirs))
+        drawn, base_drawn = (_resampled_medians(generator, one.shape[1]) for one in (ours, theirs))
         step = max(_VALUES_AT_ONCE // RESAMPLES, 1)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
-            medians = _medians(ours[part], drawn)
-            base_medians = _medians(theirs[part], base_drawn)
-            ratios = ratio(medians, base_medians)
-            ratios[np.isnan(ratios).any(axis=1)] = np.nan  # where the base may be 0
+            ratios = ratio(_medians(ours[part], drawn), _medians(theirs[part], base_drawn))
+            # A base that can be 0 leaves the interval without an upper end.
+            ratios[np.isnan(ratios).any(axis=1)] = np.nan
             low[rows[part]] = quantile_of_runs(ratios, (1 - CONFIDENCE) / 2)
             high[rows[part]] = quantile_of_runs(ratios, (1 + CONFIDENCE) / 2)
     return Interval(low, high)
 
 
 def median_interval(values: Floats) -> Interval:
-    """The 95 % interval of the median of `values`, shape (rows, runs); see `ratio_interval`."""
+    """Return the 95 % confidence interval of the median of `values`, shape (rows, runs)."""
     return ratio_interval(values, np.ones((len(values), LEAST_RUNS)))
 
 
-def _drawn_medians(
+def _resampled_medians(
     generator: np.random.Generator, runs: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Shape (resamples,) each: which two runs, in ascending order, have the median between them.
+    """Return the two runs around the median of each resample, shape (resamples,) each.
 
-    Which they are does not depend on the values, so that all rows can share one drawing.
+    Runs are indices into the values in ascending order, so that all rows can share the resamples.
     """
     drawn = np.sort(generator.integers(runs, size=(RESAMPLES, runs)), axis=1)
     return drawn[:, (runs - 1) // 2], drawn[:, runs // 2]
@@ -206,23 +213,27 @@ def _drawn_medians(
 
 def _medians(ascending: Floats, drawn: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
     below, above = drawn
-    return ascending[:, below] / 2 + ascending[:, above] / 2  # the sum may be beyond all numbers
+    return ascending[:, below] / 2 + ascending[:, above] / 2  # halved first: the sum may overflow
 
 
 def verdict_codes(
     ratios: Floats, q: Floats, interval: Interval, threshold: float
 ) -> NDArray[np.int64]:
-    """Shape (rows,): which of `VERDICTS` is true of each ratio; -1 where there is no telling.
+    """Return the index in `VERDICTS` for each row, shape (rows,); -1 if the ratio or `q` is N/A.
 
-    `q` is p after correction. A change is called where the interval leaves 1 out, q is at most
-    `SIGNIFICANT`, and the ratio is at least 1 + `threshold` or at most its inverse. `same` is what
-    lies within these bounds with its whole interval. Without an interval nothing is certain.
+    `q` is the corrected p.
+
+    - `slower` and `faster`: q is at most `SIGNIFICANT`, the interval excludes 1, and the ratio is
+      at least 1 + `threshold` or at most its inverse.
+    - `same`: the whole interval is within these two bounds.
+    - `uncertain`: everything else, such as a row without an interval.
     """
     above, below = 1 + threshold, 1 / (1 + threshold)
     is_known = ~np.isnan(ratios + q)
     is_change = (q <= SIGNIFICANT) & ~np.isnan(interval.low + interval.high)
-    found = np.full(len(ratios), VERDICTS.index(UNCERTAIN))
-    found[(interval.low >= below) & (interval.high <= above)] = VERDICTS.index(SAME)
-    found[is_change & (interval.low > 1) & (ratios >= above)] = VERDICTS.index(SLOWER)
-    found[is_change & (interval.high < 1) & (ratios <= below)] = VERDICTS.index(FASTER)
-    return np.where(is_known, found, -1)
+    # Later lines win: a change at the very threshold is a change, not the same.
+    codes = np.full(len(ratios), VERDICTS.index(UNCERTAIN))
+    codes[(interval.low >= below) & (interval.high <= above)] = VERDICTS.index(SAME)
+    codes[is_change & (interval.low > 1) & (ratios >= above)] = VERDICTS.index(SLOWER)
+    codes[is_change & (interval.high < 1) & (ratios <= below)] = VERDICTS.index(FASTER)
+    return np.where(is_known, codes, -1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.errors import QueryError
+from profile_analyze.suggestions import similar_names
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
@@ -114,12 +115,9 @@ def _without_abbreviation(argument: str) -> str:
 
 def _suggestion(unknown: Sequence[str]) -> str:
     """Return a suggestion for the first unknown option that resembles a known one."""
-    # only a mistake needs it
-    from difflib import get_close_matches
-
     options = [flag for group in OPTION_GROUPS for option in group.options for flag in option.flags]
     for text in unknown:
         if text.startswith("--"):
-            near = get_close_matches(text.partition("=")[0], options, n=1, cutoff=0.7)
+            near = similar_names(text.partition("=")[0], options, limit=1, cutoff=0.7)
             return f" (did you mean {near[0]}?)" if near else ""
     return ""

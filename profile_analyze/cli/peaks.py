@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.analysis.device_files import read_devices
 from profile_analyze.analysis.devices import DEVICES, DTYPES
-from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of, read_devices
+from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import InputError, OutputError, PeaksError
 from profile_analyze.readers.source import Source

@@ -1,7 +1,7 @@
 """The aggregates: how the values of a group's operators become one value.
 
-This module only names them, so that `--help` can list them without NumPy. `group_values.py`
-computes them.
+This module only names them, so that `--help` can list them without NumPy. Their formulas are in
+`group_values.py`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class Aggregate(NamedTuple):
-    """One way to turn a group's values into one value. Values that are N/A are left out."""
+    """One way to combine the values of a group. N/A is left out."""
 
     how: How
     share: float = nan
-    """Of a percentile: the share of the values that lie below it."""
+    """For a percentile, the share of the values that lie below it."""
 
     @property
     def adds_up(self) -> bool:
-        """Whether a group's ratio divides aggregates: numerators by denominators.
+        """Whether the ratio of a group is the ratio of two aggregates.
 
-        A sum does so. A maximum is taken of the operators' own ratios.
+        This holds for sums. The maximum of a ratio, however, is the largest ratio of an operator.
         """
         return self.how in ("sum", "mean")
 
@@ -44,11 +44,11 @@ AGGREGATES: Final[Mapping[str, Aggregate]] = {
     "std": Aggregate("deviation"),
     COUNT: Aggregate("count"),
 }
-"""Every aggregate by the name that users give it, and `pN` besides: see `find_aggregate`."""
+"""The aggregates by name. `find_aggregate` also knows percentiles, `pN`."""
 
 
 def find_aggregate(name: str) -> Aggregate | None:
-    """The aggregate of that name, or None. `p90`, `p99.9` and the like are percentiles."""
+    """Return the aggregate named `name`, such as `max`, `p90` or `p99.9`; None if there is none."""
     if name in AGGREGATES:
         return AGGREGATES[name]
     number = name.removeprefix("p")
@@ -59,5 +59,5 @@ def find_aggregate(name: str) -> Aggregate | None:
 
 
 def canonical_name(name: str) -> str:
-    """The one name of an aggregate that has several: `p50.0` is `p50`."""
+    """Return the canonical spelling of an aggregate: `p50` for `p50.0`."""
     return name if name in AGGREGATES else f"p{float(name[1:]):g}"

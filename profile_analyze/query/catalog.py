@@ -1,10 +1,10 @@
-"""All the columns that can be asked for: those of the register, and those made from them.
+"""The columns that a question may name: those of the register, and those derived from them.
 
-| written | column |
+| text | column |
 |---|---|
 | `time`, `type`, ... | an entry of the register |
 | `param.NAME` | the operator's parameter of that name |
-| `name~REGEX` | the part of a text column that the pattern finds: its first group if it has one |
+| `name~REGEX` | what the pattern finds in a text column, or its first group if it has one |
 | `time.p90` | an aggregate of another column, for groups |
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.analysis import change_columns, roofline_columns
+from profile_analyze.analysis import comparison_columns, roofline_columns
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import (
@@ -27,67 +27,66 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern
+from profile_analyze.suggestions import similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *change_columns.COLUMNS)
-"""The columns that have a name of their own."""
+CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
+"""All columns with a fixed name."""
 
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
 
 def find_column(text: str) -> Column:
-    """The column that `text` means.
+    """Return the column that `text` names.
 
-    Raises `UnknownColumnError`, which lists the columns that there are, and `PatternError` for a
-    wrong pattern.
+    Raises `UnknownColumnError`, which suggests other columns, and `PatternError` for an invalid
+    pattern.
     """
     if not isinstance(text, str):
         raise UnknownColumnError(f"{text!r} is not the name of a column: a name is a text")
     if text in _BY_NAME:
         return _BY_NAME[text]
     if text.startswith(PARAMETER) and len(text) > len(PARAMETER):
-        return _parameter(text)
+        return _parameter_column(text)
     base, _, pattern = text.partition("~")
     if pattern and base in _BY_NAME and _BY_NAME[base].kind != "number":
-        return _part(_BY_NAME[base], pattern)
-    base, _, aggregate = text.partition(".")
-    how = find_aggregate(aggregate)
-    if base in _BY_NAME and how is not None:
+        return _pattern_column(_BY_NAME[base], pattern)
+    base, _, name = text.partition(".")
+    aggregate = find_aggregate(name)
+    if base in _BY_NAME and aggregate is not None:
         rule = _BY_NAME[base].of_groups
-        # a sum or mean of ratios means nothing; the ratio of sums is the column itself
-        if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not how.adds_up):
-            return _aggregate(_BY_NAME[base], aggregate)
-    raise UnknownColumnError(f"there is no column {text!r}; {_near(text)}")
+        # A sum or mean of ratios means nothing; the ratio of sums is the column itself.
+        if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not aggregate.adds_up):
+            return _aggregate_column(_BY_NAME[base], canonical_name(name))
+    raise UnknownColumnError(f"there is no column {text!r}; {_suggestion(text)}")
 
 
-def _near(text: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(text, _BY_NAME, n=3)
+def _suggestion(text: str) -> str:
+    near = similar_names(text, _BY_NAME)
     if near:
         return f"near: {', '.join(near)}"
     known = ", ".join(column.name for column in CATALOG)
     return f"the columns are {known}, and param.NAME"
 
 
-def _parameter(text: str) -> Column:
-    wanted = text.removeprefix(PARAMETER)
+def _parameter_column(text: str) -> Column:
+    parameter = text.removeprefix(PARAMETER)
     return Column(
         text,
         "",
-        f"the operator's parameter {wanted}",
-        of_operators=Parameter(wanted),
+        f"the operator's parameter {parameter}",
+        of_operators=Parameter(parameter),
         kind="mixed",
         is_key=True,
         optional="parameters",
     )
 
 
-def _part(column: Column, pattern: str) -> Column:
-    compile_pattern(pattern)
+def _pattern_column(column: Column, pattern: str) -> Column:
+    compile_pattern(pattern)  # raises `PatternError` before any file is read
     return column._replace(
         name=f"{column.name}~{pattern}",
         meaning=f"the part of {column.name} that {pattern} finds",
@@ -100,18 +99,17 @@ def _part(column: Column, pattern: str) -> Column:
     )
 
 
-def _aggregate(column: Column, written: str) -> Column:
-    aggregate = canonical_name(written)
-    counts = aggregate == COUNT
-    what = f"how many operators have a {column.name}" if counts else f"{aggregate} of {column.name}"
+def _aggregate_column(column: Column, aggregate: str) -> Column:
+    is_count = aggregate == COUNT
+    name = column.name
     return Column(
-        f"{column.name}.{aggregate}",
-        "1" if counts else column.unit,
-        what,
-        AggregateOf(column.name, aggregate),
+        f"{name}.{aggregate}",
+        "1" if is_count else column.unit,
+        f"how many operators have a {name}" if is_count else f"{aggregate} of {name}",
+        AggregateOf(name, aggregate),
         of_operators=None,
-        timed=column.timed and not counts,
-        measured=column.measured and not counts,
+        timed=column.timed and not is_count,
+        measured=column.measured and not is_count,
         optional=column.optional,
         shown_as=column.shown_as,
         needs_peaks=column.needs_peaks,
@@ -120,21 +118,21 @@ def _aggregate(column: Column, written: str) -> Column:
 
 
 def group_keys() -> tuple[str, ...]:
-    """The columns of the register that operators can be grouped by."""
+    """Return the names of the columns that operators can be grouped by."""
     return tuple(column.name for column in CATALOG if column.is_key)
 
 
 def orderable_names(kind: RowKind) -> tuple[str, ...]:
-    """What rows of that kind can be ordered by."""
-    found = [column.name for column in CATALOG if column.orderable and kind.has(column)]
-    made = [key for key in kind.keys or () if key not in _BY_NAME]
-    return (*made, *found)
+    """Return the names of the columns that rows of this kind can be ordered by."""
+    named = [column.name for column in CATALOG if column.orderable and kind.has(column)]
+    derived = [key for key in kind.keys or () if key not in _BY_NAME]
+    return (*derived, *named)
 
 
 def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The columns that rows of that kind have, `extra` after their time.
+    """Return the names of the columns of this kind of rows, with `extra` after the time.
 
-    What groups have in common comes first; otherwise the order is that of the register.
+    Group keys come first. The other columns are in the order of the register.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
@@ -143,12 +141,12 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
-    """The optional columns that these columns are made from."""
+    """Return the optional columns of the profile that these columns are computed from."""
     return frozenset({find_column(name).optional for name in names} - {""})
 
 
 def check_columns(names: Iterable[str], kind: RowKind) -> None:
-    """Raise `UnknownColumnError` unless rows of that kind have all `names`."""
+    """Raise `UnknownColumnError` unless rows of this kind have all the columns in `names`."""
     for name in names:
         column = find_column(name)
         check_needs(column, kind)
@@ -158,7 +156,7 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
 
 
 def check_needs(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if `column` needs what is not there: peak rates, a base, split rows."""
+    """Raise `QueryError` if `column` needs missing peak rates, a baseline or split rows."""
     if column.needs_peaks and not kind.has_peaks:
         raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
     if column.needs_base and not kind.has_base:
@@ -170,22 +168,23 @@ def check_needs(column: Column, kind: RowKind) -> None:
         )
 
 
-# An escaped character, a set such as [^(,], or any other character. A set that is not closed goes
-# on to the end of the text: searching for its end again from each bracket would take minutes.
-_PIECE: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
+# An escaped character, a character set such as [^(,], or any other character. A set without an end
+# extends to the end of the text: searching for its end again from each bracket would be quadratic.
+_TOKEN: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """The names in `text` between commas; those within brackets, or escaped, belong to a pattern.
+    """Return the names between the commas of `text`.
 
-    `type,name~^(l{1,2})` has two, and so has `name~[(,],type`.
+    Commas that are escaped or within brackets belong to a pattern: `type,name~^(l{1,2})` has two
+    names, and so has `name~[(,],type`.
     """
     names = [""]
-    depth = 0
-    for piece in re.findall(_PIECE, text, re.DOTALL):
-        if piece == "," and not depth:
+    depth = 0  # of open brackets
+    for token in re.findall(_TOKEN, text, re.DOTALL):
+        if token == "," and not depth:
             names.append("")
         else:
-            names[-1] += piece
-            depth = max(0, depth + (piece in "({") - (piece in ")}"))
+            names[-1] += token
+            depth = max(0, depth + (token in "({") - (token in ")}"))
     return tuple(name.strip() for name in names)

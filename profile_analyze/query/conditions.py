@@ -1,28 +1,30 @@
-"""`COLUMN OP VALUE`: what users write to keep some rows."""
+"""`COLUMN OPERATOR VALUE`: the conditions that users write to keep some rows.
+
+This module parses conditions and compares single values, without NumPy. `filters.py` applies them
+to columns.
+"""
 
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from itertools import combinations
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.errors import ProfileAnalyzeError, QuantityError, QueryError
+from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import check_needs, find_column
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.units import parse_quantity, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from profile_analyze.model.columns import Column, RowKind
-    from profile_analyze.model.rows import Rows
 
-    _Limit: TypeAlias = tuple[float, bool]  # and whether it is within itself
+    # a number, and whether a value may be equal to it
+    _Limit: TypeAlias = tuple[float, bool]
 
 TIME_TOLERANCE_S: Final = 0.5e-9
 """Measured times that differ by no more than this are equal: no clock resolves less than 1 ns. The
@@ -37,8 +39,8 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     ">=": lambda values, bound, tolerance: values >= bound - tolerance,
 }
 _SHARE: Final = "share"
-_FOR_PATTERNS: Final = ("~", "!~")
-_FOR_TEXT: Final = ("==", "!=", *_FOR_PATTERNS)
+PATTERN_OPERATORS: Final = ("~", "!~")
+_TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
 _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 
 
@@ -50,15 +52,15 @@ class Condition(NamedTuple):
     operator: str
     value: str
     bound: float
-    """The number that `value` is; NaN where values are compared as texts alone."""
+    """`value` as a number; NaN if values are compared as texts only."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Condition:
-        """The condition that `text` is, about rows of that kind.
+        """Parse a condition on rows of this kind.
 
-        Raises `QueryError` that says at which character of `text` the mistake is.
+        Raises `QueryError`, which names the character of `text` where the mistake is.
         """
-        # a key may have operators in its pattern: then it is written as it was given
+        # A key such as name~a>b may contain operators, so the keys are tried before other names.
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
         match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
@@ -66,90 +68,75 @@ class Condition(NamedTuple):
                 f"'{text}' is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
             )
         name, operator, value = match.groups()
-        places = {"column": match.start(1), "operator": match.start(2), "value": match.start(3)}
-        try:
+        with _mistakes_at(match.start(1), text):
             column = find_column(name)
             _check_column(column, kind)
-        except ProfileAnalyzeError as error:
-            raise _wrong(text, places["column"], error) from None
-        try:
+        with _mistakes_at(match.start(2), text):
             _check_operator(column, operator)
-        except QueryError as error:
-            raise _wrong(text, places["operator"], error) from None
-        try:
+        with _mistakes_at(match.start(3), text):
             value = _unquoted(value)
-            bound = _bound(column, operator, value)
-        except QueryError as error:
-            raise _wrong(text, places["value"], error) from None
+            bound = _parse_bound(column, operator, value)
         return cls(text.strip(), column, operator, value, bound)
 
-    def holds(self, rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Shape (rows,) each: where it is true, and where it cannot be judged."""
-        import numpy as np
-
-        from profile_analyze.model.categorical import Categorical
-
-        values = rows[self.column.name]
-        if isinstance(values, Categorical):
-            unknown = values.codes < 0
-            if self._wants_numbers:
-                unknown |= values.where(isinstance(word, str) for word in values.categories)
-            return values.where(self.holds_for(values.categories)), unknown
-        unknown = np.isnan(values)
-        if self.operator in _FOR_PATTERNS:
-            holds = np.fromiter(self.holds_for(values.tolist()), np.bool_, len(values))
-        else:
-            holds = self._compared(values)
-        return holds & ~unknown, unknown
-
     @property
-    def _wants_numbers(self) -> bool:
-        return self.operator not in _FOR_TEXT
+    def compares_numbers(self) -> bool:
+        """Whether the operator is for numbers only."""
+        return self.operator not in _TEXT_OPERATORS
 
     @property
     def not_comparable(self) -> str:
-        """How notes call a value that cannot be judged."""
-        mixed = self.column.kind == "mixed" and self._wants_numbers
-        return "N/A or a text" if mixed else "N/A"
+        """The words that notes use for values that this condition cannot be compared with."""
+        return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether no value passes both. They are about the same column."""
-        if isnan(self.bound) or isnan(other.bound):  # one of them is compared as a text
+        """Whether no value meets both conditions, which must be on the same column."""
+        if isnan(self.bound) or isnan(other.bound):  # at least one compares texts
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
-        (low, is_low_in), (high, is_high_in) = _limits(self, other)
+        (low, is_low_in), (high, is_high_in) = _range_of_both(self, other)
         return low > high or (low == high and not (is_low_in and is_high_in))
 
-    def holds_for(self, words: Iterable[Any]) -> Iterable[bool]:
-        """Whether it is true of each of `words`, categories of the column."""
+    def holds_for(self, categories: Iterable[Any]) -> Iterable[bool]:
+        """Whether the condition holds for each of the column's `categories`."""
         if self.operator == "~":
-            return finds(self.value, map(self.column.as_text, words))
+            return finds(self.value, map(self.column.as_text, categories))
         if self.operator == "!~":
-            return (not found for found in finds(self.value, map(self.column.as_text, words)))
+            return (not found for found in finds(self.value, map(self.column.as_text, categories)))
         if self.operator in ("==", "!="):
-            return (self._is(word) == (self.operator == "==") for word in words)
-        return (not isinstance(word, str) and bool(self._compared(word)) for word in words)
+            return (self._equals(one) == (self.operator == "==") for one in categories)
+        return (
+            not isinstance(one, str) and bool(self.holds_for_numbers(one)) for one in categories
+        )
 
-    def _is(self, word: Any) -> bool:
-        """Whether `word` is the value, as text or as number; blanks in shapes do not matter."""
-        if isinstance(word, str):
-            return word == self.value
-        if isinstance(word, (int, float)):
-            return word == self.bound
-        return self.column.as_text(word).replace(" ", "") == self.value.replace(" ", "")
+    def _equals(self, category: Any) -> bool:
+        """Whether a category equals the value, as text or number; blanks in shapes do not count."""
+        if isinstance(category, str):
+            return category == self.value
+        if isinstance(category, (int, float)):
+            return category == self.bound
+        return self.column.as_text(category).replace(" ", "") == self.value.replace(" ", "")
 
-    def _compared(self, numbers: Any) -> Any:
-        """Whether it is true of a number, or of each of an array."""
+    def holds_for_numbers(self, numbers: Any) -> Any:
+        """Whether the condition holds for a number, or for each number of an array."""
         return _COMPARISONS[self.operator](numbers, self.bound, _tolerance(self.column))
+
+
+@contextmanager
+def _mistakes_at(index: int, text: str) -> Iterator[None]:
+    """Add the condition's text and a character's position to the errors raised inside."""
+    try:
+        yield
+    except QueryError as error:
+        raise QueryError(f"'{text}', at character {index + 1}: {error}") from None
 
 
 def _tolerance(column: Column) -> float:
     return TIME_TOLERANCE_S if column.measured else 0.0
 
 
-def _bound(column: Column, operator: str, value: str) -> float:
-    """See `Condition.bound`. Raises `QueryError` if nothing can be compared with `value` so."""
-    if operator in _FOR_PATTERNS:
+def _parse_bound(column: Column, operator: str, value: str) -> float:
+    """Return `Condition.bound`. Raises `QueryError` if `value` does not fit the column."""
+    if operator in PATTERN_OPERATORS:
         compile_pattern(value)
         return nan
     if column.kind == "text":
@@ -157,16 +144,17 @@ def _bound(column: Column, operator: str, value: str) -> float:
     try:
         bound = parse_quantity(value, "" if column.shown_as == "count" else column.unit)
     except QuantityError:
-        if column.kind == "mixed" and operator in _FOR_TEXT:
+        if column.kind == "mixed" and operator in _TEXT_OPERATORS:
             return nan
         raise
+    # `share > 5` is almost certainly meant as 5 %, and would silently match nothing.
     if column.name == _SHARE and bound > 1 and not value.endswith("%"):
         raise QueryError(f"{value} is {percent(bound)}, and no share is above 100%: write {value}%")
     return bound
 
 
-def _limits(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
-    """The largest lower and the smallest upper limit that two conditions set on a number."""
+def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
+    """Return the lower and the upper limit of the numbers that meet both conditions."""
     lower: list[_Limit] = [(-inf, True)]
     upper: list[_Limit] = [(inf, True)]
     tolerance = _tolerance(one.column)
@@ -181,8 +169,8 @@ def _limits(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
     return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
 
 
-def check_together(conditions: Sequence[Condition]) -> None:
-    """Raise `QueryError` if two of `conditions` leave nothing, whatever the profile."""
+def check_contradictions(conditions: Sequence[Condition]) -> None:
+    """Raise `QueryError` if two of the conditions can never hold together."""
     for one, other in combinations(conditions, 2):
         if one.column.name == other.column.name and one.excludes(other):
             raise QueryError(
@@ -200,22 +188,18 @@ def _check_column(column: Column, kind: RowKind) -> None:
 
 
 def _check_operator(column: Column, operator: str) -> None:
-    if operator not in {*_COMPARISONS, *_FOR_TEXT}:
-        known = " ".join(dict.fromkeys((*_COMPARISONS, *_FOR_TEXT)))
+    if operator not in {*_COMPARISONS, *_TEXT_OPERATORS}:
+        known = " ".join(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
         advice = "write ==; " if operator == "=" else ""
         raise QueryError(f"there is no operator {operator!r}; {advice}there are {known}")
     if column.kind == "number" and operator not in _COMPARISONS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
-    if column.kind == "text" and operator not in _FOR_TEXT:
+    if column.kind == "text" and operator not in _TEXT_OPERATORS:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
 
 
-def _wrong(text: str, place: int, error: ProfileAnalyzeError) -> QueryError:
-    return QueryError(f"'{text}', at character {place + 1}: {error}")
-
-
 def _unquoted(value: str) -> str:
-    """`value` without the quotes around it, which keep blanks. Raises `QueryError`."""
+    """Return `value` without the quotes around it, which protect leading and trailing blanks."""
     if value[:1] not in ("'", '"'):
         return value
     if len(value) < 2 or value[-1] != value[0]:

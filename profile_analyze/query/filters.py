@@ -1,6 +1,7 @@
 """Selects the operators that a question is about.
 
-A filter says yes, no, or that the profile does not say. Only yes keeps an operator.
+A filter passes an operator, rejects it, or cannot judge it because the profile lacks the value. A
+question keeps only operators that pass.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from profile_analyze.query.conditions import TIME_TOLERANCE_S
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.query.conditions import PATTERN_OPERATORS, TIME_TOLERANCE_S
 from profile_analyze.query.patterns import matches
 
 if TYPE_CHECKING:
@@ -18,15 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.operators import Dtypes
     from profile_analyze.model.profile import Profile
+    from profile_analyze.model.rows import Rows
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows
 
-    # a condition, where it holds, and where it cannot be judged
-    Verdict: TypeAlias = tuple[Condition, NDArray[np.bool_], NDArray[np.bool_]]
+    Mask: TypeAlias = NDArray[np.bool_]
 
 
 class Selection(NamedTuple):
@@ -35,52 +36,83 @@ class Selection(NamedTuple):
     operators: NDArray[np.int64]
     """Shape (matched,): their rows in the profile, ascending."""
     looked_at: int
-    """How many operators have an entry on the side that was asked about."""
+    """How many operators have an entry on the side of the measure."""
     not_recorded: int
-    """How many have no entry there, but pass all filters."""
-    undecided: int
-    """How many passed all other filters, but have an input whose dtype the profile does not say."""
+    """How many operators have no entry there, but would pass all filters."""
+    unknown_dtype: int
+    """How many operators passed all other filters, but have an input of unknown dtype."""
     unjudged: tuple[tuple[Condition, int], ...]
-    """For each condition, how many passed all conditions before it, but cannot be compared."""
+    """Each condition, and how many operators passed the earlier ones but have no value for it."""
+
+
+class EvaluatedCondition(NamedTuple):
+    """A condition applied to rows; both masks have shape (rows,)."""
+
+    condition: Condition
+    holds: Mask
+    unknown: Mask
+    """Where the value cannot be compared, because it is N/A or of another kind."""
+
+
+def evaluate(conditions: Iterable[Condition], rows: Rows) -> list[EvaluatedCondition]:
+    """Apply each condition to all rows."""
+    return [_evaluate(condition, rows) for condition in conditions]
+
+
+def _evaluate(condition: Condition, rows: Rows) -> EvaluatedCondition:
+    values = rows[condition.column.name]
+    if isinstance(values, Categorical):
+        holds = values.where(condition.holds_for(values.categories))
+        unknown = values.codes < 0
+        if condition.compares_numbers:
+            unknown |= values.where(isinstance(one, str) for one in values.categories)
+        return EvaluatedCondition(condition, holds, unknown)
+    unknown = np.isnan(values)
+    if condition.operator in PATTERN_OPERATORS:
+        holds = np.fromiter(condition.holds_for(values.tolist()), np.bool_, len(values))
+    else:
+        holds = condition.holds_for_numbers(values)
+    return EvaluatedCondition(condition, holds & ~unknown, unknown)
 
 
 def select(query: Query, rows: OperatorRows) -> Selection:
-    """The operators that `query` is about.
+    """Return the operators that pass all filters of `query`.
 
-    Raises `QueryError` if it asks for what the profile was loaded without.
+    Raises `QueryError` if a filter needs a column that was not loaded.
     """
-    passed, undecided = of_kind(query, rows.profile)
+    passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
-    within = _within_time(query, rows["time"])
+    in_range = _in_time_range(query, rows["time"])
     if query.compared:
-        within |= _within_time(query, rows["base"])
-    verdicts = [(condition, *condition.holds(rows)) for condition in query.conditions]
-    held, unjudged = holding(verdicts, passed & within & recorded)
-    would_hold, _ = holding(verdicts, passed & within & ~recorded)
+        in_range |= _in_time_range(query, rows["base"])
+    evaluated = evaluate(query.conditions, rows)
+    selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)
+    not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
     return Selection(
-        operators=np.flatnonzero(held),
+        operators=np.flatnonzero(selected),
         looked_at=int(recorded.sum()),
-        not_recorded=int(would_hold.sum()),
-        undecided=int((undecided & within & recorded).sum()),
+        not_recorded=int(not_recorded.sum()),
+        unknown_dtype=int((unknown_dtype & in_range & recorded).sum()),
         unjudged=unjudged,
     )
 
 
-def holding(
-    verdicts: Iterable[Verdict], candidates: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], tuple[tuple[Condition, int], ...]]:
-    """Shape (rows,): the `candidates` for which all conditions hold; see `Selection.unjudged`."""
+def meeting_all(
+    evaluated: Iterable[EvaluatedCondition], candidates: Mask
+) -> tuple[Mask, tuple[tuple[Condition, int], ...]]:
+    """Return which `candidates` meet all conditions, shape (rows,), and `Selection.unjudged`."""
     unjudged = []
-    for condition, holds, unknown in verdicts:
+    for condition, holds, unknown in evaluated:
         unjudged.append((condition, int((candidates & unknown).sum())))
         candidates = candidates & holds
     return candidates, tuple(unjudged)
 
 
-def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Shape (operators,) each: what passes by type, name and dtype, and what cannot be judged.
+def filter_by_type_name_and_dtype(query: Query, profile: Profile) -> tuple[Mask, Mask]:
+    """Return which operators pass, and which cannot be judged, shape (operators,) each.
 
-    Operators that cannot be judged pass by type and name, but some of their dtypes are unknown.
+    An operator cannot be judged if it passes by type and name, no input is known to have the
+    dtype, and the dtype of some input is unknown.
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:
@@ -91,23 +123,16 @@ def of_kind(query: Query, profile: Profile) -> tuple[NDArray[np.bool_], NDArray[
         passed &= names.where(matches(query.name, names.categories))
     if not query.input_dtype:
         return passed, np.zeros(len(profile), np.bool_)
-    has_dtype, unknown = _has_dtype(profile, query.input_dtype)
-    return passed & has_dtype, passed & ~has_dtype & unknown
+    dtypes: Categorical[Dtypes] = profile.operators.categorical("input_dtypes")
+    has_dtype = dtypes.where(query.input_dtype in inputs for inputs in dtypes.categories)
+    has_unknown = dtypes.where(None in inputs for inputs in dtypes.categories)
+    return passed & has_dtype, passed & ~has_dtype & has_unknown
 
 
-def _within_time(query: Query, time: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _in_time_range(query: Query, time: NDArray[np.float64]) -> Mask:
     passed = np.ones(len(time), np.bool_)
     if query.min_time_s is not None:
         passed &= time >= query.min_time_s - TIME_TOLERANCE_S
     if query.max_time_s is not None:
         passed &= time <= query.max_time_s + TIME_TOLERANCE_S
     return passed
-
-
-def _has_dtype(profile: Profile, dtype: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Shape (operators,) each: whether an input is of `dtype`, whether some input is unknown."""
-    dtypes: Categorical[Dtypes] = profile.operators.categorical("input_dtypes")
-    return (
-        dtypes.where(dtype in word for word in dtypes.categories),
-        dtypes.where(None in word for word in dtypes.categories),
-    )

@@ -1,11 +1,11 @@
-"""Conditions under which a pipeline is to fail: what they say, and whether they are met.
+"""The conditions of `--fail-if`, under which a pipeline fails: their grammar and their verdicts.
 
-| written | met when |
+| condition | met if |
 |---|---|
-| `total > +5%` | the time of all operators is over 5 % more than in the baseline |
-| `time > +2ms` | the time of the operators that pass the filters is over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the time of the convolutions among them is over 3 % more |
-| `time > 0.120s` | the time of the operators that pass the filters is over 0.12 s |
+| `total > +5%` | all operators together take over 5 % more time than in the baseline |
+| `time > +2ms` | the operators that pass the filters take over 2 ms more |
+| `type=ConvolutionForward: time > +3%` | the convolutions that pass them take over 3 % more |
+| `time > 0.120s` | the operators that pass the filters take over 0.12 s |
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
 
 TOTAL: Final = "total"
-_TIMES: Final[Mapping[str, Mapping[str, str]]] = {
-    TOTAL: {"measure": "time"},
-    "device_time": {"measure": "time"},
-    "host_time": {"measure": "host_time"},
-    "wait": {"measure": "wait"},
+_MEASURES: Final[Mapping[str, str]] = {
+    TOTAL: "time",
+    "device_time": "time",
+    "host_time": "host_time",
+    "wait": "wait",
 }
-"""The measure of each metric; `time` is the measure of the question."""
+"""The measure of each metric. The metric `time` uses the measure of the question."""
 
-_METRICS: Final = (*_TIMES, "time")
-_ALL: Final[Mapping[str, Any]] = {
+_METRICS: Final = (*_MEASURES, "time")
+_NO_FILTERS: Final[Mapping[str, Any]] = {
     "types": (),
     "name": None,
     "input_dtype": None,
@@ -60,7 +60,7 @@ _ALL: Final[Mapping[str, Any]] = {
     "max_time_s": None,
     "where": (),
 }
-_ALL_IN_ONE: Final[Mapping[str, Any]] = {
+_ONE_ROW: Final[Mapping[str, Any]] = {
     "by": (),
     "having": (),
     "aggregates": "sum",
@@ -76,16 +76,17 @@ _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'tim
 
 
 class FailCondition(NamedTuple):
-    """One condition; met if the metric is `above` the limit, or else below it."""
+    """One condition under which a pipeline fails."""
 
     text: str
     subject: str
-    """Which operators it is about, in the grammar of `Query.where`; empty for all."""
+    """A condition that selects operators, in the grammar of `Query.where`; empty for all."""
     metric: str
     above: bool
+    """Whether the metric must be above the limit, and not below it, to meet the condition."""
     limit: float
     unit: Literal["s", "s more", "of base"]
-    """The unit of the limit: seconds, seconds more than the baseline, or a fraction of it more."""
+    """The unit of the limit: seconds, seconds more than the baseline, or a fraction more."""
 
     @property
     def relative(self) -> bool:
@@ -94,10 +95,7 @@ class FailCondition(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
-        """The condition that `text` is, to be judged on what `query` asks.
-
-        Raises `QueryError`.
-        """
+        """Parse a condition on the operators that `query` selects. Raises `QueryError`."""
         subject, colon, rest = text.rstrip().rpartition(":")
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
@@ -107,45 +105,49 @@ class FailCondition(NamedTuple):
             )
         if match["metric"] not in _METRICS:
             raise QueryError(
-                f"fail-if: {text!r}: there is no metric {match['metric']!r}, but "
+                f"fail-if: {text!r}: there is no metric {match['metric']!r}; METRIC is one of "
                 f"{', '.join(_METRICS)}; a condition on operators stands before a colon"
             )
         if match["operator"] not in (">", "<"):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not judged beyond noise; write > or <"
             )
-        limit, unit = _limit(text, match["sign"], match["limit"])
-        about = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", subject.strip())
-        found = cls(text.strip(), about, match["metric"], match["operator"] == ">", limit, unit)
-        if found.relative and not query.compared:
+        limit, unit = _parse_limit(text, match["sign"], match["limit"])
+        # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
+        subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", subject.strip())
+        above = match["operator"] == ">"
+        condition = cls(text.strip(), subject, match["metric"], above, limit, unit)
+        if condition.relative and not query.compared:
             raise QueryError(
                 f"fail-if: {text!r} is relative to a base, and there is none: --compare names it"
             )
         try:
-            found.about(query)
+            condition.about(query)
         except QueryError as error:
             raise QueryError(f"fail-if: {text!r}: {error}") from None
-        return found
+        return condition
 
     def about(self, query: Query) -> Query:
-        """The question whose answer is one row, of which `time` is the metric."""
-        asked = query.changed(**_TIMES.get(self.metric, {}))
+        """Return the question that gives the metric: its answer has one row, and `time` is it."""
+        asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
-            asked = asked.changed(**_ALL)
-        subject = (*asked.where, self.subject) if self.subject else asked.where
-        return asked.changed(**{**_ALL_IN_ONE, "where": subject})
+            asked = asked.changed(**_NO_FILTERS)
+        where = (*asked.where, self.subject) if self.subject else asked.where
+        return asked.changed(**{**_ONE_ROW, "where": where})
 
 
-def _limit(text: str, sign: str, limit: str) -> tuple[float, Literal["s", "s more", "of base"]]:
+def _parse_limit(
+    text: str, sign: str, limit: str
+) -> tuple[float, Literal["s", "s more", "of base"]]:
     try:
         if limit.endswith("%"):
-            return _share(text, sign, limit), "of base"
-        return _seconds(text, sign, limit), "s more" if sign else "s"
+            return _parse_share(text, sign, limit), "of base"
+        return _parse_seconds(text, sign, limit), "s more" if sign else "s"
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
 
 
-def _share(text: str, sign: str, limit: str) -> float:
+def _parse_share(text: str, sign: str, limit: str) -> float:
     if not sign:
         raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
     share = parse_quantity(sign + limit, "1")
@@ -154,11 +156,11 @@ def _share(text: str, sign: str, limit: str) -> float:
     return share
 
 
-def _seconds(text: str, sign: str, limit: str) -> float:
-    """The limit. A bare number is refused: it could mean percent, milliseconds or seconds."""
+def _parse_seconds(text: str, sign: str, limit: str) -> float:
     seconds = parse_time(sign + limit)
     if isinf(seconds):
         raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
+    # A number without a unit could mean percent, milliseconds or seconds.
     if not limit[-1].isalpha():
         examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
         raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
@@ -166,12 +168,12 @@ def _seconds(text: str, sign: str, limit: str) -> float:
 
 
 class FailVerdict(NamedTuple):
-    """The verdict on one condition. Numbers are of medians over the runs; NaN is N/A."""
+    """The verdict on one condition. Numbers are medians over the runs; NaN is N/A."""
 
     condition: FailCondition
     outcome: Outcome
     reason: str
-    """Why, in words."""
+    """The reason for the outcome, in words."""
     time_s: float = np.nan
     base_s: float = np.nan
     low: float = np.nan
@@ -179,17 +181,18 @@ class FailVerdict(NamedTuple):
     the limit is not relative. `high` is the upper end."""
     high: float = np.nan
     p_value: float = np.nan
-    """Corrected for the number of conditions."""
+    """p, corrected for the number of conditions."""
     unit: str = "runs"
-    """What statistics counted: see `iterations.unit_noun`."""
+    """The noun for what statistics count: see `iterations.unit_noun`."""
 
 
 class _Measured(NamedTuple):
-    """The metric of one condition in each run, shape (1, runs)."""
+    """The metric of one condition in each unit, shape (1, units)."""
 
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
     operators: int
+    """How many operators the condition selects."""
     unit: str
     """See `FailVerdict.unit`."""
 
@@ -197,15 +200,17 @@ class _Measured(NamedTuple):
 def judge_conditions(
     conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
 ) -> tuple[FailVerdict, ...]:
-    """Whether each of `conditions` is met beyond noise.
+    """Return the verdict on each condition: whether it is met beyond noise.
 
-    The estimate is the median over the runs, or the ratio of two. The estimate must be beyond a
-    limit that is relative to the baseline, and noise must not explain a change in that direction: p
-    (corrected for the number of conditions) is at most 0.05, and the interval of the ratio excludes
-    1. If a limit is absolute, or asks for an improvement as `-3%` does, the whole interval must be
-    beyond it.
+    The estimate is the median over the runs, or the ratio of the two medians. A condition is met
+    if the estimate is beyond the limit and noise does not explain that:
+
+    - For a limit relative to the baseline, p (corrected for the number of conditions) must be at
+      most 0.05, and the confidence interval of the ratio must exclude 1.
+    - For an absolute limit, or one that demands an improvement such as `-3%`, the whole confidence
+      interval must be beyond the limit.
     """
-    measured = [_measured(condition, query, source) for condition in conditions]
+    measured = [_measure(condition, query, source) for condition in conditions]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
     return tuple(
         _verdict(condition, one, float(p))._replace(unit=one.unit)
@@ -213,16 +218,16 @@ def judge_conditions(
     )
 
 
-def _measured(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
-    result = run(condition.about(query), source)
+def _measure(condition: FailCondition, query: Query, source: Profile | Comparison) -> _Measured:
+    table = run(condition.about(query), source)
     empty = np.empty((1, 0))
-    times = result.shown.per_unit("time") if len(result) else empty
-    profile, comparison = result.shown.profile, result.shown.comparison
+    times = table.shown.per_unit("time") if len(table) else empty
+    profile, comparison = table.shown.profile, table.shown.comparison
     if not condition.relative or comparison is None:
-        return _Measured(times, None, result.matched, unit_noun(query.unit, profile.runs))
-    base = result.shown.per_unit("base") if len(result) else empty
+        return _Measured(times, None, table.matched, unit_noun(query.unit, profile.runs))
+    base = table.shown.per_unit("base") if len(table) else empty
     unit = unit_noun(query.unit, profile.runs, comparison.base.runs)
-    return _Measured(times, base, result.matched, unit)
+    return _Measured(times, base, table.matched, unit)
 
 
 def _p_value(measured: _Measured) -> float:
@@ -234,9 +239,9 @@ def _p_value(measured: _Measured) -> float:
 def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> FailVerdict:
     time_s = _median(measured.times)
     base_s = np.nan if measured.base is None else _median(measured.base)
-    missing = _what_is_missing(measured)
-    if missing:
-        return FailVerdict(condition, "unjudged", missing, time_s, base_s)
+    reason_unjudged = _reason_unjudged(measured)
+    if reason_unjudged:
+        return FailVerdict(condition, "unjudged", reason_unjudged, time_s, base_s)
     if measured.base is None:
         interval = median_interval(measured.times)
         bounds = (float(interval.low[0]), float(interval.high[0]))
@@ -245,11 +250,13 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     interval = ratio_interval(measured.times, measured.base)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     limit = 1 + condition.limit / (base_s if condition.unit == "s more" else 1.0)
-    # noise must not explain why an improvement was missed, or else why there is a change
+    # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%` asks
+    # whether an improvement was missed, so the interval must exclude the improvement.
     reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
-    is_chance = reference == 1.0 and not p_value <= SIGNIFICANT
-    clear_of = np.nan if is_chance else reference  # nothing is beyond NaN
-    outcome, reason = _outcome(condition, time_s / base_s, bounds, limit, clear_of)
+    may_be_chance = reference == 1.0 and not p_value <= SIGNIFICANT
+    if may_be_chance:
+        reference = np.nan  # no interval is beyond NaN
+    outcome, reason = _outcome(condition, time_s / base_s, bounds, limit, reference)
     return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds, p_value)
 
 
@@ -260,7 +267,7 @@ def _outcome(
     limit: float,
     reference: float,
 ) -> tuple[Outcome, str]:
-    """Whether the estimate is beyond the limit, and its bounds beyond the reference."""
+    """Return whether the estimate is beyond the limit, and its interval beyond the reference."""
     low, high = bounds
     is_beyond = estimate > limit if condition.above else estimate < limit
     is_clear = low > reference if condition.above else high < reference
@@ -274,19 +281,19 @@ def _outcome(
     return "met", "beyond the limit, and beyond noise"
 
 
-def _what_is_missing(measured: _Measured) -> str:
-    """Why the condition cannot be judged; empty if it can."""
+def _reason_unjudged(measured: _Measured) -> str:
+    """Return why the condition cannot be judged; empty if it can be."""
     if not measured.operators:
         return "no operator matches"
     sides = [("", measured.times)]
     if measured.base is not None:
         sides.append((" of the base", measured.base))
-    for whose, times in sides:
+    for of_side, times in sides:
         known = int((~np.isnan(times)).sum())
         if not known:
-            return f"the time{whose} is N/A"
+            return f"the time{of_side} is N/A"
         if known < LEAST_RUNS:
-            return f"{known} of the {LEAST_RUNS} {measured.unit}{whose} that it takes"
+            return f"only {known} of the {LEAST_RUNS} {measured.unit}{of_side} that are needed"
     if measured.base is not None and not _median(measured.base) > 0:
         return "the time of the base is 0"
     return ""

@@ -1,4 +1,4 @@
-"""How the values of a group's operators become one value: the formulas of the aggregates."""
+"""The formulas of the aggregates, computed for all groups at once."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Members(NamedTuple):
     """The known values of each group's operators."""
 
     values: Floats
-    """Shape (values,): group after group, in the file's order in each; none is NaN."""
+    """Shape (values,): group by group, in file order within a group; none is NaN."""
     sizes: Integers
-    """Shape (groups,): how many each group has; may be 0."""
+    """Shape (groups,): the number of values in each group; may be 0."""
 
     @classmethod
     def of(cls, values: Floats, sizes: Integers) -> Members:
-        """Those of `values` (shape: operators, group after group) that are not NaN."""
+        """Return the `values` that are not NaN. They have shape (operators,), group by group."""
         known = ~np.isnan(values)
         group = np.repeat(np.arange(len(sizes)), sizes)
         return cls(values[known], np.bincount(group[known], minlength=len(sizes)))
@@ -41,14 +41,14 @@ class Members(NamedTuple):
 
     @property
     def starts(self) -> Integers:
-        """Shape (groups,): the index of each group's first value, or of the next group's."""
+        """Shape (groups,): the index of each group's first value; if empty, of the next group's."""
         return np.cumsum(self.sizes) - self.sizes
 
 
 def aggregated(aggregate: Aggregate, members: Members) -> Floats:
-    """Shape (groups,): `aggregate` over the values of each group; NaN for a group without any.
+    """Return the aggregate of each group, shape (groups,).
 
-    A count is 0 there. A value that is not finite is NaN too.
+    It is NaN for a group without values, except that a count is 0, and if the result is not finite.
     """
     if aggregate.how == "count":
         return members.sizes.astype(np.float64)
@@ -61,57 +61,60 @@ def aggregated(aggregate: Aggregate, members: Members) -> Floats:
 
 
 def _deviation(members: Members) -> Floats:
-    """The sample standard deviation, over n - 1; NaN for fewer than two values.
+    """Return the sample standard deviation, over n - 1; NaN for fewer than two values.
 
-    Values are taken relative to the first of their group, so that equal ones give exactly 0
-    whatever the rounding of their mean.
+    The first value of each group is subtracted from all, so that equal values give exactly 0
+    however their mean is rounded.
     """
     values, sizes = members
     groups = members.groups
-    with np.errstate(all="ignore"):  # what is not finite becomes N/A in the end
-        apart = values - values[members.starts[groups]]
-        mean = _sums(Members(apart, sizes)) / np.maximum(sizes, 1)
-        squares = (apart - mean[groups]) ** 2
-        squared = np.bincount(groups, squares, minlength=len(sizes)).astype(np.float64)
-        return np.sqrt(finite(squared) / np.where(sizes > 1, sizes - 1, np.nan))
+    with np.errstate(all="ignore"):  # a result that is not finite becomes N/A at the end
+        shifted = values - values[members.starts[groups]]
+        mean = _sums(Members(shifted, sizes)) / np.maximum(sizes, 1)
+        squares = (shifted - mean[groups]) ** 2
+        sums = np.bincount(groups, squares, minlength=len(sizes)).astype(np.float64)
+        return np.sqrt(finite(sums) / np.where(sizes > 1, sizes - 1, np.nan))
 
 
 def _percentile(members: Members, share: float) -> Floats:
-    """The value below which a share of the values lies, interpolated linearly between neighbours.
+    """Return the value below which `share` of the values lie, interpolated linearly.
 
-    Of n values in ascending order it is the one at place (n - 1) * share, counted from 0: method 7
-    of Hyndman and Fan (1996), the default of NumPy and pandas.
+    It is at position (n - 1) * share of n values in ascending order, counted from 0: method 7 of
+    Hyndman and Fan (1996), the default of NumPy and pandas.
     """
     values, sizes = members
+    # The NaN at the end is what empty groups at the end index.
     ascending = np.append(values[np.lexsort((values, members.groups))], np.nan)
-    place = np.maximum(sizes - 1, 0) * share
-    below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, np.maximum(sizes - 1, 0))
+    last = np.maximum(sizes - 1, 0)
+    position = last * share
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, last)
     low, high = (
-        ascending[np.minimum(members.starts + near, len(values))] for near in (below, above)
+        ascending[np.minimum(members.starts + index, len(values))] for index in (below, above)
     )
-    weight = place - below
-    with np.errstate(all="ignore"):  # the neighbour's value counts only where it has a weight
-        steps = low + (high - low) * weight
-        between = np.where(np.isfinite(steps), steps, low * (1 - weight) + high * weight)
+    weight = position - below
+    with np.errstate(all="ignore"):
+        direct = low + (high - low) * weight
+        # The difference of two very large values overflows; their weighted sum does not.
+        between = np.where(np.isfinite(direct), direct, low * (1 - weight) + high * weight)
     return np.where(sizes > 0, np.where(weight > 0, between, low), np.nan)
 
 
 def _sums(members: Members) -> Floats:
-    """Shape (groups,): the sum of each group's values, in NumPy's pairwise order.
+    """Return the sum of each group, shape (groups,), added in NumPy's pairwise order.
 
-    This gives the same last digits as the original, which sums each group by itself. NumPy adds up
-    to seven values in turn, so groups of that size are added here in turn, all at once.
+    This gives the same last digits as the original, which sums each group by itself. NumPy adds
+    small groups one value after the other, as `np.bincount` does for all groups at once.
     """
-    with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A in the end
-        sums: Floats = np.bincount(
-            members.groups, members.values, minlength=len(members.sizes)
-        ).astype(np.float64)
-        ends = np.cumsum(members.sizes)
-        for group in np.flatnonzero(members.sizes > _ADDED_IN_TURN):
+    values, sizes = members
+    with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A at the end
+        sums: Floats = np.bincount(members.groups, values, minlength=len(sizes)).astype(np.float64)
+        ends = np.cumsum(sizes)
+        for group in np.flatnonzero(sizes > _ADDED_ONE_BY_ONE):
             end = ends[group]
-            sums[group] = members.values[end - members.sizes[group] : end].sum()
+            sums[group] = values[end - sizes[group] : end].sum()
     return sums
 
 
-_ADDED_IN_TURN: Final = 7
+_ADDED_ONE_BY_ONE: Final = 7
+"""The largest number of values that NumPy's sum adds one after the other."""

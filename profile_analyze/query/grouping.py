@@ -18,35 +18,40 @@ if TYPE_CHECKING:
 
 
 class Grouping(NamedTuple):
-    """Some operators in groups; the groups in order of first appearance."""
+    """Operators divided into groups, which are in order of first appearance."""
 
     sizes: NDArray[np.int64]
-    """Shape (groups,): how many operators are in each; never 0."""
+    """Shape (groups,): the number of operators in each group, never 0."""
     operators: NDArray[np.int64]
-    """Shape (operators,): rows of the profile, group after group, in the file's order in each."""
+    """Shape (operators,): rows of the profile, group by group, in file order within a group."""
 
     @classmethod
     def of(cls, operators: NDArray[np.int64], keys: Iterable[Categorical[Any]]) -> Grouping:
-        """Group `operators` (rows of the profile, ascending) whose `keys` are all equal.
+        """Group the `operators` (rows of the profile, ascending) that agree in all `keys`.
 
-        Without keys all are one group; without operators there is no group.
+        Without keys, all operators form one group. Without operators, there is no group.
         """
         group = np.zeros(len(operators), np.int64)
         for column in keys:
+            # Renumbering after each key keeps the combined numbers small enough for an int64.
             combined = group * (len(column.categories) + 1) + column.codes[operators]
             group, _ = numbered(combined)
         by_group = np.argsort(group, kind="stable")
         return cls(np.bincount(group), operators[by_group])
 
     def members(self, values: NDArray[np.float64]) -> Members:
-        """Each group's known values among `values` (shape: all operators)."""
+        """Return the known values of each group, from `values` of shape (all operators,)."""
         return Members.of(values[self.operators], self.sizes)
 
     def members_in_each_run(self, values: NDArray[np.float64]) -> Members:
-        """The same for `values` of shape (operators, runs); the first run comes first."""
+        """Return the known values of each group in each run, from shape (all operators, runs).
+
+        All groups in the first run come first, then all groups in the second run, and so on.
+        """
         by_run = values[self.operators].T.ravel()
         return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
 
     def label(self, column: Categorical[Any]) -> Categorical[Any]:
-        """Shape (groups,): what the operators of each group share in `column`, one of the keys."""
-        return column.take(self.operators[np.cumsum(self.sizes) - self.sizes])
+        """Shape (groups,): the value that all operators of a group have in the key `column`."""
+        first_members = self.operators[np.cumsum(self.sizes) - self.sizes]
+        return column.take(first_members)

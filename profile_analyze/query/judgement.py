@@ -1,4 +1,4 @@
-"""How a whole profile compares with the peaks of a device, and what would gain most."""
+"""Compares a whole profile with the peak rates of a device, and finds what would gain most."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from profile_analyze.analysis.roofline import rate_dtypes
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.query.question import Query
-from profile_analyze.query.roof_notes import largest_types, roof_notes, share_of
+from profile_analyze.query.roofline_notes import largest_types, roofline_notes, share_of
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run import run
 
@@ -23,49 +23,49 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.profile import Profile
 
-_ROWS: Final = 3
+_MOST_WINNERS: Final = 3
 _LEAST_GAIN: Final = 1.005
-"""A group that would gain less than half a percent gets no sentence."""
+"""A group that would gain less than half a percent is not worth a sentence."""
 
 
 class Winner(NamedTuple):
-    """One group that would gain much at its roof."""
+    """A group that would gain much if it ran at its roof."""
 
     label: str
-    """Its keys."""
+    """The values of the group's keys."""
     operators: int
-    """How many operators it stands for."""
+    """How many operators the group has."""
     judged: int
-    """How many of them have a least possible time."""
+    """How many of its operators have a least possible time."""
     share: float
     efficiency: float
     total_s: float
-    """What the whole would take if this group ran at its roof."""
+    """The time of the whole profile if this group ran at its roof."""
     gain: float
 
 
 class Judgement(NamedTuple):
-    """The time of all operators on the device, compared with the peaks. NaN is N/A."""
+    """The device time of all operators, compared with the peak rates. NaN is N/A."""
 
     peaks: Peaks
     rates: tuple[tuple[str, float, float], ...]
-    """The dtypes that judged operators compute in: their rates, and shares of the device time."""
+    """Each dtype that judged operators compute in: its name, its rate, its share of device time."""
     memory_known: float
-    """The share of device time in operators whose memory is known."""
+    """The share of device time in operators with known memory."""
     memory_unknown: tuple[tuple[str, float], ...]
-    """The types with most of the rest, and the share of each."""
+    """The types with most device time in operators of unknown memory, and their shares."""
     judged: float
-    """The share of device time in operators whose least possible time is known."""
+    """The share of device time in operators with a known least possible time."""
     efficiency: float
-    """Of the judged ones: the sum of least possible times over that of times."""
+    """For judged operators, the sum of least possible times over the sum of times."""
     lost_s: float
     winners: tuple[Winner, ...]
     notes: tuple[str, ...]
 
 
 def judge(query: Query, profile: Profile) -> Judgement:
-    """How `profile` compares with `query.peaks`. Groups are by the keys of `query`, or by type."""
-    assert query.peaks is not None, "there is nothing to judge by"
+    """Compare `profile` with `query.peaks`. Groups are by the keys of `query`, or by type."""
+    assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     times = rows["time"]
     judged = ~np.isnan(rows["least_time"])
@@ -81,45 +81,43 @@ def judge(query: Query, profile: Profile) -> Judgement:
         efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
         lost_s=total(rows["lost"]),
         winners=tuple(_winners(query, profile)),
-        notes=tuple(roof_notes(rows)),
+        notes=tuple(roofline_notes(rows)),
     )
 
 
 def _rates(
     rows: OperatorRows, peaks: Peaks, judged: NDArray[np.bool_]
 ) -> Iterator[tuple[str, float, float]]:
-    """The dtypes that are judged by, those with most time first."""
+    """Yield the entries of `Judgement.rates`, those with most time first."""
     dtypes = rate_dtypes(rows.profile)
     shares: dict[str, float] = {}
+    # Operators of unknown dtype are taken to compute in the default dtype of the peaks.
     for code, dtype in [*enumerate(dtypes.categories), (MISSING_CODE, peaks.dtype)]:
-        here = judged & (dtypes.codes == code)
-        if here.any():
+        of_dtype = judged & (dtypes.codes == code)
+        if of_dtype.any():
             name = dtype if dtype in dict(peaks.flops) else ANY_DTYPE
-            shares[name] = shares.get(name, 0.0) + share_of(rows, here)
+            shares[name] = shares.get(name, 0.0) + share_of(rows, of_dtype)
     for dtype in sorted(shares, key=lambda dtype: -shares[dtype]):
         yield dtype, peaks.rate(dtype), shares[dtype]
 
 
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
-    by = query.keys_of_one or ("type",)
-    worth = f"gain > {_LEAST_GAIN}"
     groups = Query(
-        by=by,
-        having=worth,
+        by=query.keys_of_one or ("type",),
+        having=f"gain > {_LEAST_GAIN}",
         order="lost",
-        top=_ROWS,
+        top=_MOST_WINNERS,
         peaks=query.peaks,
         run_statistic=query.run_statistic,
     )
-    result = run(groups, profile)
-    for place in range(len(result)):
-        lost_s = float(result["lost"][place])
+    table = run(groups, profile)
+    for index, label in enumerate(table.labels):
         yield Winner(
-            label=result.labels[place],
-            operators=int(result["count"][place]),
-            judged=int(result["least_time.count"][place]),
-            share=float(result["share"][place]),
-            efficiency=float(result["efficiency"][place]),
-            total_s=result.total_s - lost_s,
-            gain=float(result["gain"][place]),
+            label=label,
+            operators=int(table["count"][index]),
+            judged=int(table["least_time.count"][index]),
+            share=float(table["share"][index]),
+            efficiency=float(table["efficiency"][index]),
+            total_s=table.total_s - float(table["lost"][index]),
+            gain=float(table["gain"][index]),
         )

@@ -1,4 +1,4 @@
-"""Regular expressions that users type: checked before use and stopped when they take too long."""
+"""Regular expressions that users type: checked before use, and stopped if they take too long."""
 
 from __future__ import annotations
 
@@ -18,45 +18,47 @@ TIME_LIMIT_S: Final = 10.0
 
 
 def compile_pattern(text: str) -> regex.Pattern[str]:
-    """The compiled form of `text`. Raises `PatternError` with the place of the mistake."""
+    """Return the compiled pattern. Raises `PatternError`, which says where the mistake is."""
+    # Imported here because it takes tens of milliseconds, and most calls have no pattern.
     import regex
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about syntax that may mean something else one day
+            warnings.simplefilter("ignore")  # about syntax that may change its meaning one day
             return regex.compile(text)
     except RecursionError:
         raise PatternError(f"pattern {text[:40]!r}... is nested too deeply") from None
     except regex.error as error:
-        reason: Any = error  # has a message and a place, which the package's types do not tell
-        place = "" if reason.pos is None else f", at character {reason.pos + 1}"
-        raise PatternError(f"pattern {text!r}{place}: {reason.msg}") from None
+        reason: Any = error  # the package's type stubs lack the attributes `pos` and `msg`
+        position = "" if reason.pos is None else f", at character {reason.pos + 1}"
+        raise PatternError(f"pattern {text!r}{position}: {reason.msg}") from None
 
 
 def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:
-    """Whether the pattern `text` matches each of `names` from its start on.
+    """Whether the pattern `text` matches each of `names` from the start of the name.
 
-    Raises `PatternError` for a wrong pattern, or when `limit_s` seconds are over.
+    Raises `PatternError` for an invalid pattern, or after `limit_s` seconds.
     """
-    found = _results(compile_pattern(text).match, text, names, limit_s)
-    return (match is not None for match in found)
+    results = _results(compile_pattern(text).match, text, names, limit_s)
+    return (match is not None for match in results)
 
 
 def finds(text: str, names: Iterable[str]) -> Iterator[bool]:
-    """Whether the pattern `text` is found anywhere in each of `names`. Raises as `matches`."""
-    found = _results(compile_pattern(text).search, text, names, TIME_LIMIT_S)
-    return (match is not None for match in found)
+    """Whether the pattern `text` is found anywhere in each of `names`. Raises like `matches`."""
+    results = _results(compile_pattern(text).search, text, names, TIME_LIMIT_S)
+    return (match is not None for match in results)
 
 
 def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
-    """The first group, or else all, of what the pattern `text` finds in each of `names`.
+    """Yield what the pattern `text` finds in each of `names`: its first group, if it has groups.
 
-    None where it finds nothing, or the group did not participate in the match. Raises as `matches`.
+    Yields None if nothing is found or the group did not participate in the match. Raises like
+    `matches`.
     """
     pattern = compile_pattern(text)
     group = 1 if pattern.groups else 0
-    found = _results(pattern.search, text, names, TIME_LIMIT_S)
-    return (match[group] if match else None for match in found)
+    results = _results(pattern.search, text, names, TIME_LIMIT_S)
+    return (match[group] if match else None for match in results)
 
 
 def _results(
@@ -65,17 +67,17 @@ def _results(
     names: Iterable[str],
     limit_s: float,
 ) -> Iterator[regex.Match[str] | None]:
-    """`function` of each of `names`, until the time is over."""
+    """Yield the result of `function` for each of `names`, with one deadline for all of them."""
     deadline = monotonic() + limit_s
     for name in names:
-        left = deadline - monotonic()
-        if left <= 0:
+        remaining_s = deadline - monotonic()
+        if remaining_s <= 0:
             raise _too_slow(text, limit_s)
         try:
-            found = function(name, timeout=left)
+            result = function(name, timeout=remaining_s)
         except TimeoutError:
             raise _too_slow(text, limit_s) from None
-        yield found
+        yield result
 
 
 def _too_slow(text: str, limit_s: float) -> PatternError:

@@ -1,6 +1,6 @@
-"""The rows of a question while it is answered: all operators, then groups, then what is shown.
+"""The rows of a question while it is answered: all operators, then groups, then the rows shown.
 
-Each is a view that computes a column on first use, by the register's formula.
+Each class is a view that computes a column on first use, by the register's rule for that column.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from profile_analyze.model import column_formulas
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import (
     AGGREGATED,
@@ -27,7 +28,6 @@ from profile_analyze.model.numbers import over_runs, ratio, running_total
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, find_aggregate
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.formulas import formulas_of
 from profile_analyze.query.group_values import aggregated
 from profile_analyze.query.patterns import parts
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column, RunningSum
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.rows import Values
+    from profile_analyze.model.rows import Formulas, Values
     from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Asked(NamedTuple):
-    """What all views of one question have in common: see `model.rows.Rows`."""
+class Source(NamedTuple):
+    """The data that all views of one question share: see `model.rows.Rows`."""
 
     profile: Profile
     comparison: Comparison | None
@@ -60,51 +60,46 @@ class Asked(NamedTuple):
 
 
 class _View(ABC):
-    """Rows whose columns are computed on first use."""
+    """Rows with columns that are computed on first use."""
 
-    def __init__(self, asked: Asked, sizes: NDArray[np.int64]) -> None:
-        self.asked = asked
-        self.profile = asked.profile
-        self.comparison = asked.comparison
-        self.measure = MEASURES[asked.query.measure]
-        self.peaks: Peaks | None = asked.query.peaks
-        self.threshold = asked.query.threshold
-        self.totals_s = asked.totals_s
-        self.total_s = self.over_runs(asked.totals_s)
+    def __init__(self, source: Source, sizes: NDArray[np.int64]) -> None:
+        self.source = source
+        self.profile, self.comparison, self.query, self.totals_s = source
+        self.measure = MEASURES[self.query.measure]
+        self.peaks: Peaks | None = self.query.peaks
+        self.threshold = self.query.threshold
+        self.total_s = self.over_runs(self.totals_s)
         self.sizes = sizes
         self._columns: dict[str, Values] = {}
         self._per_run: dict[str, NDArray[np.float64]] = {}
         self._once: dict[Any, Any] = {}
 
     def over_runs(self, values: NDArray[np.float64]) -> float:
-        """The statistic that is asked for, of `values` of shape (runs,)."""
-        return float(over_runs(values[np.newaxis], self.asked.query.run_statistic)[0])
+        """Return the run statistic of `values`, shape (runs,)."""
+        return float(over_runs(values[np.newaxis], self.query.run_statistic)[0])
 
-    def __getitem__(self, column: str) -> Any:
-        if column not in self._columns:
-            found = find_column(column)
-            self._columns[column] = (
-                over_runs(self._to_show(column), self.asked.query.run_statistic)
-                if found.has_runs
-                else self._worked_out(found)
-            )
-        return self._columns[column]
-
-    def _to_show(self, column: str) -> NDArray[np.float64]:
-        """The values that the statistic is of: in a comparison, those that its verdicts count."""
-        return self.per_run(column) if self.comparison is None else self.per_unit(column)
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._columns:
+            column = find_column(name)
+            if column.has_runs:
+                # The values shown must be those that the verdicts of a comparison count.
+                values = self.per_run(name) if self.comparison is None else self.per_unit(name)
+                self._columns[name] = over_runs(values, self.query.run_statistic)
+            else:
+                self._columns[name] = self._compute(column)
+        return self._columns[name]
 
     def per_run(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_run`."""
         if column not in self._per_run:
-            self._per_run[column] = self._worked_out(find_column(column))
+            self._per_run[column] = self._compute(find_column(column))
         return self._per_run[column]
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_unit`."""
-        of_base = find_column(column).needs_base
-        asked = self.comparison.base if of_base and self.comparison else self.profile
-        return by_unit(self.per_run(column), asked.runs, self.asked.query.unit)
+        is_of_base = find_column(column).needs_base
+        profile = self.comparison.base if is_of_base and self.comparison else self.profile
+        return by_unit(self.per_run(column), profile.runs, self.query.unit)
 
     def once(self, work: Callable[[Any], T]) -> T:
         """See `Rows.once`."""
@@ -118,30 +113,43 @@ class _View(ABC):
         """See `Rows.on_sides`."""
 
     @abstractmethod
-    def _worked_out(self, column: Column) -> Any:
-        """The values of a column that these rows have; in each run if it `has_runs`."""
+    def _compute(self, column: Column) -> Any:
+        """Return the values of a column of these rows, shape (rows, runs) if it `has_runs`."""
+
+
+def formulas_of(column: Column) -> Formulas:
+    """Return the formulas that include the one of `column`."""
+    # Imported here because most questions have neither peak rates nor a baseline.
+    if column.needs_peaks:
+        from profile_analyze.analysis import roofline
+
+        return roofline.FORMULAS
+    if column.needs_base:
+        from profile_analyze.analysis import comparison_formulas
+
+        return comparison_formulas.FORMULAS
+    return column_formulas.FORMULAS
 
 
 class OperatorRows(_View):
-    """All operators of a profile or of a comparison, seen with one side's times."""
+    """All operators of a profile or of a comparison."""
 
     def __init__(self, source: Profile | Comparison, query: Query) -> None:
         comparison = None if isinstance(source, Profile) else source
         profile = source if isinstance(source, Profile) else source.profile
         totals_s = profile.totals_s(query.measure)
-        super().__init__(
-            Asked(profile, comparison, query, totals_s), np.ones(len(profile), np.int64)
-        )
+        sizes = np.ones(len(profile), np.int64)
+        super().__init__(Source(profile, comparison, query, totals_s), sizes)
 
     @property
     def on_sides(self) -> Sides:
         """See `Rows.on_sides`."""
-        assert self.comparison is not None, "there is no other side"
+        assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
 
     @property
     def recorded(self) -> NDArray[np.bool_]:
-        """Shape (operators,): whether there is an entry on the side that is asked about."""
+        """Shape (operators,): whether the operator has an entry on the side of the measure."""
         recorded = self.profile.recorded(side_of(self.profile, self.measure))
         if self.comparison is None:
             return recorded
@@ -149,14 +157,14 @@ class OperatorRows(_View):
         either: NDArray[np.bool_] = recorded | base.recorded(side_of(base, self.measure))
         return either
 
-    def _worked_out(self, column: Column) -> Any:
+    def _compute(self, column: Column) -> Any:
         rule = column.of_operators
         if isinstance(rule, Parameter):
             return self.profile.operators.categorical("parameters").mapped(
                 lambda parameters: dict(parameters).get(rule.name)
             )
         if isinstance(rule, PartOf):
-            return self._parts(rule)
+            return self._pattern_parts(rule)
         assert rule == FORMULA, f"operators have no {column.name}"
         formulas = formulas_of(column)
         if column.of_groups == SAME:
@@ -166,52 +174,52 @@ class OperatorRows(_View):
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
         """See `model.rows.OperatorRows.ratio`."""
         above, below = self.per_run(numerator), self.per_run(denominator)
-        is_known = ~np.isnan(above + below)
-        statistic = self.asked.query.run_statistic
-        sums = (over_runs(np.where(is_known, one, np.nan), statistic) for one in (above, below))
-        return ratio(*sums)
+        both_known = ~np.isnan(above + below)
+        numerators, denominators = (
+            over_runs(np.where(both_known, values, np.nan), self.query.run_statistic)
+            for values in (above, below)
+        )
+        return ratio(numerators, denominators)
 
-    def _parts(self, rule: PartOf) -> Categorical[str]:
+    def _pattern_parts(self, rule: PartOf) -> Categorical[str]:
         values: Categorical[Any] = self[rule.column]
         as_text = find_column(rule.column).as_text
-        found = parts(rule.pattern, map(as_text, values.categories))
-        return values.mapped(lambda _: next(found))
+        matched = parts(rule.pattern, map(as_text, values.categories))
+        return values.mapped(lambda _: next(matched))
 
 
 class GroupRows(_View):
-    """Groups of operators, each a row."""
+    """Groups of operators."""
 
-    def __init__(self, operators: OperatorRows, grouping: Grouping, query: Query) -> None:
-        super().__init__(operators.asked, grouping.sizes)
+    def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
+        super().__init__(operators.source, grouping.sizes)
         self._operators = operators
         self._grouping = grouping
-        self._keys = query.by
-        self._aggregate = query.aggregate
 
     @property
     def on_sides(self) -> Sides:
-        """See `Rows.on_sides`. A side has a group if it has one of its operators."""
+        """See `Rows.on_sides`. A side has a group if it has any operator of the group."""
         ours, theirs = (
             self._over_operators("max", on_side.astype(np.float64)) > 0
             for on_side in self._operators.on_sides
         )
         return ours, theirs
 
-    def _worked_out(self, column: Column) -> Any:
-        if column.name in self._keys:
+    def _compute(self, column: Column) -> Any:
+        if column.name in self.query.by:
             return self._grouping.label(self._operators[column.name])
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
             values = self._aggregated(find_column(base), aggregate)
             return np.asarray(values, np.int64) if aggregate == COUNT else values
-        return self._aggregated(column, self._aggregate)
+        return self._aggregated(column, self.query.aggregate)
 
     def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """The value of `column` when its operators' values become one by `aggregate`."""
+        """Return the groups' values of `column`, combined by `aggregate` where its rule does so."""
         rule = column.of_groups
         if rule == AGGREGATED:
             if column.timed and aggregate != COUNT:
-                return self._in_each_run(aggregate, self._operators.per_run(column.name))
+                return self._aggregated_per_run(aggregate, self._operators.per_run(column.name))
             return self._over_operators(aggregate, self._operators[column.name])
         if isinstance(rule, RatioOfSums):
             return self._ratio(column.name, rule, aggregate)
@@ -221,32 +229,37 @@ class GroupRows(_View):
         assert rule == FORMULA, f"groups have no {column.name}"
         return formulas.of_groups[column.name](self)
 
-    def _in_each_run(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shape (groups, runs), of `values` of shape (operators, runs)."""
+    def _aggregated_per_run(
+        self, aggregate: str, values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
-        found = aggregated(_known_aggregate(aggregate), members)
-        return found.reshape(values.shape[1], len(self.sizes)).T
+        run_by_run = aggregated(_known_aggregate(aggregate), members)
+        return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """See `RatioOfSums`; N/A where no operator of the group has a ratio of its own."""
-        own = self._operators[column]
+        """Return a column by its `RatioOfSums`; N/A for a group without operators with a ratio."""
+        own_ratios = self._operators[column]
         if not _known_aggregate(aggregate).adds_up:
-            return self._over_operators(aggregate, own)
-        above, below = (self._values_in_each_run(name) for name in rule)
-        both = ~np.isnan(above + below)  # of operators with both values in a run
-        sums = (
-            self._in_each_run("sum", np.where(both, values, np.nan)) for values in (above, below)
+            return self._over_operators(aggregate, own_ratios)
+        above, below = (self._operator_values(name) for name in rule)
+        # A numerator without its denominator, or the reverse, would distort the ratio of the group.
+        both_known = ~np.isnan(above + below)
+        numerators, denominators = (
+            over_runs(
+                self._aggregated_per_run("sum", np.where(both_known, values, np.nan)),
+                self.query.run_statistic,
+            )
+            for values in (above, below)
         )
-        statistic = self.asked.query.run_statistic
-        numerator, denominator = (over_runs(values, statistic) for values in sums)
-        has_own = self._over_operators("max", np.where(np.isnan(own), np.nan, 1.0))
-        return ratio(numerator, denominator) * has_own
+        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
+        return ratio(numerators, denominators) * has_ratio
 
-    def _values_in_each_run(self, column: str) -> NDArray[np.float64]:
-        """Shape (operators, runs), or (operators, 1) of what is the same in each run."""
+    def _operator_values(self, column: str) -> NDArray[np.float64]:
+        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
         if find_column(column).timed:
             return self._operators.per_run(column)
         values: NDArray[np.float64] = self._operators[column][:, np.newaxis]
@@ -254,16 +267,16 @@ class GroupRows(_View):
 
 
 def _known_aggregate(name: str) -> Aggregate:
-    how = find_aggregate(name)
-    assert how is not None, f"there is no aggregate {name}"
-    return how
+    aggregate = find_aggregate(name)
+    assert aggregate is not None, f"there is no aggregate {name}"
+    return aggregate
 
 
 class ShownRows(_View):
-    """The rows that are shown, in their order."""
+    """The rows of the answer, after filters, order and limit."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.asked, rows.sizes[chosen])
+        super().__init__(rows.source, rows.sizes[chosen])
         self._rows = rows
         self._chosen = chosen
 
@@ -273,9 +286,9 @@ class ShownRows(_View):
         ours, theirs = self._rows.on_sides
         return ours[self._chosen], theirs[self._chosen]
 
-    def _worked_out(self, column: Column) -> Any:
+    def _compute(self, column: Column) -> Any:
         if column.running:
-            return self._running(column.running)
+            return self._running_sum(column.running)
         if column.timed:
             return self._rows.per_run(column.name)[self._chosen]
         values = self._rows[column.name]
@@ -283,7 +296,7 @@ class ShownRows(_View):
             values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
         )
 
-    def _running(self, rule: RunningSum) -> NDArray[np.float64]:
-        """See `RunningSum`: shape (rows, runs)."""
+    def _running_sum(self, rule: RunningSum) -> NDArray[np.float64]:
+        """Shape (rows, runs): see `RunningSum`."""
         sums = running_total(self.per_run(rule.column))
         return ratio(sums, self.totals_s) if rule.is_share else sums

@@ -1,4 +1,4 @@
-"""From a question to its answer."""
+"""Answers a question about a profile or a comparison."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from profile_analyze.model.levels import at_level
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, OPERATOR
-from profile_analyze.query.advice import notes_on, on_groups, on_unjudged
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.filters import holding, select
+from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
+from profile_analyze.query.notes import no_group_notes, notes_on, unjudged_notes
 from profile_analyze.query.question import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 def run(query: Query, source: Profile | Comparison) -> Table:
-    """The answer to `query` about a profile or a comparison.
+    """Return the answer to `query` about a profile or a comparison.
 
-    Raises `QueryError` if that cannot answer it.
+    Raises `QueryError` if `source` cannot answer the question.
     """
     if query.compared != (not isinstance(source, Profile)):
         wanted = "a comparison, from compare()" if query.compared else "a profile"
         raise QueryError(f"compared: this question needs {wanted}; got {source!r}")
-    operators = OperatorRows(rows_of(source, query), query)
+    operators = OperatorRows(_source_of_rows(source, query), query)
     profile = operators.profile
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
@@ -45,13 +45,13 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     unjudged_groups: tuple[tuple[Condition, int], ...] = ()
     if query.grouped:
         grouping = Grouping.of(candidates, [operators[key] for key in query.by])
-        rows = GroupRows(operators, grouping, query)
-        everything = np.ones(len(rows.sizes), np.bool_)
-        verdicts = [(condition, *condition.holds(rows)) for condition in query.group_conditions]
-        held, unjudged_groups = holding(verdicts, everything)
-        candidates = np.flatnonzero(held)
+        rows = GroupRows(operators, grouping)
+        evaluated = evaluate(query.group_conditions, rows)
+        matching, unjudged_groups = meeting_all(evaluated, np.ones(len(rows.sizes), np.bool_))
+        candidates = np.flatnonzero(matching)
+    # Stable sorts by the least important column first give the combined order.
     for order in reversed(_orders(query, profile)):
-        candidates = candidates[_sorted_places(rows[order.column.name], candidates, order)]
+        candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
     return Table(
         query=query,
         total_s=operators.total_s,
@@ -64,28 +64,29 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *profile.notes_on_runs,
             *(() if isinstance(source, Profile) else source.notes),
             *notes_on(query, operators, rows, selection),
-            *on_unjudged(unjudged_groups, "group"),
-            *on_groups(len(rows.sizes) if query.grouped else 0, len(candidates)),
+            *unjudged_notes(unjudged_groups, "group"),
+            *no_group_notes(len(rows.sizes) if query.grouped else 0, len(candidates)),
         ),
         shown=ShownRows(rows, candidates[: query.top or None]),
     )
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """The order that is asked for; without one, by computation if there are no times."""
+    """Return the order of `query`. The default is by computation if the profile has no times."""
     if query.has_default_order and profile.origin.times == ABSENT:
         return (Order(find_column("computation")),)
     return query.parsed_order
 
 
-def rows_of(source: Profile | Comparison, query: Query) -> Profile | Comparison:
-    """What the rows of the answer are made from: the level that is asked for, split by its keys.
+def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Comparison:
+    """Return `source` at the level of `query`, with its operators split by the query's keys.
 
     Raises `QueryError` if the profile has no such level.
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    from profile_analyze.model.comparison import split_comparison  # imported with what made it
+    # Imported here because only comparisons need it, and whoever made one has imported it.
+    from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
@@ -95,10 +96,10 @@ def rows_of(source: Profile | Comparison, query: Query) -> Profile | Comparison:
     return split_comparison(source, query.split_by)
 
 
-def _sorted_places(
+def _sorted_indices(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """The indices of `candidates`, stably sorted by their values; N/A comes last."""
+    """Return the indices of `candidates`, stably sorted by their values; N/A comes last."""
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
         if isinstance(values, Categorical)

@@ -1,19 +1,20 @@
-"""The totals of a profile."""
+"""The summary of a profile or a comparison: totals over all operators."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.columns import RUN_STATISTICS
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.numbers import over_runs, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
-from profile_analyze.query.filters import of_kind
+from profile_analyze.query.filters import filter_by_type_name_and_dtype
+from profile_analyze.query.question import Query
+from profile_analyze.query.rows import OperatorRows
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
     from profile_analyze.model.iterations import Unit
-    from profile_analyze.query.change import Change
+    from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
-    from profile_analyze.query.question import Query
 
-_SHORTEST_SHOWN_S = 0.5e-4  # copy times are shown with four decimals
+_SHORTEST_SHOWN_S: Final = 0.5e-4
+"""Shorter copy times are shown as 0.0000."""
 
 
 class CopyTime(NamedTuple):
-    """Seconds spent in operators that copy between devices; NaN if there is none."""
+    """Seconds spent in operators that copy between devices; NaN if there are none."""
 
     total_s: float
     mean_s: float
@@ -41,34 +42,34 @@ class CopyTime(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Totals over all operators of a profile, whatever a query filters. NaN is N/A.
+    """Totals over all operators of a profile, regardless of filters. NaN is N/A.
 
-    With several runs, they are the statistic of the runs' totals that the query asks for.
+    With several runs, they are the run statistic of the totals of each run.
     """
 
     device_time_s: float
     host_time_s: float
     copy: CopyTime | None
-    """The time of copy operators that pass a query's filters by type, name and dtype; None if not
-    asked for."""
+    """The time of copy operators that pass a query's filters by type, name and dtype; None without
+    such a query."""
     notes: tuple[str, ...]
     judgement: Judgement | None = None
-    """How all operators compare with the peaks of a device; None without peaks."""
+    """How all operators compare with the peak rates of a device; None without peak rates."""
     computation: float = np.nan
     """Floating-point operations of all operators in a run."""
     memory: float = np.nan
     """Bytes that all operators in a run read and write."""
     wall_s: float = np.nan
-    """From the start of a run to its end, where the file says so."""
+    """Seconds from the start of a run to its end; NaN if the file does not say."""
     has_times: bool = True
-    """Whether the format has times at all."""
+    """Whether the profile's format has times at all."""
     processes: int = 1
-    """How many processes the runs are of."""
+    """How many processes the runs belong to."""
     runs: int = 1
-    """How many runs there are. If they are kept apart, the totals are of all together."""
+    """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan
-    """How much the device time varies from run to run: half the interquartile range over the
-    median; NaN with one run."""
+    """The spread of the device time over the runs: half the interquartile range over the median;
+    NaN with one run."""
     change: Change | None = None
     """How the device time differs from that of a baseline; None without one."""
 
@@ -76,37 +77,25 @@ class Summary(NamedTuple):
 def summarise(
     source: Profile | Comparison, copies_of: Query | None = None, judged_by: Query | None = None
 ) -> Summary:
-    """The totals of a profile, or of a comparison with the differences to its baseline.
+    """Return the totals of a profile, or of a comparison with the differences to its baseline.
 
     `copies_of` adds the copy times of operators that pass its filters. `judged_by` has the
     statistic over several runs; if it has peaks, it adds how all operators compare with them.
     """
-    profile = source if isinstance(source, Profile) else source.profile
-    if isinstance(source, Profile):
-        profile = at_level(profile, None if judged_by is None else judged_by.level)
+    query = judged_by or Query(compared=not isinstance(source, Profile))
+    profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
-    runs, processes = len(profile.runs), {run.process for run in profile.runs}
-    if judged_by is not None:  # totals are the denominators of shares
-        profile = split(profile, [key for key in judged_by.split_by if key in RUN_KEYS])
-    statistic = RUN_STATISTICS[0] if judged_by is None else judged_by.run_statistic
-    # a comparison shows what its verdicts count
-    unit: Unit = "iteration"
-    if judged_by is not None and not isinstance(source, Profile):
-        unit = judged_by.unit
+    runs, processes = len(profile.runs), len({run.process for run in profile.runs})
+    # Totals are the denominators of shares, so they are of the runs that the rows are split into.
+    profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
+    # The totals of a comparison are of the units that its verdicts count.
+    unit: Unit = "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
     copy = None if copies_of is None else _copy_time(profile, copies_of)
-    judgement, change = None, None
-    if judged_by is not None and judged_by.peaks is not None:
-        from profile_analyze.query.judgement import judge
-
-        judgement = judge(judged_by, profile)
-    if not isinstance(source, Profile):
-        from profile_analyze.query.change import change_of
-        from profile_analyze.query.question import Query
-
-        change = change_of(judged_by or Query(compared=True), source)
+    judgement = _judgement(query, profile) if query.peaks else None
+    change = None if isinstance(source, Profile) else _change(query, source)
     return Summary(
-        device_time_s=_total_s(profile, "time", statistic, unit),
-        host_time_s=_total_s(profile, "host_time", statistic, unit),
+        device_time_s=_total_s(profile, "time", query, unit),
+        host_time_s=_total_s(profile, "host_time", query, unit),
         copy=copy,
         notes=(
             *_notes(profile, operators, copy),
@@ -114,40 +103,51 @@ def summarise(
             *(change.notes if change else ()),
         ),
         judgement=judgement,
-        **_work(profile, statistic),
-        wall_s=_wall_s(profile, statistic),
+        **_work(profile, query),
+        wall_s=_wall_s(profile, query),
         has_times=profile.origin.times != ABSENT,
-        processes=len(processes),
+        processes=processes,
         runs=runs,
         spread=profile.spread(),
         change=change,
     )
 
 
-def _total_s(profile: Profile, measure: str, statistic: str, unit: Unit) -> float:
-    """Seconds of all operators: the statistic over what is counted."""
+def _judgement(query: Query, profile: Profile) -> Judgement:
+    # Imported here because few questions have peak rates.
+    from profile_analyze.query.judgement import judge
+
+    return judge(query, profile)
+
+
+def _change(query: Query, comparison: Comparison) -> Change:
+    # Imported here because few questions compare with a baseline.
+    from profile_analyze.query.comparison_summary import change_of
+
+    return change_of(query, comparison)
+
+
+def _total_s(profile: Profile, measure: str, query: Query, unit: Unit) -> float:
+    """Return the seconds of all operators: the run statistic over the units."""
     totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
-    return float(over_runs(totals_s, statistic)[0])
+    return float(over_runs(totals_s, query.run_statistic)[0])
 
 
-def _work(profile: Profile, statistic: str) -> dict[str, float]:
-    """Computation and memory of all operators in a run; NaN if none is known."""
-    from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import OperatorRows
-
-    rows = OperatorRows(profile, Query(run_statistic=statistic))
+def _work(profile: Profile, query: Query) -> dict[str, float]:
+    """Return the computation and memory of all operators in a run; NaN if none is known."""
+    rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}
 
 
-def _wall_s(profile: Profile, statistic: str) -> float:
-    walls = np.array([[run.wall_s for run in profile.runs]])
-    return float(over_runs(walls, statistic)[0])
+def _wall_s(profile: Profile, query: Query) -> float:
+    walls_s = np.array([[run.wall_s for run in profile.runs]])
+    return float(over_runs(walls_s, query.run_statistic)[0])
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
     category = profile.operators.category
     is_copy = category.where(one == COPY for one in category.categories)
-    passed, _ = of_kind(query, profile)
+    passed, _ = filter_by_type_name_and_dtype(query, profile)
     chosen = profile.recorded(DEVICE) & is_copy & passed
     total_s, mean_s = _total_and_mean(profile.measured("time")[chosen], query.run_statistic)
     wait_total_s, wait_mean_s = _total_and_mean(
@@ -157,54 +157,56 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
 
 
 def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[float, float]:
-    """Of times of shape (operators, runs)."""
-    sums = totals(times)[np.newaxis]
-    means = sums / np.maximum((~np.isnan(times)).sum(axis=0), 1)
-    sum_s, mean_s = (over_runs(values, run_statistic)[0] for values in (sums, means))
-    return float(sum_s), float(mean_s)
+    """Return the total and the mean over operators, from times of shape (operators, runs)."""
+    totals_s = totals(times)[np.newaxis]
+    means_s = totals_s / np.maximum((~np.isnan(times)).sum(axis=0), 1)
+    total_s, mean_s = (over_runs(values, run_statistic)[0] for values in (totals_s, means_s))
+    return float(total_s), float(mean_s)
 
 
 def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[str]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
-        many = "several inferences" if count is None else counted(count, "inference")
-        yield f"times are means over {many}; how much they vary is not known"
+        inferences = "several inferences" if count is None else counted(count, "inference")
+        yield f"times are means over {inferences}; how much they vary is not known"
     recorded = int(profile.recorded(DEVICE).sum())
     if 0 < recorded < operators / 2:
         yield (
             f"only {recorded} of {operators} operators have a device time; totals and shares "
             "are of those"
         )
-    yield from _on_several_tracks(profile)
+    yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
         times = profile.measured(measure)
+        # A total is N/A although times are known if their sum overflows.
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
-            yield f"the total {side} time is N/A: its times add up to more than any number"
+            yield f"the total {side} time is N/A: the sum of its times is too large to represent"
     if profile.total_s() == 0:
         yield "the total device time is 0, so that shares of it are N/A"
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
 
 
-def _on_several_tracks(profile: Profile) -> Iterator[str]:
+def _track_notes(profile: Profile) -> Iterator[str]:
+    """Yield a note if several tracks of the device have times, which may overlap."""
     by_track = profile.total_by_track(DEVICE)
     if len(by_track) < 2:
         return
     kinds = {track.kind for track in by_track}
-    what = kinds.pop() if len(kinds) == 1 else "track"
-    same_names = len({track.name for track in by_track}) < len(by_track)
+    noun = kinds.pop() if len(kinds) == 1 else "track"
+    is_ambiguous = len({track.name for track in by_track}) < len(by_track)
     parts = ", ".join(
         f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
-        + _called(track, same_names=same_names)
+        + (_full_name(track) if is_ambiguous else track.name)
         for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
     )
     yield (
-        f"the device time adds up {counted(len(by_track), what)}, which may have worked at the "
+        f"the device time adds up {counted(len(by_track), noun)}, which may have worked at the "
         f"same time: {parts}"
     )
 
 
-def _called(track: Track, *, same_names: bool) -> str:
-    """The name of a track; if others have the same name, with its device or rank."""
-    where = track.device if track.rank is None else f"rank {track.rank}"
-    return f"{track.name} of {where}" if same_names and where else track.name
+def _full_name(track: Track) -> str:
+    """Return the name of a track with its device or rank, if it has one."""
+    owner = track.device if track.rank is None else f"rank {track.rank}"
+    return f"{track.name} of {owner}" if owner else track.name

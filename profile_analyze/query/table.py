@@ -1,4 +1,4 @@
-"""The answer: columns of raw numbers in base units, and what they refer to."""
+"""The answer to a question: columns of raw values in base units, and facts about them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
 _NOTEBOOK_ROWS: Final = 100
 
+# What `html.escape` replaces. Importing `html` would load all of HTML's named characters.
+_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
-    """The answer to one `Query`: `table["time"]` is a column, `table.rows` all of them by row.
+    """The answer to one `Query`: `table["time"]` is a column, `table.rows` has one dict per row.
 
     Numbers are in base units (seconds, bytes, FLO, FLO/s, byte/s, fractions of 1).
     """
@@ -43,26 +46,26 @@ class Table:
     """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
     if the profile has no times."""
     looked_at: int
-    """How many operators have an entry on the side that was asked about."""
+    """How many operators have an entry on the side of the measure."""
     matched: int
-    """How many of them passed the filters."""
+    """How many operators passed the filters."""
     without_memory: int
-    """How many of those have an unknown memory."""
+    """How many operators that passed the filters have an unknown memory."""
     available: int
-    """How many rows (operators or groups) there were before the first `top` were taken."""
+    """How many rows (operators or groups) there are without the limit `top`."""
     notes: tuple[str, ...]
-    """What a person should know before trusting the answer, a sentence each."""
+    """What a person should know before trusting the answer, one sentence each."""
     shown: ShownRows
-    """The rows, by column, as the report builder wants them; see `__getitem__` for arrays."""
+    """The rows by column, in the form that reports use; `__getitem__` returns arrays instead."""
 
     @property
     def name(self) -> str:
-        """What the rows are, which is what programs call the table: `operators` or `groups`."""
+        """The name of the table in output formats for programs: `operators` or `groups`."""
         return self.query.kind.noun
 
     @property
     def several_runs(self) -> bool:
-        """Whether times are of more than one run."""
+        """Whether there is more than one run, in the profile or in its baseline."""
         comparison = self.shown.comparison
         base_runs = len(comparison.base.runs) if comparison else 1
         return max(len(self.shown.profile.runs), base_runs) > 1
@@ -79,19 +82,19 @@ class Table:
 
     @property
     def has_times(self) -> bool:
-        """Whether the format has times at all."""
+        """Whether the profile's format has times at all."""
         return self.shown.profile.origin.times != ABSENT
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns that the rows have, except those that were not loaded."""
+        """The names of the columns, except those that were not loaded."""
         not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
             name for name in self.query.columns if find_column(name).optional not in not_loaded
         )
 
     def column(self, name: str) -> Column:
-        """The column of that name.
+        """Return the column named `name`.
 
         Raises `UnknownColumnError` if these rows do not have it.
         """
@@ -99,7 +102,7 @@ class Table:
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:
-        """The column under the name that is shown: a group's `time` may be `time.p90`."""
+        """Return the column that heads the values of `name`: `time.p90` if groups show that."""
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
@@ -108,55 +111,56 @@ class Table:
         return column
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """The values of a column, shape (rows,), read-only.
+        """Return the values of a column as a read-only array of shape (rows,).
 
         Numbers are float64 with NaN for N/A, or int64. Texts and tuples of shapes are objects with
         None for N/A.
 
-        Raises `UnknownColumnError` for a column that these rows do not have.
+        Raises `UnknownColumnError` if these rows do not have the column.
         """
-        found = self.shown[self.column(name).name]
-        read_only: NDArray[Any] = np.asarray(
-            found.values() if isinstance(found, Categorical) else found
+        values = self.shown[self.column(name).name]
+        array: NDArray[Any] = np.asarray(
+            values.values() if isinstance(values, Categorical) else values
         ).view()
-        read_only.flags.writeable = False
-        return read_only
+        array.flags.writeable = False
+        return array
 
     def has_numbers(self, name: str) -> bool:
-        """Whether the values of that column are numbers alone."""
+        """Whether the column has numbers only."""
         return not isinstance(self.shown[self.column(name).name], Categorical)
 
     def has_values(self, name: str) -> bool:
-        """Whether some row has a value in that column, and not N/A."""
-        found = self.shown[self.column(name).name]
-        missing = found.codes < 0 if isinstance(found, Categorical) else np.isnan(found)
+        """Whether the column is not N/A in all rows."""
+        values = self.shown[self.column(name).name]
+        missing = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         return not bool(missing.all())
 
     def texts(self, name: str, style: Style = "short") -> list[str]:
-        """The values of a column as people read them, N/A for what is not available."""
+        """Return the values of a column as people read them."""
         column = self.column(name)
         values = self[name].tolist()
-        known = {value: value_text(column, value, style) for value in set(values)}
-        return [known[value] for value in values]
+        # Long columns repeat few values, so each distinct value is formatted once.
+        text_of = {value: value_text(column, value, style) for value in set(values)}
+        return [text_of[value] for value in values]
 
     def key_texts(self, key: str) -> list[str]:
-        """The values of a key as text, with `NAME=` where a value alone says little."""
+        """Return the values of a group key as text, with `NAME=` if a value alone says little."""
         texts = self.texts(key)
         name = key.removeprefix(PARAMETER)
         return texts if name == key and key != "match" else [f"{name}={text}" for text in texts]
 
     @property
     def labels(self) -> list[str]:
-        """The keys of each group, which identify it."""
+        """The name of each group: the values of its keys."""
         return list(map(", ".join, zip(*map(self.key_texts, self.query.by), strict=True)))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists for a data frame: numbers, and texts for all else; None for N/A."""
-        return {name: self._for_a_frame(name) for name in self.columns}
+        """Return the columns as lists for a data frame: each of numbers or of texts, with None."""
+        return {name: self._frame_column(name) for name in self.columns}
 
-    def _for_a_frame(self, name: str) -> list[Any]:
-        """One column with values of one kind, as the libraries for data frames want it."""
-        values = _plain(self[name])
+    def _frame_column(self, name: str) -> list[Any]:
+        """Return a column whose values have one type, as data frame libraries require."""
+        values = _python_values(self[name])
         if all(value is None or isinstance(value, (int, float)) for value in values):
             return values
         as_text = self.column(name).as_text
@@ -164,23 +168,23 @@ class Table:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain Python values by column name, None for N/A."""
-        columns = {name: _plain(self[name]) for name in self.columns}
+        """The rows as plain Python values by column name, with None for N/A."""
+        columns = {name: _python_values(self[name]) for name in self.columns}
         return [
             dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)
         ]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows, as in `rows`."""
+        """Iterate over `rows`."""
         return iter(self.rows)
 
     def __len__(self) -> int:
-        """How many rows are shown."""
+        """Return the number of rows."""
         return len(self.shown.sizes)
 
     def _repr_html_(self) -> str:
-        """The first rows as a table, for a notebook, and how many more there are."""
+        """Return the first rows as an HTML table for a notebook, and how many more there are."""
         names = self.columns
         lines = ["<table>", _html_row("th", [heading(self.shown_column(name)) for name in names])]
         rows = zip(*(self.texts(name) for name in names), strict=True)
@@ -195,13 +199,11 @@ class Table:
 
 
 def _html_row(tag: str, texts: Iterable[str]) -> str:
-    from html import escape
-
-    cells = "".join(f"<{tag}>{escape(visible(text, 'utf-8'))}</{tag}>" for text in texts)
+    cells = "".join(f"<{tag}>{visible(text, 'utf-8').translate(_HTML)}</{tag}>" for text in texts)
     return f"<tr>{cells}</tr>"
 
 
-def _plain(values: NDArray[Any]) -> list[Any]:
+def _python_values(values: NDArray[Any]) -> list[Any]:
     if values.dtype.kind != "f":
         return list(values.tolist())
     return [None if value != value else value for value in values.tolist()]  # noqa: PLR0124  # NaN

@@ -22,7 +22,7 @@ from profile_analyze.units import NOT_AVAILABLE, counted, percent, seconds, six_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.query.change import Change, Contribution
+    from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.summary import Summary
 
 # Shown instead of a verdict, which drift correction makes impossible.

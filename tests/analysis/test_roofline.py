@@ -165,7 +165,7 @@ def test_the_judgement_by_hand() -> None:
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
         "not judged, because their computation is unknown: 1 operator (5.0% of the time): Reshape 5.0%",
-        "of an unknown dtype, taken for fp32: 1 operator",
+        "dtype unknown, assumed to be fp32: 1 operator",
         "not judged, because made has no known rate for int32: 1 operator",
     )
     assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
@@ -588,9 +588,9 @@ def test_a_key_is_no_second_column() -> None:
 
 
 def test_names_in_any_script_are_told_apart() -> None:
-    one, other = (Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("显卡甲", "显卡乙"))
+    one, other = (Device(name, {"fp32": 1.0}, 1.0, "") for name in ("显卡甲", "显卡乙"))
     assert find_device("显卡乙", [one, other]) is other
-    twins = [Device(name, {"fp32": 1.0}, 1.0, "", "") for name in ("my-card", "my card")]
+    twins = [Device(name, {"fp32": 1.0}, 1.0, "") for name in ("my-card", "my card")]
     assert find_device("my card", twins) is twins[1]
     with pytest.raises(pa.PeaksError, match="'mycard' may be my-card, my card; write which"):
         find_device("mycard", twins)
@@ -618,7 +618,9 @@ def test_a_broken_cache_is_measured_again(
 
 
 def test_what_is_no_peaks() -> None:
-    with pytest.raises(pa.QueryError, match="peaks: '1T:1G' are none; parse_peaks gives them"):
+    with pytest.raises(
+        pa.QueryError, match="peaks: '1T:1G' is not of type Peaks; parse_peaks makes one"
+    ):
         pa.Query(peaks="1T:1G")  # type: ignore[arg-type]
     with pytest.raises(pa.PeaksError, match="5 is not a text that names peaks"):
         pa.parse_peaks(5)  # type: ignore[arg-type]

@@ -184,7 +184,7 @@ def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
     rows = rows_of("resnet18", "--input-dtype", "Float32", "-t", "0", err=note)
     assert {row[2].split()[-1] for row in rows} == wanted
     assert 0 < len(wanted) < len(timed)
-    no_such = "note: input dtype Byte: no input is known to be of it; there are Float32\n"
+    no_such = "note: input dtype Byte: no input is known to have it; there are Float32\n"
     assert column(2, "direct-static", "--input-dtype", "Byte", err=no_such + NOTHING_OF_12) == []
 
 

@@ -70,11 +70,11 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
     [
         (
             ["--min-time", "5ms", "--max-time", "1ms"],
-            "argument --min-time: 0.005 s is more than the most that is asked for, 0.001 s; "
+            "argument --min-time: 0.005 s is more than the maximum, 0.001 s; "
             "nothing is between them",
         ),
         (["--min-time", "inf"], "argument --min-time: nothing takes infinitely long"),
-        (["--max-time=-1ms"], "argument --max-time: -0.001 s: nothing takes less than no time"),
+        (["--max-time=-1ms"], "argument --max-time: -0.001 s: no time is negative"),
         (
             ["--where", "time > 5ms", "--where", "time < 1ms"],
             "argument --where: 'time > 5ms' and 'time < 1ms' contradict each other, and all "

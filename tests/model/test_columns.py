@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis import changes, roofline
+from profile_analyze.analysis import comparison_formulas, roofline
 from profile_analyze.model import column_formulas
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.wording import heading, machine_name, value_text
 from profile_analyze.query.catalog import CATALOG, find_column
-from profile_analyze.query.formulas import formulas_of
+from profile_analyze.query.rows import formulas_of
 from profile_analyze.report.column_list import column_list
 from profile_analyze.report.programs import program_columns
 from tests.conftest import PROFILES, run_command
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 UNITS = ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
 RESNET = str(PROFILES / "resnet18.json")
-MODULES = (column_formulas, roofline, changes)
+MODULES = (column_formulas, roofline, comparison_formulas)
 
 
 def test_declared_columns_are_consistent() -> None:

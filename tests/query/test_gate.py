@@ -62,7 +62,7 @@ FORM = (
         ("total", f"fail-if: 'total' {FORM}"),
         (
             "memory > 5",
-            "fail-if: 'memory > 5': there is no metric 'memory', but total, device_time, "
+            "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
             "host_time, wait, time; a condition on operators stands before a colon",
         ),
         (
@@ -146,9 +146,15 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
-        ("total > +5%", SLOW[:3], BASE, "unjudged", "3 of the 4 runs that it takes"),
-        ("total > +5%", SLOW, BASE[:1], "unjudged", "1 of the 4 runs of the base that it takes"),
-        ("total > 1us", SLOW[:2], None, "unjudged", "2 of the 4 runs that it takes"),
+        ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 runs that are needed"),
+        (
+            "total > +5%",
+            SLOW,
+            BASE[:1],
+            "unjudged",
+            "only 1 of the 4 runs of the base that are needed",
+        ),
+        ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 runs that are needed"),
         ("type=Pool: time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("type=Pool: time > +1%", SLOW, BASE, "unjudged", "no operator matches"),
         ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the base is 0"),

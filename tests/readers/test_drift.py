@@ -42,7 +42,7 @@ def test_without_drift() -> None:
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
-    assert alone.notes == ("there is one run: no drift between runs can be taken out",)
+    assert alone.notes == ("there is only one run: there is no drift between runs to correct",)
 
 
 def test_corrected_times_beyond_the_range_of_floats_are_unknown() -> None:
@@ -66,7 +66,7 @@ def test_unknown_drift_is_not_corrected() -> None:
     profile = pa.join_runs([one, two])
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
-    assert corrected.notes == ("no operator has a time in each run: no drift was taken out",)
+    assert corrected.notes == ("no operator has a time in each run: drift was not corrected",)
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
     comparison = without_drift(pa.compare(one, two))
     assert isinstance(comparison, pa.Comparison)

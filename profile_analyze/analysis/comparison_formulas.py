@@ -1,4 +1,4 @@
-"""The formulas of a comparison's columns: what changed between a baseline and a profile."""
+"""The formulas of the columns that need a baseline: see `comparison_columns.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BOTH: Final = "both"
 
 
 def _comparison(rows: OperatorRows) -> Comparison:
-    assert rows.comparison is not None, "a column that needs a base was asked for without"
+    assert rows.comparison is not None, "this column needs a comparison"
     return rows.comparison
 
 
@@ -43,10 +43,10 @@ def _base(rows: OperatorRows) -> Floats:
 
 
 def _difference(rows: Rows) -> Floats:
-    """Time minus baseline. Operators that only one side has count with their whole time."""
-    is_new, in_base = rows.on_sides
+    """Return time - base; operators that only one side has count with their whole time."""
+    in_profile, in_base = rows.on_sides
     both = difference(rows["time"], rows["base"])
-    return np.where(in_base, np.where(is_new, both, -rows["base"]), rows["time"])
+    return np.where(in_base, np.where(in_profile, both, -rows["base"]), rows["time"])
 
 
 def _absolute_difference(rows: Rows) -> Floats:
@@ -59,7 +59,7 @@ def _change(rows: Rows) -> Floats:
 
 
 def _ratio(rows: Rows) -> Floats:
-    """The ratio of the medians of processes or iterations, as is that of the interval."""
+    # The confidence interval is of the same ratio: of the medians of processes or iterations.
     times, base = rows.per_unit("time"), rows.per_unit("base")
     return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 
@@ -73,10 +73,11 @@ def _p_value(rows: Rows) -> Floats:
 
 
 def _verdict(rows: Rows) -> Categorical[str]:
-    is_new, in_base = rows.on_sides
+    in_profile, in_base = rows.on_sides
     codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
     codes = np.where(in_base, codes, len(VERDICTS))
-    return Categorical(np.where(is_new, codes, len(VERDICTS) + 1), (*VERDICTS, ADDED, REMOVED))
+    codes = np.where(in_profile, codes, len(VERDICTS) + 1)
+    return Categorical(codes, (*VERDICTS, ADDED, REMOVED))
 
 
 def _match(rows: OperatorRows) -> Categorical[str]:
@@ -84,8 +85,8 @@ def _match(rows: OperatorRows) -> Categorical[str]:
 
 
 def _match_of_groups(rows: GroupRows) -> Categorical[str]:
-    is_new, in_base = rows.on_sides
-    return Categorical(np.where(in_base, np.where(is_new, 0, 2), 1), (BOTH, ADDED, REMOVED))
+    in_profile, in_base = rows.on_sides
+    return Categorical(np.where(in_base, np.where(in_profile, 0, 2), 1), (BOTH, ADDED, REMOVED))
 
 
 FORMULAS: Final = Formulas(

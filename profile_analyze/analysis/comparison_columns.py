@@ -1,4 +1,4 @@
-"""The columns that compare with another profile; their formulas are in `changes.py`."""
+"""The columns that need a baseline; their formulas are in `comparison_formulas.py`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column
 _column = partial(Column, needs_base=True)
 
 _same = partial(_column, of_groups=SAME)
-"""A column that is computed in the same way for operators and for groups."""
+"""Declares a column that groups compute in the same way as operators."""
 
-_factor = partial(_same, shown_as="digits")
+_digits = partial(_same, shown_as="digits")
+"""Declares such a column that is shown as 1.07 instead of 107%."""
 
 COLUMNS: Final = (
     _column("base", "s", "the time in the baseline", AGGREGATED, timed=True, measured=True),
@@ -24,18 +25,14 @@ COLUMNS: Final = (
     ),
     _same("absolute_difference", "s", "the difference without its sign"),
     _same("change", "1", "(time - base) / base", signed=True),
-    _factor("ratio", "1", "time / base: above 1 is slower"),
-    _factor(
-        "ratio_low",
-        "1",
-        "the lower end of the 95 % confidence interval of the ratio of medians",
+    _digits("ratio", "1", "time / base: above 1 is slower"),
+    _digits(
+        "ratio_low", "1", "the lower end of the 95 % confidence interval of the ratio of medians"
     ),
-    _factor(
-        "ratio_high",
-        "1",
-        "the upper end of the 95 % confidence interval of the ratio of medians",
+    _digits(
+        "ratio_high", "1", "the upper end of the 95 % confidence interval of the ratio of medians"
     ),
-    _factor(
+    _digits(
         "p_value",
         "1",
         "how often chance alone makes a difference at least this large between the runs of the two "
@@ -58,4 +55,3 @@ COLUMNS: Final = (
         is_key=True,
     ),
 )
-"""The columns that need a baseline."""

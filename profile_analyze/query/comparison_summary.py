@@ -1,4 +1,4 @@
-"""What changed as a whole between a baseline and a profile, and what explains it."""
+"""The summary of a comparison: how the whole changed, and which groups account for it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ if TYPE_CHECKING:
     from profile_analyze.model.iterations import Unit
     from profile_analyze.query.table import Table
 
-_CONTRIBUTIONS: Final = 3
-_WORDS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
+_MOST_CONTRIBUTIONS: Final = 3
+_VERDICTS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
+"""In the order of the summary."""
 
 
 class Contribution(NamedTuple):
     """The part of a difference that one group or operator accounts for."""
 
     label: str
-    """The keys of a group, or the operator's name."""
+    """The values of the group's keys, or the operator's name."""
     difference_s: float
     share: float
-    """The share of the whole difference; NaN if that is 0."""
+    """The share of the whole difference; NaN if the whole difference is 0."""
     ratio: float
     verdict: str | None
 
@@ -52,7 +53,7 @@ class Change(NamedTuple):
     base_processes: int
     base_time_s: float
     base_spread: float
-    """Half the interquartile range of the baseline's runs over their median."""
+    """Half the interquartile range of the baseline's runs, divided by their median."""
     difference_s: float
     change: float
     """The difference as a fraction of the baseline's time."""
@@ -67,9 +68,9 @@ class Change(NamedTuple):
     contributions: tuple[Contribution, ...]
     """The groups with the largest differences, grouped by the keys of the question or by type."""
     called: tuple[Contribution, ...]
-    """The rows of the question that are called slower or faster, the largest differences first."""
+    """The rows of the question with the verdict slower or faster, the largest differences first."""
     verdicts: tuple[tuple[str, int], ...]
-    """How many rows of the question (operators, or its groups) have each verdict; N/A too."""
+    """How many rows of the question (operators or groups) have each verdict, including N/A."""
     of_groups: bool
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
@@ -77,15 +78,15 @@ class Change(NamedTuple):
     drift_corrected: bool
     """Whether drift is corrected, so that there is no verdict on the whole."""
     unit: str
-    """What statistics count: see `iterations.unit_noun`."""
+    """The noun for what statistics count: see `iterations.unit_noun`."""
     notes: tuple[str, ...]
 
 
 def change_of(query: Query, comparison: Comparison) -> Change:
-    """What changed as a whole. Groups are formed by the keys of `query`, or by type."""
-    whole = run(_like(query, aggregates="sum"), comparison)
-    rows = run(_like(query, by=query.by), comparison)
-    groups = rows if query.by else run(_like(query, by="type"), comparison)
+    """Return how the whole changed, with contributions by the keys of `query`, or by type."""
+    whole = run(_query_for_all(query, aggregates="sum"), comparison)
+    rows = run(_query_for_all(query, by=query.by), comparison)
+    groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
     difference_s = _number(whole, "difference")
     return Change(
         base_file=comparison.base.file,
@@ -99,20 +100,21 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        verdict=None if comparison.drift_corrected else _only(whole, "verdict"),
+        # Drift correction removes a change of all operators at once: there is nothing to judge.
+        verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
-        verdicts=tuple(_counts(rows)),
+        verdicts=tuple(_verdict_counts(rows)),
         of_groups=rows.query.grouped,
         by=groups.query.by,
         drift_corrected=comparison.drift_corrected,
-        unit=_noun(comparison, query.unit),
-        notes=(*_notes(comparison, query.unit), *_on_few_runs(comparison, rows)),
+        unit=_unit_noun(comparison, query.unit),
+        notes=tuple(_few_units_notes(comparison, rows)),
     )
 
 
-def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
-    """A question about all operators on the device that compares as `query` does."""
+def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
+    """Return a question about all operators on the device, with the comparison's settings."""
     return Query(
         by=by,
         aggregates=aggregates or (),
@@ -124,77 +126,69 @@ def _like(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "")
     )
 
 
-def _only(result: Table, name: str) -> Any:
-    """The value in the only row; None without one, where no operator has a device time."""
-    return result[name][0] if len(result) else None
+def _only_value(whole: Table, name: str) -> Any:
+    """Return the value of the only row; None if no operator has a device time."""
+    return whole[name][0] if len(whole) else None
 
 
-def _number(result: Table, name: str) -> float:
-    value = _only(result, name)
+def _number(whole: Table, name: str) -> float:
+    value = _only_value(whole, name)
     return np.nan if value is None else float(value)
 
 
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
-    """The first rows that differ, if `verdicts` are given only those with one of them."""
-    differences, found = rows["difference"], rows["verdict"]
+    """Yield the first rows with a difference, optionally only those with one of `verdicts`."""
+    differences, row_verdicts = rows["difference"], rows["verdict"]
     chosen = [
-        place
-        for place in np.flatnonzero(np.nan_to_num(differences) != 0).tolist()
-        if not verdicts or found[place] in verdicts
+        index
+        for index in np.flatnonzero(np.nan_to_num(differences) != 0).tolist()
+        if not verdicts or row_verdicts[index] in verdicts
     ]
     labels = rows.labels if rows.query.by else rows.texts("name")
-    for place in chosen[:_CONTRIBUTIONS]:
-        difference_s = float(differences[place])
+    for index in chosen[:_MOST_CONTRIBUTIONS]:
+        difference_s = float(differences[index])
         yield Contribution(
-            label=labels[place],
+            label=labels[index],
             difference_s=difference_s,
             share=difference_s / whole_s if whole_s else np.nan,
-            ratio=float(rows["ratio"][place]),
-            verdict=found[place],
+            ratio=float(rows["ratio"][index]),
+            verdict=row_verdicts[index],
         )
 
 
-def _counts(rows: Table) -> Iterator[tuple[str, int]]:
-    found = rows.texts("verdict")
-    for word in (*_WORDS, NOT_AVAILABLE):
-        if word in found:
-            yield word, found.count(word)
+def _verdict_counts(rows: Table) -> Iterator[tuple[str, int]]:
+    row_verdicts = rows.texts("verdict")
+    for verdict in (*_VERDICTS, NOT_AVAILABLE):
+        if verdict in row_verdicts:
+            yield verdict, row_verdicts.count(verdict)
 
 
-def _notes(comparison: Comparison, unit: Unit) -> Iterator[str]:
-    counts = _units(comparison, unit)
-    if min(counts) < LEAST_RUNS:
-        what = _noun(comparison, unit)
-        yield (
-            f"verdicts are N/A: they need {LEAST_RUNS} {what} or more on each side, and here are "
-            f"{counts[0]} and {counts[1]} of the base; with so few, large differences often occur "
-            "by chance"
-        )
-
-
-def _on_few_runs(comparison: Comparison, rows: Table) -> Iterator[str]:
-    """A note if the correction for the number of rows rules out a verdict on any single row."""
+def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
+    """Yield a note if there are too few units for verdicts, or for a verdict on a single row."""
     unit = rows.query.unit
-    counts = _units(comparison, unit)
-    asked = int((~np.isnan(rows["p_value"])).sum())
-    if min(counts) < LEAST_RUNS or least_p(*counts) * asked <= SIGNIFICANT:
+    noun = _unit_noun(comparison, unit)
+    ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
+    if min(ours, theirs) < LEAST_RUNS:
+        yield (
+            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side, and here are "
+            f"{ours} and {theirs} of the base; with so few, large differences often occur by chance"
+        )
+        return
+    # The correction for many rows multiplies the p of a single changed row by their number.
+    tested = int((~np.isnan(rows["p_value"])).sum())
+    if least_p(ours, theirs) * tested <= SIGNIFICANT:
         return
     enough = LEAST_RUNS
-    while least_p(enough, enough) * asked > SIGNIFICANT:
+    while least_p(enough, enough) * tested > SIGNIFICANT:
         enough += 1
-    what = "groups" if rows.query.grouped else "operators"
+    row_noun = "groups" if rows.query.grouped else "operators"
     yield (
-        f"so few {_noun(comparison, unit)}, {counts[0]} and {counts[1]} of the base, cannot "
-        f"show a change of just one of {asked} {what}, however large; {enough} on each side can"
+        f"so few {noun}, {ours} and {theirs} of the base, cannot show a change of just one of "
+        f"{tested} {row_noun}, however large; {enough} on each side can"
     )
 
 
-def _units(comparison: Comparison, unit: Unit) -> tuple[int, int]:
-    """How many units statistics count on each side."""
-    return units_in(comparison.profile.runs, unit), units_in(comparison.base.runs, unit)
-
-
-def _noun(comparison: Comparison, unit: Unit) -> str:
+def _unit_noun(comparison: Comparison, unit: Unit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)

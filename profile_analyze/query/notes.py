@@ -1,0 +1,212 @@
+"""The notes on an answer: what a person should know to read its numbers correctly."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.errors import PatternError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
+from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
+from profile_analyze.query.catalog import PARAMETER
+from profile_analyze.query.patterns import matches
+from profile_analyze.suggestions import similar_names
+from profile_analyze.units import counted, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
+    from profile_analyze.query.conditions import Condition
+    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import GroupRows, OperatorRows
+
+_OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
+"""Measures whose shares need no explanation."""
+
+_SUGGESTION_LIMIT_S: Final = 1.0
+"""The time limit of a pattern that is tried only to write a note."""
+
+_MOST_SUGGESTIONS: Final = 8
+
+
+def notes_on(
+    query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
+) -> tuple[str, ...]:
+    """Return the notes on the answer to `query`, one sentence each."""
+    profile = operators.profile
+    return (
+        *_run_notes(query, profile),
+        *_type_notes(query, profile),
+        *_dtype_notes(query, profile, selection),
+        *unjudged_notes(selection.unjudged, "operator"),
+        *_unmatched_value_notes(query, operators),
+        *_parameter_notes(query, profile),
+        *_empty_answer_notes(query, profile, selection),
+        *_measure_notes(query, operators, selection),
+        *_roofline_notes(query, operators),
+        *_order_notes(query, rows, selection),
+    )
+
+
+def _run_notes(query: Query, profile: Profile) -> Iterator[str]:
+    keys = [key for key in query.split_by if key in RUN_KEYS]
+    if not keys:
+        return
+    runs = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
+    if runs > 1:
+        yield f"runs are kept apart: shares are of the time of all {runs} together"
+
+
+def _type_notes(query: Query, profile: Profile) -> Iterator[str]:
+    for name in query.types:
+        if name not in profile.operators.type.categories:
+            suggestion = _type_suggestion(name, profile)
+            yield f"type {name}: the profile has no such operator; {suggestion}"
+
+
+def _type_suggestion(name: str, profile: Profile) -> str:
+    types = profile.operators.type
+    near = _similar_texts(name, types.categories)
+    if near:
+        return f"near: {', '.join(near)}"
+    counts = np.bincount(types.codes[types.codes >= 0])
+    most_frequent = np.argsort(-counts, kind="stable")[:_MOST_SUGGESTIONS]
+    common = [types.categories[code] for code in most_frequent]
+    return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
+
+
+def _similar_texts(text: str, known: Sequence[str]) -> list[str]:
+    """Return the texts that contain `text` in any case, or else those spelt like it."""
+    containing = [one for one in known if text.lower() in one.lower()] if text else []
+    return containing[:_MOST_SUGGESTIONS] or similar_names(text, known)
+
+
+def _dtype_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+    if not query.input_dtype:
+        return
+    dtypes = profile.operators.categorical("input_dtypes")
+    known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
+    if known and query.input_dtype not in known:
+        has = ", ".join(known)
+        yield f"input dtype {query.input_dtype}: no input is known to have it; there are {has}"
+    if selection.unknown_dtype:
+        yield (
+            f"input dtype {query.input_dtype}: left out "
+            f"{counted(selection.unknown_dtype, 'operator')} with inputs whose dtype the profile "
+            "does not say"
+        )
+
+
+def unjudged_notes(unjudged: Iterable[tuple[Condition, int]], row_noun: str) -> Iterator[str]:
+    """Yield a note on each condition whose column is N/A in some rows."""
+    for condition, count in unjudged:
+        if count:
+            yield (
+                f"{condition.text}: left out {counted(count, row_noun)} where that is "
+                f"{condition.not_comparable}"
+            )
+
+
+def no_group_notes(groups: int, matching: int) -> Iterator[str]:
+    """Yield a note if there are groups, but none matches the conditions."""
+    if groups and not matching:
+        yield f"no group matches, of {groups}"
+
+
+def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
+    """Yield a note on each value after `==` that no operator has, with similar values."""
+    for condition in query.conditions:
+        column = condition.column
+        if condition.operator != "==" or column.kind == "number":
+            continue
+        values = operators[column.name]
+        distinct = values.categories if isinstance(values, Categorical) else set(values.tolist())
+        if distinct and not any(condition.holds_for(distinct)):
+            texts = list(map(column.as_text, distinct))
+            near = ", ".join(_similar_texts(condition.value, texts)) or "nothing is near"
+            yield f"{condition.text}: no operator has that; near: {near}"
+
+
+def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
+    """Yield a note on each parameter in the question that no operator has."""
+    names = (column.name for column in query.used)
+    asked = dict.fromkeys(name for name in names if name.startswith(PARAMETER))
+    if not asked:
+        return
+    parameters = profile.operators.categorical("parameters")
+    known = {name for of_operator in parameters.categories for name, _ in of_operator}
+    for name in asked:
+        if name.removeprefix(PARAMETER) not in known:
+            yield f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}"
+
+
+def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+    side = MEASURES[query.measure].side
+    if not selection.looked_at:
+        other: Side = HOST if side == DEVICE else DEVICE
+        others = int(profile.recorded(other).sum())
+        have = "has" if others == 1 else "have"
+        but = f"; {others} {have} one on the {other}" if others else ""
+        yield f"no operator has a {side} time{but}"
+    elif not len(selection.operators):
+        without = selection.not_recorded
+        but = f"; {counted(without, 'operator')} without one would" if without else ""
+        timed = "" if profile.origin.times == ABSENT else f" that have a {side} time"
+        yield f"no operator matches, of {selection.looked_at}{timed}{but}"
+        if query.name:
+            yield from _pattern_notes(query.name, profile)
+
+
+def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
+    """Yield a note if a wider pattern would match: anywhere in a name, or in any case."""
+    anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
+    rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
+    names = profile.operators.name.categories
+    # A wider pattern may be slow, or invalid after the prefix: then there is no suggestion.
+    with suppress(PatternError):
+        if any(matches(pattern, names, limit_s=_SUGGESTION_LIMIT_S)):
+            return
+        for wider in (anywhere, f"(?i){anywhere}"):
+            count = sum(matches(wider, names, limit_s=_SUGGESTION_LIMIT_S))
+            if count:
+                yield f"{rule}; {wider} matches {counted(count, 'name')}"
+                return
+        yield f"{rule}; nor does {anywhere} match a name"
+
+
+def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[str]:
+    if (
+        query.measure not in _OBVIOUS_MEASURES
+        and len(selection.operators)
+        and not isnan(operators.total_s)
+    ):
+        total = seconds(operators.total_s)
+        yield f"shares are of the total {MEASURES[query.measure].title}, {total} s"
+
+
+def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
+    if query.peaks:
+        # Imported here because few questions have peak rates.
+        from profile_analyze.query.roofline_notes import roofline_notes
+
+        yield from roofline_notes(operators)
+
+
+def _order_notes(
+    query: Query, rows: OperatorRows | GroupRows, selection: Selection
+) -> Iterator[str]:
+    is_static = rows.profile.origin.times == ABSENT
+    if len(selection.operators) < 2 or (query.has_default_order and is_static):
+        return
+    for order in query.parsed_order:
+        values = rows[order.column.name]
+        unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
+        if unknown.all():
+            yield f"{order.column.name} is N/A everywhere, and so orders nothing"

@@ -1,0 +1,170 @@
+"""The fields of a question: bringing arguments into one form, and checking their values."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import inf, isinf, isnan
+from numbers import Real
+from operator import index
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.terms import LEVELS, SPLIT_KEYS, UNITS
+from profile_analyze.query.aggregates import (
+    AGGREGATES,
+    DEFAULT_AGGREGATE,
+    canonical_name,
+    find_aggregate,
+)
+from profile_analyze.query.catalog import check_needs, find_column, group_keys, split_names
+from profile_analyze.query.conditions import TIME_TOLERANCE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from profile_analyze.model.columns import Column
+    from profile_analyze.query.question import Query
+
+_COMPARISON_ORDER: Final = "absolute_difference"
+
+
+def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) -> dict[str, Any]:
+    """Return the fields of a question: several values as tuples, defaults filled in.
+
+    `arguments` are those of `Query`, and `keys` the columns that `by` names.
+    """
+    order = arguments["order"]
+    if order is None:
+        order = _COMPARISON_ORDER if arguments["compared"] else DEFAULT_ORDER
+    aggregates = _aggregates(arguments["aggregates"])
+    return {
+        **arguments,
+        "types": _texts("types", arguments["types"]),
+        "where": _distinct(_texts("where", arguments["where"])),
+        "by": tuple(keys),
+        "aggregates": aggregates or ((DEFAULT_AGGREGATE,) if keys else ()),
+        "having": _distinct(_texts("having", arguments["having"])),
+        "order": _names("order", order),
+        "top": _row_count(arguments["top"]),
+        "split_by": _distinct(_names("split_by", arguments["split_by"] or ())),
+    }
+
+
+def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:
+    """Return the columns that `by` names, by name. Raises `QueryError` if one is no group key."""
+    columns = (_group_key_column(text, kind) for text in _names("by", by))
+    return {column.name: column for column in columns}
+
+
+def _group_key_column(text: str, kind: RowKind) -> Column:
+    with suppress(UnknownColumnError):
+        column = find_column(text)
+        if column.is_key:
+            check_needs(column, kind)
+            return column
+    keys = ", ".join(group_keys())
+    raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
+
+
+def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
+    names = _names("aggregates", value)
+    for name in names:
+        if find_aggregate(name) is None:
+            raise QueryError(f"aggregates: {name!r} is not one of {', '.join(AGGREGATES)}, pN")
+    return _distinct(map(canonical_name, names))
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _names(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    """Return several names; a single text has them between commas."""
+    return split_names(value) if isinstance(value, str) else _texts(field, value)
+
+
+def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    texts: tuple[str, ...] | None = None
+    with suppress(TypeError):  # not iterable
+        texts = tuple(value)
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise QueryError(f"{field}: {value!r} is not a text or several texts")
+    return texts
+
+
+def _row_count(value: int) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise QueryError(f"top: {value!r} is not a number of rows") from None
+
+
+def check_values(query: Query) -> None:
+    """Raise `QueryError` if a field has a value of the wrong type, or one that makes no sense."""
+    _check_types(query)
+    _check_threshold(query.threshold)
+    _check_choices(query)
+    if query.top < 0:
+        raise QueryError(f"top: {query.top} rows cannot be shown; 0 shows all")
+    _check_time_range(query)
+
+
+def _check_types(query: Query) -> None:
+    # The fields are annotated, but a library user may pass values of any type.
+    for field in ("name", "input_dtype"):
+        value = getattr(query, field)
+        if not isinstance(value, str | None):
+            raise QueryError(f"{field}: {value!r} is not a text")
+    if query.peaks is not None:
+        # Imported here because few questions have peak rates.
+        from profile_analyze.analysis.peaks import Peaks
+
+        if not isinstance(query.peaks, Peaks):
+            raise QueryError(f"peaks: {query.peaks!r} is not of type Peaks; parse_peaks makes one")
+    for field in ("min_time_s", "max_time_s"):
+        value = getattr(query, field)
+        if isinstance(value, str):
+            raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
+        if not isinstance(value, Real | None):
+            raise QueryError(f"{field}: {value!r} is not a number of seconds")
+
+
+def _check_threshold(threshold: Any) -> None:
+    if not (isinstance(threshold, Real) and 0 <= float(threshold) < inf):
+        raise QueryError(f"threshold: {threshold!r} is not a fraction such as 0.03")
+
+
+def _check_choices(query: Query) -> None:
+    choices = [
+        ("measure", query.measure, tuple(MEASURES)),
+        ("level", query.level, (None, *LEVELS)),
+        ("run_statistic", query.run_statistic, RUN_STATISTICS),
+        ("unit", query.unit, UNITS),
+        *(("split_by", key, SPLIT_KEYS) for key in query.split_by),
+    ]
+    for field, value, allowed in choices:
+        if value not in allowed:
+            choice = ", ".join(filter(None, allowed))
+            raise QueryError(f"{field}: {value!r} is not one of {choice}")
+    if query.having and not query.grouped:
+        raise QueryError("having: there are no groups; group by something, or use where")
+
+
+def _check_time_range(query: Query) -> None:
+    """Raise `QueryError` if no time can be within `min_time_s` and `max_time_s`."""
+    low = query.min_time_s or 0.0
+    high = inf if query.max_time_s is None else query.max_time_s
+    if isnan(low) or isnan(high):
+        raise QueryError("a time to compare with cannot be NaN")
+    if isinf(low) and low > 0:
+        raise QueryError("min_time_s: nothing takes infinitely long")
+    if high < -TIME_TOLERANCE_S:
+        raise QueryError(f"max_time_s: {high:g} s: no time is negative")
+    if low - TIME_TOLERANCE_S > high + TIME_TOLERANCE_S:
+        raise QueryError(
+            f"min_time_s: {low:g} s is more than the maximum, {high:g} s; nothing is between them"
+        )
