@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")),
+    *sorted(ROOT.glob("*.md")),
+    *(ROOT / folder / "README.md" for folder in ("benchmarks", "tests/fixtures")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -145,13 +146,26 @@ def test_the_time_limit_of_patterns_is_what_the_documents_say() -> None:
     assert f"took more than {TIME_LIMIT_S:g} s;" in (ROOT / "docs" / "errors.md").read_text()
 
 
-def test_the_files_that_architecture_names_exist() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
-    files = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
-    assert names
-    for name in names:
-        assert any(file.endswith(f"/{name}") or file == name for file in files), name
+SOURCES = [
+    f"/{path.relative_to(ROOT).as_posix()}"
+    for folder in ("profile_analyze", "tests", "benchmarks", "fuzz")
+    for path in (ROOT / folder).rglob("*.py")
+]
+NAMED_SOURCES = [
+    (path.name, name)
+    for path in DOCUMENTS
+    for name in sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", path.read_text(encoding="utf-8"))))
+]
+
+
+@pytest.mark.parametrize(("document", "name"), NAMED_SOURCES)
+def test_the_files_that_documents_name_exist(document: str, name: str) -> None:
+    assert document
+    assert any(source.endswith(f"/{name}") for source in SOURCES)
+
+
+def test_documents_name_files() -> None:
+    assert {document for document, _ in NAMED_SOURCES} >= {"architecture.md", "CONTRIBUTING.md"}
 
 
 def test_the_reader_that_architecture_shows_works(
