@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
 import shlex
+from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +21,7 @@ from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, ROOT, run_command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DOCUMENTS = [
@@ -166,6 +170,86 @@ def test_the_files_that_documents_name_exist(document: str, name: str) -> None:
 
 def test_documents_name_files() -> None:
     assert {document for document, _ in NAMED_SOURCES} >= {"architecture.md", "CONTRIBUTING.md"}
+
+
+WORD = re.compile(r"[A-Za-z][A-Za-z-]*|\0")
+VARIABLE = re.compile(
+    r"""
+    \.\.\.                        # left out
+    | '[^']*'                     # a quoted value
+    | [\w./@*-]*[\d@$]\S*         # a number, an address in the file, a list of files
+    | \S+\.(?:json|csv|toml|gif)  # a file
+    | \b[A-Z]+\b                  # a placeholder
+    | --\S+                       # an option
+    | [:;,]                       # what joins two messages
+    """,
+    re.VERBOSE,
+)
+# The words of these messages are those of Python, msgspec or the system, or come from several strings.
+NOT_IN_ONE_STRING = {
+    "argument ...: invalid choice: ...",
+    "FILE: permission denied",
+    "FILE: damaged gzip: ...",
+    "FILE: at PATH: expected `object`, got `array`",
+    "FILE: at PATH: object missing required field `operator`",
+    "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
+    "compared: this question needs a comparison, from compare(); got ...",
+    "left out 3 kernels (0.002 s) that no operator launched; --level kernel has them",
+    "left out 2 operators (0.001 s) that ran outside of all modules; --level operator has them",
+    "no operator matches, of 91 that have a device time; 1 operator without one would",
+    "no operator has a device time; 91 have one on the host",
+}
+
+
+def pairs(text: str) -> set[tuple[str, str]]:
+    """Neighbouring words of a text in which NUL stands for a value."""
+    return {pair for pair in pairwise(WORD.findall(text)) if "\0" not in pair}
+
+
+def strings_in(tree: ast.AST) -> Iterator[str]:
+    """The strings of a module except docstrings, with NUL for each value in an f-string."""
+    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    left_out |= {id(value) for node in formatted for value in node.values}
+    for one in formatted:
+        parts = [part.value if isinstance(part, ast.Constant) else "\0" for part in one.values]
+        yield "".join(map(str, parts))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from () if id(node) in left_out else (node.value,)
+
+
+@cache
+def pairs_by_string() -> tuple[set[tuple[str, str]], ...]:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "profile_analyze").rglob("*.py")]
+    return tuple(pairs(string) for text in texts for string in strings_in(ast.parse(text)))
+
+
+def share_in_the_source(message: str) -> float:
+    """The largest share of the word pairs of a message that a single string of the package has."""
+    found = pairs(VARIABLE.sub("\0", message))
+    return max(len(found & one) for one in pairs_by_string()) / len(found) if found else 1.0
+
+
+MESSAGES = [
+    (in_two or in_one).strip()
+    for line in (ROOT / "docs" / "errors.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ")
+    for in_two, in_one in re.findall(r"``(.+?)``|`([^`]+)`", re.split(r"(?<!\\)\|", line)[1])
+]
+
+
+@pytest.mark.parametrize("message", [one for one in MESSAGES if one not in NOT_IN_ONE_STRING])
+def test_documented_messages_are_in_the_source(message: str) -> None:
+    # half, because an example has words where the source has values
+    assert share_in_the_source(message) >= 0.5
+
+
+def test_messages_that_the_source_lacks_are_found() -> None:
+    assert len(MESSAGES) > 200
+    assert set(MESSAGES) >= NOT_IN_ONE_STRING
+    assert share_in_the_source("FILE: is a folder, but a file is needed") < 0.5
+    assert share_in_the_source("FILE: the JSON breaks off before its end, at byte N; ...") < 0.5
 
 
 def test_the_reader_that_architecture_shows_works(
