@@ -151,10 +151,11 @@ def test_the_time_limit_of_patterns_is_what_the_documents_say() -> None:
 
 
 SOURCES = [
-    f"/{path.relative_to(ROOT).as_posix()}"
+    path
     for folder in ("profile_analyze", "tests", "benchmarks", "fuzz")
     for path in (ROOT / folder).rglob("*.py")
 ]
+WORD_OF_CODE = re.compile(r"[A-Za-z_]+")
 NAMED_SOURCES = [
     (path.name, name)
     for path in DOCUMENTS
@@ -165,7 +166,17 @@ NAMED_SOURCES = [
 @pytest.mark.parametrize(("document", "name"), NAMED_SOURCES)
 def test_the_files_that_documents_name_exist(document: str, name: str) -> None:
     assert document
-    assert any(source.endswith(f"/{name}") for source in SOURCES)
+    assert any(source.as_posix().endswith(f"/{name}") for source in SOURCES)
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_names_that_developers_are_told_exist(name: str) -> None:
+    names = re.findall(
+        r"`([A-Za-z_]+(?:\.[A-Za-z_]+)*)`", (ROOT / name).read_text(encoding="utf-8")
+    )
+    known = {word for source in SOURCES for word in WORD_OF_CODE.findall(source.read_text("utf-8"))}
+    assert set(names)
+    assert {part for one in names for part in one.split(".")} <= known | {"md", "json"}
 
 
 def test_documents_name_files() -> None:
