@@ -1,9 +1,9 @@
-# The two that do everything on a fresh machine are `make run` and `make test`.
+# On a fresh machine, start with `make run` or `make test`: they set up everything they need.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 PYTHON310 ?= python3.10
-# One of each supported version, from the path and from pyenv.
+# One Python of each supported version, from PATH and from pyenv.
 PYTHONS ?= $(shell for p in python3.10 python3.11 python3.12 python3.13 python3.14 \
 	$(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
 	$$p -c 'import sys; v = sys.version_info; v < (3, 10) or print("%d.%d" % v[:2], sys.executable)' \
@@ -19,10 +19,10 @@ PROFILE ?= tests/fixtures/profiles/resnet18.json
 
 .PHONY: help run install test check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
-help: ## list the targets
+help: ## list all targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(VENV)/run ## set up and analyse a shipped real profile (PROFILE=FILE for another)
+run: $(VENV)/run ## set up and analyse a shipped profile, or PROFILE=FILE
 	$(BIN)/python -m profile_analyze $(PROFILE) -t 5 --aggregate-by type
 
 test: $(VENV)/dev ## set up and run the tests
@@ -30,29 +30,29 @@ test: $(VENV)/dev ## set up and run the tests
 
 install: $(VENV)/dev ## set up for development
 
-check: lint types test ## lint, types, tests: what CI runs
+check: lint types test ## lint, types and tests: run this before every commit
 
-lint: $(VENV)/dev ## ruff: mistakes and format
+lint: $(VENV)/dev ## find mistakes and wrong formatting with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: $(VENV)/dev ## ruff: mend what it can
+format: $(VENV)/dev ## fix formatting and simple mistakes with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(VENV)/dev ## mypy, strict
+types: $(VENV)/dev ## check types with mypy
 	$(BIN)/mypy
 
-cover: $(VENV)/dev ## branch coverage; fails under 95 %
+cover: $(VENV)/dev ## run the tests and measure branch coverage; fails under 95 %
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term
 
-mutants: $(VENV)/mutants ## see that the tests fail when the code is wrong; SAMPLE=1000 for so many
+mutants: $(VENV)/mutants ## run the tests against mutants of the code; SAMPLE=1000 draws about 1000
 	PATH=$(abspath $(BIN)):$$PATH TESTS_FOR=mutants $(abspath $(BIN))/python -m tests.mutants --sample $(SAMPLE)
 
-bench: $(VENV)/bench ## time and memory beside the peers; BENCH=--write puts them into benchmarks/README.md
+bench: $(VENV)/bench ## run the benchmarks; BENCH=--write updates benchmarks/README.md
 	$(BIN)/python -m benchmarks $(BENCH)
 
-fuzz: $(VENV)/dev $(VENV)-fuzz/made ## random inputs for FUZZ_MINUTES=3; FUZZ_SEED, FUZZ_PROCESSES, FUZZ_TRUNCATED=FILE
+fuzz: $(VENV)/dev $(VENV)-fuzz/made ## run with random inputs; FUZZ_MINUTES=3, FUZZ_SEED, FUZZ_PROCESSES, FUZZ_TRUNCATED=FILE
 	status=0; \
 	$(BIN)/python -m fuzz --minutes $(FUZZ_MINUTES) --processes $(FUZZ_PROCESSES) \
 		$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
@@ -60,15 +60,15 @@ fuzz: $(VENV)/dev $(VENV)-fuzz/made ## random inputs for FUZZ_MINUTES=3; FUZZ_SE
 	if test -s $(VENV)-fuzz/made; then for target in reader command; do \
 		$(VENV)-fuzz/bin/python -m fuzz.guided $$target --minutes $(FUZZ_MINUTES) \
 			$(if $(FUZZ_SEED),--seed $(FUZZ_SEED)) || status=1; \
-	done; else echo "not run: inputs led by coverage (no Python here has a wheel of atheris)"; fi; \
+	done; else echo "not run: coverage-guided inputs (atheris has no wheel for the Pythons of this machine)"; fi; \
 	exit $$status
 
-original: ## the original in an environment of its own, for `make bench` (PYTHON310=python3.10)
+original: ## install the original for `make bench`; needs Python 3.10 (PYTHON310=python3.10)
 	$(PYTHON310) -m venv $(VENV)-original
 	$(VENV)-original/bin/pip install --quiet --disable-pip-version-check \
 		'MegEngine==1.13.0' 'numpy==1.23.5' 'opencv-python<4.8' 'tabulate==0.10.0'
 
-test-oldest: ## the tests with the lowest dependencies that pyproject.toml allows
+test-oldest: ## run the tests with the lowest dependencies that pyproject.toml allows
 	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
 	rm -rf $(VENV)-oldest
 	$(PYTHON) -m venv $(VENV)-oldest
@@ -76,7 +76,7 @@ test-oldest: ## the tests with the lowest dependencies that pyproject.toml allow
 		$$($(PYTHON) tests/lower_bounds.py)
 	$(VENV)-oldest/bin/python -m pytest -n auto -q
 
-test-all: ## the tests with the lowest and the newest dependencies on each Python at hand (PYTHONS="...")
+test-all: ## run the tests with the lowest and the newest dependencies on every installed Python (PYTHONS="...")
 	@mkdir -p $(VENV)-all; failed=0; \
 	for python in $(PYTHONS); do for set in oldest newest; do \
 		name=$$($$python -c 'import platform; print(platform.python_version())')-$$set; \
@@ -87,7 +87,7 @@ test-all: ## the tests with the lowest and the newest dependencies on each Pytho
 		echo "$$name: $$state: $$(tail -n 200 $$log | grep -E '(passed|failed|error).* in ' | tail -n 1)"; \
 	done; done; exit $$failed
 
-clean: ## remove what the targets above made
+clean: ## remove everything that the other targets made
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis mutants .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
@@ -103,7 +103,7 @@ $(VENV)/bench: $(VENV)/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-# The newest Python that atheris has a wheel for; the file stays empty if there is none.
+# Uses the newest Python that atheris has a wheel for. The file stays empty if there is none.
 $(VENV)-fuzz/made: pyproject.toml
 	mkdir -p $(VENV)-fuzz && : > $@
 	for python in python3.14 python3.13 python3.12 python3.11 python3.10 "$(PYTHON)"; do \

@@ -1,1 +1,1 @@
-"""What the tool costs, next to its peers and to what the machine allows: `make bench`."""
+"""Benchmarks of time and memory, beside other programs: `make bench`."""

@@ -1,4 +1,4 @@
-"""Runs the benchmarks and prints their table; see `make bench`."""
+"""Runs the benchmarks and prints their tables: `make bench`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ MARKER = "<!-- measured -->"
 
 @dataclass(frozen=True)
 class Measured:
-    """A case and what its commands cost."""
+    """A case with the cost of each of its commands."""
 
     case: Case
     costs: dict[str, Cost]
 
 
 def main() -> None:
-    """Measure, print, and write the report if asked to."""
+    """Run the benchmarks, print the tables, and update the report with `--write`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sizes", nargs="*", choices=SIZES, default=list(SIZES))
@@ -54,13 +54,13 @@ def main() -> None:
         "--original",
         type=Path,
         default=ROOT / ".venv-original" / "bin" / "python",
-        help="the Python that has MegEngine 1.13.0 (`make original` sets one up)",
+        help="a Python with MegEngine 1.13.0 (`make original` installs one)",
     )
-    parser.add_argument("--write", action="store_true", help=f"put the table into {REPORT.name}")
+    parser.add_argument("--write", action="store_true", help=f"update the tables in {REPORT.name}")
     arguments = parser.parse_args()
     original = arguments.original if arguments.original.exists() else None
     if original:
-        check_accepted(original)
+        check_answers_agree(original)
     measured = []
     for case in _cases(arguments.sizes, original):
         print(f"{case.size}, {case.name} ...", file=sys.stderr, flush=True)
@@ -80,8 +80,8 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     yield from many()
 
 
-def check_accepted(original: Path) -> None:
-    """Stop unless the original reads a generated profile and answers it as we do."""
+def check_answers_agree(original: Path) -> None:
+    """Exit if the original and the tool answer a generated profile differently."""
     path = DATA / f"{SIZES['15 MB']}.json"
     write(path, SIZES["15 MB"])
     query = ["-t", "0", "--type", "ConvolutionForward", "--order-by", "+opr_id"]
@@ -92,7 +92,7 @@ def check_accepted(original: Path) -> None:
         for command in ([*module, str(path), *query], our_command(str(path), *query))
     ]
     if answers[0] != answers[1]:
-        raise SystemExit("the original answers a generated profile otherwise")
+        raise SystemExit("the original and the tool answer a generated profile differently")
 
 
 def _report(measured: list[Measured], rounds: int, original: Path | None) -> Iterator[str]:
@@ -101,8 +101,8 @@ def _report(measured: list[Measured], rounds: int, original: Path | None) -> Ite
     machine = f"{platform.machine()}, {os.cpu_count()} cores"
     yield (
         f"Commit {done.stdout.strip()}; Python {platform.python_version()}; {machine}; medians "
-        f"of {rounds} rounds, all commands of a case in turn. "
-        + ("The original is MegEngine 1.13.0's." if original else "The original was not at hand.")
+        f"of {rounds} rounds; the commands of a case run in turn. "
+        + ("The original is of MegEngine 1.13.0." if original else "The original is not installed.")
     )
     yield ""
     yield "| profile | case | command | time (s) | ratio | peak memory (MiB) | ratio |"
@@ -116,12 +116,12 @@ def _report(measured: list[Measured], rounds: int, original: Path | None) -> Ite
                 f"| {cost.peak_mib / base.peak_mib:.2f} |"
             )
     yield ""
-    yield "A ratio is the command's figure over that of profile_analyze in the same case."
-    yield from _bars({(one.case.size, one.case.name): one.costs for one in measured})
+    yield "Ratios are relative to profile_analyze in the same case."
+    yield from _limits({(one.case.size, one.case.name): one.costs for one in measured})
 
 
-# what must hold: the case, the peer, what is compared, and the largest ratio
-_BARS = (
+# Size, case, the command to compare with, the figure to compare, and the largest ratio allowed.
+_LIMITS = (
     ("155 MB", "by type", ORIGINAL, "seconds", 1 / 20),
     ("155 MB", "by type", ORIGINAL, "peak_mib", 1 / 4),
     ("155 MB", "by type", FLOOR, "seconds", 2.2),
@@ -133,37 +133,42 @@ _BARS = (
     ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),
     ("155 MB", "-t 0, full table", ORIGINAL, "peak_mib", 1 / 5),
 )
-_OVER_BY_TYPE = {"--dump-only-opr -t 0": 1.3, "-t 0 --format csv": 1.5, "-t 0 --format json": 1.3}
-_KINDS = {"seconds": "time", "peak_mib": "memory"}
+# The largest time of a case at 155 MB, relative to the case "by type".
+_LIMITS_OVER_BY_TYPE = {
+    "--dump-only-opr -t 0": 1.3,
+    "-t 0 --format csv": 1.5,
+    "-t 0 --format json": 1.3,
+}
+_NAMES = {"seconds": "time", "peak_mib": "memory"}
 
 
-def _bars(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
-    """How far the figures are from what they must not exceed."""
+def _limits(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+    """The table of limits and measured ratios."""
     yield ""
-    yield "| what must hold | at most | measured |"
+    yield "| ratio | limit | measured |"
     yield "|---|--:|--:|"
-    for size, case, peer, kind, limit in _BARS:
+    for size, case, peer, figure, limit in _LIMITS:
         found = costs.get((size, case), {})
         if peer in found:
-            ratio = getattr(found[OURS], kind) / getattr(found[peer], kind)
-            what = f"{size}, {case}: {_KINDS[kind]} over that of {peer}"
-            yield f"| {what} | {limit:.3g} | {ratio:.3g} |"
-    yield from _bars_between_cases(costs)
+            ratio = getattr(found[OURS], figure) / getattr(found[peer], figure)
+            name = f"{size}, {case}: {_NAMES[figure]} relative to {peer}"
+            yield f"| {name} | {limit:.3g} | {ratio:.3g} |"
+    yield from _limits_between_cases(costs)
 
 
-def _bars_between_cases(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+def _limits_between_cases(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
     by_type = costs.get(("155 MB", "by type"))
-    for case, limit in _OVER_BY_TYPE.items():
+    for case, limit in _LIMITS_OVER_BY_TYPE.items():
         other = costs.get(("155 MB", case))
         if by_type and other:
             ratio = other[OURS].seconds / by_type[OURS].seconds
-            yield f"| 155 MB, {case}: time over by type | {limit} | {ratio:.3g} |"
+            yield f"| 155 MB, {case}: time relative to by type | {limit} | {ratio:.3g} |"
     huge = costs.get(("1.5 GB", "by type"))
     if huge:
         ratio = huge[OURS].seconds / huge[AT_155_MB].seconds / 10
-        yield f"| 1.5 GB, by type: time per operator over that at 155 MB | 1.2 | {ratio:.3g} |"
+        yield f"| 1.5 GB, by type: time per operator relative to 155 MB | 1.2 | {ratio:.3g} |"
         ratio = huge[OURS].peak_mib * 2**20 / (DATA / f"{SIZES['1.5 GB']}.json").stat().st_size
-        yield f"| 1.5 GB, by type: memory over the size of the file | 2.3 | {ratio:.3g} |"
+        yield f"| 1.5 GB, by type: memory relative to the size of the file | 2.3 | {ratio:.3g} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is measured: each case is a few commands that run side by side."""
+"""The cases of the benchmarks: a case is a few commands that run side by side."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ _READ = "import sys; data = open(sys.argv[1], 'rb').read(); "
 LIBRARIES = {
     JSON_LOAD: "import json, sys; json.load(open(sys.argv[1]))",
     "orjson.loads": _READ + "import orjson; orjson.loads(data)",
-    "orjson.loads, collector off": _READ + "import gc, orjson; gc.disable(); orjson.loads(data)",
+    "orjson.loads, garbage collection paused": _READ
+    + "import gc, orjson; gc.disable(); orjson.loads(data)",
     "load()": "import sys; from profile_analyze import load; load(sys.argv[1], wanted=())",
     "load() and run()": "import sys; from profile_analyze import Query, load, run; "
     "run(Query(by='type'), load(sys.argv[1], wanted=())).rows",
@@ -68,7 +69,7 @@ _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
 
 @dataclass(frozen=True)
 class Case:
-    """Commands that run side by side; `profile_analyze` is one of them."""
+    """Commands that run side by side. One of them is the command under test."""
 
     size: str
     name: str
@@ -76,17 +77,17 @@ class Case:
 
 
 def ours(*arguments: str) -> list[str]:
-    """The command under test."""
+    """Return a call of the command under test."""
     return [sys.executable, "-m", "profile_analyze", *arguments]
 
 
 def python(code: str, *arguments: str) -> list[str]:
-    """A few lines of Python as a command."""
+    """Return a call of Python with some code."""
     return [sys.executable, "-c", code, *arguments]
 
 
 def starts(original: Path | None) -> Iterator[Case]:
-    """What it costs to say hello, and to analyse a small profile."""
+    """Cases of start-up: without a file, and with a small profile."""
     for option in ("--help", "--version"):
         floor = {"import argparse": python("import argparse")}
         yield Case("no file", option, {OURS: ours(option)} | floor)
@@ -99,7 +100,7 @@ def starts(original: Path | None) -> Iterator[Case]:
 
 
 def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
-    """What larger profiles cost."""
+    """Cases with large profiles, of the `chosen` sizes."""
     for size in chosen:
         path = DATA / f"{SIZES[size]}.json"
         write(path, SIZES[size])
@@ -107,13 +108,13 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
             write(DATA / f"{SIZES['155 MB']}.json", SIZES["155 MB"])
         for name, query in QUERIES.items():
             if size == "1.5 GB" and name == "-t 0, full table":
-                continue  # a text of 2 GB that nobody reads
+                continue  # the table would have 2 GB
             commands = {OURS: ours(str(path), *query)}
             if name == "by type":
                 commands[FLOOR] = python(_FLOOR, str(path))
-                if size == "1.5 GB":  # side by side, for the time per operator
+                if size == "1.5 GB":  # to compare the time per operator
                     commands[AT_155_MB] = ours(str(DATA / f"{SIZES['155 MB']}.json"), *query)
-                else:  # the peers would need more memory than there is
+                else:  # at 1.5 GB, these would need more memory than the machine has
                     commands |= {key: python(code, str(path)) for key, code in LIBRARIES.items()}
             if original and size != "1.5 GB" and name in ORIGINAL_QUERIES:
                 commands[ORIGINAL] = _original(original, str(path), ORIGINAL_QUERIES[name])
@@ -121,11 +122,11 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
 
 
 def compressed() -> Iterator[Case]:
-    """The 155 MB profile compressed, beside it as it is."""
+    """Cases with the 155 MB profile, compressed and not."""
     path = DATA / f"{SIZES['155 MB']}.json"
     write(path, SIZES["155 MB"])
     packed = {"gzip": path.with_suffix(".json.gz"), "zstd": path.with_suffix(".json.zst")}
-    # in steps: what this process has in memory would count as the peak of those that it starts
+    # In steps, because the peak memory of a child process includes what this process has.
     if not packed["gzip"].exists():
         with path.open("rb") as plain, gzip.open(packed["gzip"], "wb", 6) as file:
             copyfileobj(plain, file)
@@ -142,7 +143,7 @@ def compressed() -> Iterator[Case]:
 
 
 def many() -> Iterator[Case]:
-    """A thousand runs of one model, and a hundred, for what memory grows by."""
+    """Cases with a hundred and a thousand files, which show how memory grows."""
     for count in (100, 1000):
         folder = DATA / f"{count}-files"
         _write_runs(folder, count)
@@ -154,13 +155,13 @@ def many() -> Iterator[Case]:
 
 
 def _write_runs(folder: Path, count: int) -> None:
-    """Real runs of one model, over and over."""
+    """Write `count` files to a folder: the real runs of one model, repeated."""
     folder.mkdir(parents=True, exist_ok=True)
     runs = [gzip.decompress(path.read_bytes()) for path in sorted(RUNS.glob("*.json.gz"))]
-    for place in range(count):
-        path = folder / f"{place:04}.json"
+    for number in range(count):
+        path = folder / f"{number:04}.json"
         if not path.exists():
-            path.write_bytes(runs[place % len(runs)])
+            path.write_bytes(runs[number % len(runs)])
 
 
 def _original(interpreter: Path, file: str, arguments: list[str]) -> list[str]:

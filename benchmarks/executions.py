@@ -1,9 +1,10 @@
-"""A million executions of 500 operators: how long a question takes once they are read.
+"""Times a question about a million executions of 500 operators, without reading a file.
 
     python -m benchmarks.executions
 
-The profile is made in memory: operators nested five deep on a host thread, which launch kernels on
-three streams, in ten runs. Timed are the level, the question by type, the totals and the text.
+The profile is made in memory. Operators are nested five deep on a host thread and launch kernels on
+three streams, in ten runs. The time covers choosing the level, the question by type, the totals and
+the text.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ROUNDS: Final = 5
 
 
 def profile() -> pa.Profile:
-    """The same in each call."""
+    """Return the profile, which is the same in each call."""
     random = np.random.default_rng(20201120)
     rows = np.arange(EXECUTIONS)
     is_host = rows < ON_HOST
@@ -61,15 +62,15 @@ def profile() -> pa.Profile:
     )
 
 
-def bytes_an_execution(executions: pa.Executions) -> float:
-    """Those of the columns that are not the same in all rows."""
+def bytes_per_execution(executions: pa.Executions) -> float:
+    """Return the memory per row. Columns with the same value in all rows take none."""
     columns = [getattr(executions, name) for name in executions.__dataclass_fields__]
     arrays = [one for one in columns if isinstance(one, np.ndarray) and one.strides != (0,)]
     return sum(one.nbytes for one in arrays) / len(executions)
 
 
 def answer(asked: pa.Profile) -> str:
-    """What the command shows of it by type."""
+    """Return what the command prints about a profile, grouped by type."""
     shown = pa.at_level(asked)
     query = pa.Query(by="type")
     table = pa.run(query, shown)
@@ -77,18 +78,18 @@ def answer(asked: pa.Profile) -> str:
 
 
 def main() -> None:
-    """Print the median of some rounds."""
+    """Print the median time of some rounds."""
     asked = profile()
     assert asked.check() == ()
-    answer(asked)  # imports
+    answer(asked)  # imports what later calls need
     seconds = []
     for _ in range(ROUNDS):
-        fresh = asked.changed()  # nothing is worked out yet
+        fresh = asked.changed()  # has no cached results
         started = perf_counter()
         answer(fresh)
         seconds.append(perf_counter() - started)
     print(
-        f"{EXECUTIONS:,} executions, {bytes_an_execution(asked.executions):.0f} bytes each: "
+        f"{EXECUTIONS:,} executions, {bytes_per_execution(asked.executions):.0f} bytes each: "
         f"by type in {median(seconds):.2f} s"
     )
 

@@ -1,9 +1,9 @@
-"""Profiles of any size, made by repeating a real one.
+"""Generates profiles of any size by repeating a real one.
 
     python -m benchmarks.generate --operators 94000 large.json
 
-Each copy has ids, names and times of its own, and durations that differ a little (seeded), so that
-nothing collides and nothing is equal that would not be in a real profile of that size.
+Each copy has its own ids, names and times, and slightly different durations (seeded). So ids do not
+collide, and values are as distinct as in a real profile of that size.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _PLACEHOLDER = re.compile(r'"@(\d+)@"')
 
 @dataclass(frozen=True)
 class Template:
-    """The JSON of one entry, to be written again with other ids and another name."""
+    """The JSON of one entry, with gaps for its ids and its name."""
 
     texts: tuple[str, ...]
-    """What stands between the ids."""
+    """The texts between the ids."""
     ids: tuple[int, ...]
 
     @classmethod
     def of(cls, value: Any, known: set[str]) -> Template:
-        """The template of a decoded `value`, in which the texts among `known` are ids."""
+        """Return the template of a decoded `value`. Texts in `known` are ids."""
         parts = _PLACEHOLDER.split(json.dumps(_marked(value, known), separators=(", ", ": ")))
         return cls(tuple(parts[::2]), tuple(map(int, parts[1::2])))
 
     def written(self, copy: int, step: int) -> str:
-        """The JSON of the entry in the given copy."""
+        """Return the JSON of the entry in a copy, whose ids are `copy * step` larger."""
         parts = [self.texts[0]]
         for id_, text in zip(self.ids, self.texts[1:], strict=True):
             parts += f'"{id_ + copy * step}"', text
@@ -63,34 +63,35 @@ def _marked_field(key: str, value: Any, known: set[str]) -> Any:
 
 @dataclass(frozen=True)
 class Copies:
-    """How often a profile is repeated, and what of the last copy is wanted."""
+    """How often a profile is repeated, and how much of the last copy is used."""
 
     whole: int
+    """The number of whole copies."""
     rest: int
-    """How many operators of the last copy, which is not whole; 0 if there is none."""
-    places: dict[str, int]
-    """The place of each operator among those of its copy."""
+    """The number of operators in a last, partial copy; 0 without such a copy."""
+    index: dict[str, int]
+    """The index of each operator in its copy."""
     step: int
-    """How far apart the ids of two copies are."""
+    """The difference between the ids of two consecutive copies."""
 
     @classmethod
     def of(cls, graph: dict[str, Any], operators: int) -> Copies:
-        """The copies that give so many operators."""
+        """Return the copies that have this number of operators."""
         whole, rest = divmod(operators, len(graph["operator"]))
-        places = {id_: place for place, id_ in enumerate(graph["operator"])}
-        return cls(whole, rest, places, 1 + max(map(int, [*graph["operator"], *graph["var"]])))
+        index = {id_: n for n, id_ in enumerate(graph["operator"])}
+        return cls(whole, rest, index, 1 + max(map(int, [*graph["operator"], *graph["var"]])))
 
     def of_section(self, section: Iterable[str]) -> Iterator[tuple[int, str]]:
-        """The copy and the id in it of every entry; variables belong to every copy."""
+        """Return the copy and the id of each entry. Each copy has all variables."""
         ids = list(section)
         for copy in range(self.whole + (self.rest > 0)):
             for id_ in ids:
-                if copy < self.whole or self.places.get(id_, 0) < self.rest:
+                if copy < self.whole or self.index.get(id_, 0) < self.rest:
                     yield copy, id_
 
 
 def generated(operators: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
-    """The JSON of a profile with so many operators, in pieces."""
+    """Return the JSON of a profile with this number of operators, in pieces."""
     document = json.loads(source.read_text(encoding="utf-8"))
     profiler, graph = document["profiler"], document["graph_exec"]
     copies = Copies.of(graph, operators)
@@ -115,30 +116,30 @@ def _entries(section: dict[str, Any], copies: Copies, known: set[str]) -> Iterat
 
 
 def _times(section: dict[str, Any], copies: Copies, seed: int) -> Iterator[tuple[int, str]]:
-    chance = random.Random(seed)
-    span_s = 1 + max(lane["end"] for lanes in section.values() for lane in lanes.values())
+    generator = random.Random(seed)
+    span_s = 1 + max(event["end"] for events in section.values() for event in events.values())
     for copy, id_ in copies.of_section(section):
-        factor = 1 + chance.uniform(-JITTER, JITTER)
-        lanes = {key: _moved(lane, copy * span_s, factor) for key, lane in section[id_].items()}
-        yield int(id_) + copy * copies.step, json.dumps(lanes)
+        factor = 1 + generator.uniform(-JITTER, JITTER)
+        events = {key: _moved(event, copy * span_s, factor) for key, event in section[id_].items()}
+        yield int(id_) + copy * copies.step, json.dumps(events)
 
 
-def _moved(lane: dict[str, float], shift_s: float, factor: float) -> dict[str, float]:
-    start_s = lane["start"] + shift_s
-    moved = {key: start_s + (lane[key] - lane["start"]) * factor for key in ("kern", "end")}
+def _moved(event: dict[str, float], shift_s: float, factor: float) -> dict[str, float]:
+    start_s = event["start"] + shift_s
+    moved = {key: start_s + (event[key] - event["start"]) * factor for key in ("kern", "end")}
     ticks = {key: round(value / TICK_S) for key, value in {"start": start_s, **moved}.items()}
     return {key: float(f"{count * TICK_S:.15g}") for key, count in ticks.items()}
 
 
 def _section(name: str, entries: Iterable[tuple[int, str]]) -> Iterator[str]:
     yield f'"{name}": {{'
-    for place, (id_, text) in enumerate(entries):
-        yield f'{", " if place else ""}"{id_}": {text}'
+    for number, (id_, text) in enumerate(entries):
+        yield f'{", " if number else ""}"{id_}": {text}'
     yield "}"
 
 
 def write(path: Path, operators: int) -> None:
-    """Write a profile with so many operators to `path`, unless it is there already."""
+    """Write a profile with this number of operators to `path`, unless the file exists."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +151,7 @@ def write(path: Path, operators: int) -> None:
 
 
 def main() -> None:
-    """Write one profile, as the command line says."""
+    """Write one profile of the size that the command line gives."""
     parser = argparse.ArgumentParser(description="Write a profile of any size.")
     parser.add_argument("--operators", type=int, required=True)
     parser.add_argument("path", type=Path)

@@ -1,6 +1,6 @@
-"""How often the verdicts err: real runs drawn anew, with and without a slow-down put in.
+"""Measures how often verdicts are wrong, on resampled real runs with and without a slow-down.
 
-Prints the tables of docs/statistics.md, or puts them there; takes five minutes or so.
+Prints the tables of docs/statistics.md, or updates them with `--write`. Takes about five minutes.
 """
 
 from __future__ import annotations
@@ -58,56 +58,56 @@ GRID: Final = tuple(
 
 @dataclass(frozen=True)
 class Data:
-    """Seconds by operator and run, shape (operators, runs), of the operators that have times."""
+    """Seconds of both sides, shape (operators, runs), for the operators that have times."""
 
     base: Floats
     changed: Floats
     layer: int
-    """The row of the convolution that differs."""
+    """The row of the convolution that was changed."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Comparisons side by side: the runs of both sides, shape (comparisons, rows, runs) each."""
+    """Many comparisons: the times of both sides, each of shape (comparisons, rows, runs)."""
 
     new: Floats
     base: Floats
 
     def slowed(self, by: float, row: int | None = None) -> Drawn:
-        """The same with the times of the new side, or of one row of it, multiplied by 1 + `by`."""
+        """Return the comparisons with the new side, or one row of it, slowed by the share `by`."""
         new = self.new.copy()
         new[:, slice(None) if row is None else row] *= 1 + by
         return Drawn(new, self.base)
 
     def corrected(self) -> Drawn:
-        """The same without drift: of each comparison the runs of both sides together."""
+        """Return the comparisons after drift correction, each over the runs of both sides."""
         both = np.concatenate([self.new, self.base], axis=2)
         factors = np.array([drift_factors(one) for one in both])[:, np.newaxis]
         runs = self.new.shape[2]
         return Drawn(self.new / factors[..., :runs], self.base / factors[..., runs:])
 
     def totals(self) -> Drawn:
-        """The totals over all rows, as tables of one row."""
+        """Return the comparisons of the totals, as tables of one row."""
         return Drawn(self.new.sum(axis=1, keepdims=True), self.base.sum(axis=1, keepdims=True))
 
     def row(self, row: int) -> Drawn:
-        """One row alone."""
+        """Return the comparisons of a single row."""
         return Drawn(self.new[:, row : row + 1], self.base[:, row : row + 1])
 
     def ratios(self) -> Floats:
-        """Shape (comparisons, rows): the ratio of the medians."""
+        """Return the ratios of the medians, shape (comparisons, rows)."""
         medians = [quantile_of_runs(_flat(side), 0.5) for side in (self.new, self.base)]
         return ratio(*medians).reshape(self.new.shape[:2])
 
     def p_values(self) -> Floats:
-        """Shape (comparisons, rows): p before any correction."""
+        """Return p before any correction, shape (comparisons, rows)."""
         found = permutation_test(_flat(self.new), _flat(self.base))
         return found.reshape(self.new.shape[:2])
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of tables without a change, drawn once and used by several of our tables."""
+    """Comparisons without a change and their results, which several tables use."""
 
     tables: Drawn
     p_values: Floats
@@ -115,10 +115,12 @@ class Judged:
 
 
 def main() -> None:
-    """Draw, judge, print, and write the document if asked to."""
+    """Compute and print the tables, and update the document with `--write`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
-    parser.add_argument("--comparisons", type=int, default=2000, help="of each kind")
-    parser.add_argument("--write", action="store_true", help=f"put them into {DOCUMENT.name}")
+    parser.add_argument("--comparisons", type=int, default=2000, help="how many of each kind")
+    parser.add_argument(
+        "--write", action="store_true", help=f"update the tables in {DOCUMENT.name}"
+    )
     arguments = parser.parse_args()
     data = read()
     unchanged = {
@@ -134,7 +136,7 @@ def main() -> None:
 
 
 def read() -> Data:
-    """The runs of both sides, the operators of which are the same ones."""
+    """Return the times of the operators that both sides have."""
     base, changed = (
         pa.load_runs(
             [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
@@ -179,12 +181,12 @@ def _put(name: str, text: str) -> None:
     fresh = f"{_start(name)}\n\n{text}\n\n{_end(name)}"
     document, count = re.subn(pattern, lambda _: fresh, document, flags=re.DOTALL)
     if count != 1:
-        raise SystemExit(f"{DOCUMENT.name} has {count} places for the table {name!r}")
+        raise SystemExit(f"{DOCUMENT.name} has the table {name!r} {count} times, not once")
     DOCUMENT.write_text(document, encoding="utf-8")
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The first column is text, the others are figures."""
+    """Return the lines of a Markdown table whose first column is text."""
     yield f"| {' | '.join(columns)} |"
     yield f"|---|{'--:|' * (len(columns) - 1)}"
     for row in rows:
@@ -199,11 +201,11 @@ def _size(share: float | None) -> str:
     return "not found" if share is None else f"{share:.0%}"
 
 
-def _correction(corrected: bool) -> str:  # noqa: FBT001 - it is what is told
+def _correction(corrected: bool) -> str:  # noqa: FBT001  # a value of a table
     return "with" if corrected else "without"
 
 
-# --- drawing and judging
+# --- resampling and verdicts
 
 
 def _flat(times: Floats) -> Floats:
@@ -215,36 +217,37 @@ def _generator(*what: int) -> np.random.Generator:
 
 
 def _drawn(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Comparisons of `runs` runs a side, drawn with replacement from the runs of `new`, `base`."""
+    """Return comparisons of `runs` runs a side, drawn with replacement from those of each side."""
     generator = _generator(runs)
-    places = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
-    return Drawn(new[:, places[0]].swapaxes(0, 1), base[:, places[1]].swapaxes(0, 1))
+    chosen = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
+    return Drawn(new[:, chosen[0]].swapaxes(0, 1), base[:, chosen[1]].swapaxes(0, 1))
 
 
 def _halves(times: Floats, comparisons: int) -> Drawn:
-    """Comparisons of one half of the runs with the other, dealt out without replacement."""
+    """Return comparisons of a random half of the runs with the other half."""
     half = times.shape[1] // 2
-    dealt = _shuffled(_generator(0), times, comparisons)
-    return Drawn(dealt[..., :half], dealt[..., half : 2 * half])
+    shuffled = _shuffled(_generator(0), times, comparisons)
+    return Drawn(shuffled[..., :half], shuffled[..., half : 2 * half])
 
 
 def _subsets(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Comparisons of `runs` runs a side, drawn without replacement, so that all are real ones."""
+    """Return comparisons of `runs` runs a side, drawn without replacement."""
     generator = _generator(runs, 1)
-    dealt = [_shuffled(generator, side, comparisons)[..., :runs] for side in (new, base)]
-    return Drawn(*dealt)
+    drawn = [_shuffled(generator, side, comparisons)[..., :runs] for side in (new, base)]
+    return Drawn(*drawn)
 
 
 def _shuffled(generator: np.random.Generator, times: Floats, comparisons: int) -> Floats:
-    """Shape (comparisons, operators, runs): the same runs in another order each time."""
-    places = generator.permuted(np.tile(np.arange(times.shape[1]), (comparisons, 1)), axis=1)
-    return times[:, places].swapaxes(0, 1)
+    """Return the runs in random orders, shape (comparisons, operators, runs)."""
+    orders = generator.permuted(np.tile(np.arange(times.shape[1]), (comparisons, 1)), axis=1)
+    return times[:, orders].swapaxes(0, 1)
 
 
 def _codes(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
-    """Shape (comparisons, rows): the verdicts, each table corrected for the number of its rows.
+    """Return the codes of the verdicts, shape (comparisons, rows).
 
-    `same` and `uncertain` are not told apart: both are -1 where p is too large for a change.
+    Each table is corrected for the number of its rows. Where p is too large for a change, the code
+    is -1, which stands for both `same` and `uncertain`.
     """
     q = np.array([adjusted(one) for one in p_values])
     codes = _codes_of(_flat(drawn.new), _flat(drawn.base), q.ravel())
@@ -252,7 +255,7 @@ def _codes(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
 
 
 def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
-    """Shape (rows,): intervals are worked out only where they decide."""
+    """Return the codes, shape (rows,). Intervals are computed only where p allows a change."""
     rows = np.flatnonzero(q <= SIGNIFICANT)
     codes = np.full(len(q), -1)
     ratios = ratio(quantile_of_runs(new[rows], 0.5), quantile_of_runs(base[rows], 0.5))
@@ -270,7 +273,7 @@ def _is_called(drawn: Drawn, p_values: Floats) -> Flags:
 
 
 def _unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> Judged:
-    """Tables of all operators, both sides drawn from the base."""
+    """Return comparisons of all operators, with both sides drawn from the baseline."""
     print(f"{runs} runs a side, {_correction(corrected)} correction ...", file=sys.stderr)
     tables = _drawn(data.base, data.base, runs, comparisons)
     judged = tables.corrected() if corrected else tables
@@ -279,7 +282,7 @@ def _unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> J
 
 
 def _smallest(share_found: Callable[[float], float]) -> float | None:
-    """The smallest slow-down of the grid that is found often enough; more is never found less."""
+    """Return the smallest slow-down of the grid that is found often enough, by bisection."""
     low, high = 0, len(GRID)
     while low < high:
         middle = (low + high) // 2
@@ -290,24 +293,24 @@ def _smallest(share_found: Callable[[float], float]) -> float | None:
     return GRID[low] if low < len(GRID) else None
 
 
-# --- ways to call the total slower or faster: (is slower, is faster) of each comparison
+# --- rules for the total: each returns whether it is slower and whether it is faster
 
 
 def _by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
-    """Ours."""
+    """Apply the rule of `--compare`."""
     totals = tables.totals()
     codes = _codes(totals, totals.p_values())[:, 0]
     return codes == VERDICTS.index(SLOWER), codes == VERDICTS.index(FASTER)
 
 
 def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
-    """Whether the ratio of the means is beyond the threshold, and nothing else."""
+    """Call a change if the ratio of the means is beyond the threshold."""
     totals = tables.totals()
     return _beyond(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
 
 
 def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
-    """Of one run a side: the signed-rank test of Wilcoxon, as if operators were independent."""
+    """Apply Wilcoxon's signed-rank test to the operators of one run a side."""
     found = stats.wilcoxon(tables.new[..., 0], tables.base[..., 0], axis=1)
     unlikely = np.asarray(found.pvalue) <= SIGNIFICANT
     slower, faster = _beyond(tables.totals().ratios()[:, 0])
@@ -320,7 +323,7 @@ def _beyond(ratios: Floats) -> tuple[Flags, Flags]:
 
 @dataclass(frozen=True)
 class Case:
-    """A rule, and comparisons of the same with the same for it to judge."""
+    """A rule, and comparisons without a change to test it on."""
 
     rule: str
     runs: int
@@ -328,12 +331,12 @@ class Case:
     tables: Drawn
 
     def false_alarms(self) -> Flags:
-        """Whether the rule calls the total changed."""
+        """Return in which comparisons the rule calls a change of the total."""
         slower, faster = self.judge(self.tables)
         return slower | faster
 
     def smallest(self) -> float | None:
-        """The smallest slow-down of the total that is found in nine of ten."""
+        """Return the smallest slow-down of the total that is found in nine of ten comparisons."""
         return _smallest(lambda by: float(self.judge(self.tables.slowed(by))[0].mean()))
 
 
@@ -347,7 +350,7 @@ def _cases(times: Floats, comparisons: int) -> Iterator[Case]:
 
 
 def _pairs(times: Floats) -> Drawn:
-    """Every run against every other one, once each way."""
+    """Return the comparisons of each run with each other run."""
     new, base = np.nonzero(~np.eye(times.shape[1], dtype=np.bool_))
     return Drawn(times[:, new].T[..., np.newaxis], times[:, base].T[..., np.newaxis])
 
@@ -387,7 +390,7 @@ def _no_change_table(
             called = _alarms(unchanged[case.runs, False].called) if is_ours else ("", "", "")
             yield case.rule, *figures, *called
         halves = _halves(data.base, comparisons)
-        case = Case("the verdict, runs dealt out", halves.new.shape[2], _by_verdict, halves)
+        case = Case("the verdict, without replacement", halves.new.shape[2], _by_verdict, halves)
         alarms = case.false_alarms()
         figures = str(case.runs), str(len(alarms)), _share(alarms)
         yield case.rule, *figures, *_alarms(_is_called(halves, halves.p_values()))
@@ -423,7 +426,7 @@ def _total_table(data: Data, comparisons: int) -> Iterator[str]:
 
 
 def _quiet(times: Floats) -> Floats:
-    """The same with each run scaled as a whole, so that the totals have a spread of `QUIET`."""
+    """Return the times with each run scaled, so that the totals have a spread of `QUIET`."""
     totals = times.sum(axis=0)
     apart = np.log(totals / np.median(totals))
 
@@ -439,7 +442,7 @@ def _quiet(times: Floats) -> Floats:
 
 
 def _why_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Which of the three conditions keeps a change from being called."""
+    """Return how often each of the three conditions of a verdict holds."""
 
     def rows() -> Iterator[Sequence[str]]:
         for noise, times, by in (
@@ -485,7 +488,10 @@ def _layer_table(data: Data, unchanged: Mapping[tuple[int, bool], Judged]) -> It
 
 
 def _smallest_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float | None:
-    """As `Case.smallest`, of one operator among all. The p of the others are taken as they were."""
+    """Return the smallest slow-down of one operator that is found in nine of ten tables.
+
+    The p of the other operators stay as they were without it.
+    """
 
     def share_found(by: float) -> float:
         slowed = judged.tables.slowed(by, layer)
@@ -500,23 +506,23 @@ def _smallest_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float 
 
 
 def _real_change_table(data: Data, comparisons: int) -> Iterator[str]:
-    """What is called of a model in which one convolution has a larger kernel."""
+    """Return what is called in a model in which one convolution has a larger kernel."""
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in REAL_SIZES:
             tables = _subsets(data.changed, data.base, runs, comparisons)
             for corrected in (False, True):
                 yield str(runs), *_of_real_change(tables, data.layer, corrected=corrected)
-        as_they_are = Drawn(data.changed[np.newaxis], data.base[np.newaxis])
+        all_runs = Drawn(data.changed[np.newaxis], data.base[np.newaxis])
         for corrected in (False, True):
-            found = _of_real_change(as_they_are, data.layer, corrected=corrected)
+            found = _of_real_change(all_runs, data.layer, corrected=corrected)
             yield f"all {data.base.shape[1]}", *found
 
     return _table(
         (
-            *("runs a side", "drift correction", "tables", "the changed one called slower"),
+            *("runs a side", "drift correction", "tables", "changed layer called slower"),
             *("other rows called", "tables with another row called"),
-            "share of others among what is called",
+            "share of others among called rows",
         ),
         rows(),
     )
@@ -534,7 +540,7 @@ def _of_real_change(tables: Drawn, layer: int, *, corrected: bool) -> tuple[str,
 
 
 def _drift_table(data: Data, comparisons: int) -> Iterator[str]:
-    """What drift correction does to the total, without a change and with one of everything."""
+    """Return what drift correction does to the total, without and with a change of everything."""
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in FEWER_SIZES:

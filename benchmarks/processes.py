@@ -1,4 +1,4 @@
-"""How long a process takes, and how much memory it needs at its peak."""
+"""Measures the time and the peak memory of processes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _NO_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 
 @dataclass(frozen=True)
 class Cost:
-    """What one process cost."""
+    """The cost of one process."""
 
     seconds: float
     peak_mib: float
 
 
 def cost_of(argv: Sequence[str]) -> Cost:
-    """The cost of running `argv`, whose output goes nowhere. It must end well."""
-    # As installed: modules are compiled once, and what keeps Python from it elsewhere is undone.
+    """Run `argv`, discard its output, and return its cost.
+
+    Raises `RuntimeError` if it fails.
+    """
+    # Python may keep compiled modules, as it does for an installed package.
     environment = {key: value for key, value in os.environ.items() if key != _NO_BYTECODE}
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -39,12 +42,12 @@ def cost_of(argv: Sequence[str]) -> Cost:
     seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(f"ended with {process.returncode}: {' '.join(argv)}")
+        raise RuntimeError(f"exit status {process.returncode}: {' '.join(argv)}")
     return Cost(seconds, usage.ru_maxrss / 1024)
 
 
 def side_by_side(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, Cost]:
-    """The median cost of each command, all run in turn (A B A B ...) in each round."""
+    """Run the commands in turn (A B A B ...) and return the median cost of each."""
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, argv in commands.items():

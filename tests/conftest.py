@@ -1,4 +1,4 @@
-"""What several tests need: the shipped profiles, and the command run in this process."""
+"""What several tests use: the shipped profiles, and the command run in this process."""
 
 from __future__ import annotations
 
@@ -7,26 +7,22 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from profile_analyze.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# The tests run once a mutant for `make mutants`. There a few examples must do, the same ones each
-# time, or a mutant would die or live by chance; what fails is not made smaller, for nobody reads it.
+# `make mutants` runs the tests once for each mutant. Properties then get few examples, the same ones
+# each time, so that the outcome does not depend on chance. Failures are not minimised, as nobody
+# reads them.
 _FOR_MUTANTS = os.environ.get("TESTS_FOR") == "mutants"
 _MOST_EXAMPLES_FOR_MUTANTS = 30
-# Tests time nothing, on a machine that may be busy.
+# The machine may be busy, so tests have no time limits.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "mutants",
@@ -40,13 +36,13 @@ settings.load_profile("mutants" if _FOR_MUTANTS else "tests")
 
 
 def examples(count: int) -> settings:
-    """Ask a property of so many examples, or of the few that mutants are given."""
+    """Return settings for this number of examples, or for fewer with `make mutants`."""
     return settings(max_examples=min(count, _MOST_EXAMPLES_FOR_MUTANTS) if _FOR_MUTANTS else count)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call of the command did."""
+    """The exit status and the output of a call."""
 
     code: int
     out: str
@@ -54,22 +50,16 @@ class Outcome:
 
 
 def run_command(*arguments: str, encoding: str = "utf-8", stdin: bytes = b"") -> Outcome:
-    """Run the command in this process; `--help` and `--version` may exit."""
+    """Run the command in this process."""
     saved = sys.stdout, sys.stderr, sys.stdin
     out, err = io.BytesIO(), io.StringIO()
     text = io.TextIOWrapper(out, encoding=encoding, newline="", write_through=True)
     sys.stdout, sys.stderr, sys.stdin = text, err, io.TextIOWrapper(io.BytesIO(stdin))
     try:
         code = main(list(arguments))
-    except SystemExit as leaving:
-        code = int(leaving.code or 0)
+    except SystemExit as error:  # after --help and --version
+        code = int(error.code or 0)
     finally:
         text.flush()
         sys.stdout, sys.stderr, sys.stdin = saved
     return Outcome(code, out.getvalue().decode(encoding), err.getvalue())
-
-
-@pytest.fixture
-def profile_path() -> Callable[[str], str]:
-    """The path of a shipped profile, by its name."""
-    return lambda name: str(PROFILES / f"{name}.json")

@@ -1,6 +1,6 @@
-"""Prints pyproject.toml's dependencies pinned to their lower bounds, for `make test-oldest`.
+"""Prints the dependencies of pyproject.toml, pinned to their lower bounds: `make test-oldest`.
 
-Bounds that hold only for some versions of Python are those of the Python that runs this.
+Some bounds depend on the version of Python. The Python that runs this program decides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ COMPARISONS = {"<": operator.lt, ">=": operator.ge, "==": operator.eq}
 
 
 def lower_bounds(text: str, minor: int) -> dict[str, str]:
-    """The lowest version of each package for Python 3.`minor`; the last that applies counts."""
+    """Return the lowest version of each package for Python 3.`minor`.
+
+    If several bounds of a package apply, the last one counts.
+    """
     return {
         name: version
         for name, version, comparison, bound in BOUND.findall(text)

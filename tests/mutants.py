@@ -1,9 +1,9 @@
-"""Runs the tests once for each of `mutmut`'s mutants: `make mutants`, see docs/mutants.md.
+"""Runs the tests for each mutant that `mutmut` generates: `make mutants`, see docs/mutants.md.
 
-`mutmut` makes the mutants and finds out which tests run which function. Its own runner has pytest
-collect those tests anew for each mutant, which here takes longer than they do. So all tests are
-collected once, and each mutant gets a fork of that process, which runs the tests of its function,
-the quickest first, until one fails.
+`mutmut` generates the mutants and records which tests run which function. Its own runner collects
+the tests again for each mutant, which takes longer here than the tests. This program collects all
+tests once. Each mutant gets a fork of that process, which runs the tests of its function, the
+quickest first, until one fails.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# all of it is in the folder that mutmut writes, beside its copy of the tests
+# mutmut writes everything into this folder, with a copy of the tests.
 FOLDER = Path("mutants")
 MUTATED = Path("profile_analyze")
 STATISTICS = Path("mutmut-stats.json")
@@ -39,32 +39,36 @@ FAILED = Path("failed.txt")
 
 SEED = 1
 AT_ONCE = 2
-NO_TESTS = 33  # as mutmut says it
-OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}  # negative: was ended
+NO_TESTS = 33  # the code that mutmut uses
+# A negative code stands for a mutant that was stopped.
+OUTCOMES = {0: "survived", 1: "killed", NO_TESTS: "without tests"}
+STOPPED = "stopped"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the mutants, and run this program again beside them."""
+    """Generate the mutants, and run this program again in their folder."""
     if not STATISTICS.exists():
         make_mutants()
         command = [sys.executable, "-m", "tests.mutants", *arguments]
         return subprocess.run(command, cwd=FOLDER, check=False).returncode
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sample", type=int, default=0, help="how many mutants; all if 0")
-    parser.add_argument("--only", default="", help="those with this in their names")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="how many mutants to try; 0 tries all"
+    )
+    parser.add_argument("--only", default="", help="try only mutants with this text in their names")
     wanted = parser.parse_args(arguments)
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["mutmut"]
     options = [
         *settings["pytest_add_cli_args"],
         *settings["pytest_add_cli_args_test_selection"],
-        *("-s", "-q", "--rootdir=.", "--tb=no", "--assert=plain"),  # nobody reads why one failed
+        *("-s", "-q", "--rootdir=.", "--tb=no", "--assert=plain"),  # nobody reads the failures
         *("-o", "tmp_path_retention_policy=none"),
     ]
     return int(pytest.main(options, plugins=[MutantRunner(wanted.sample, wanted.only)]))
 
 
 def make_mutants() -> None:
-    """Have mutmut make them, and see which tests run which function; it tries none."""
+    """Let mutmut generate the mutants and record the tests of each function, but try none."""
     statistics = FOLDER / STATISTICS
     statistics.unlink(missing_ok=True)
     name_of_none = "none"
@@ -72,12 +76,12 @@ def make_mutants() -> None:
     if not statistics.exists():
         said = done.stdout.decode(errors="replace").rpartition("\r")[2]
         sys.exit(
-            f"mutmut could not make the mutants, or the tests fail beside them ({FOLDER}/): {said}"
+            f"mutmut cannot generate the mutants, or the tests fail in its folder ({FOLDER}/): {said}"
         )
 
 
 class MutantRunner:
-    """A plugin of pytest: instead of all tests once, those of each mutant."""
+    """A plugin of pytest that runs the tests of each mutant instead of all tests once."""
 
     def __init__(self, size: int, only: str) -> None:
         self._size = size
@@ -85,19 +89,19 @@ class MutantRunner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Try the mutants, and say what became of them."""
+        """Try the mutants and print the outcomes."""
         files = mutants_of_files(self._only)
         gc.collect()
-        gc.freeze()  # or each fork would look at all that was imported, and copy it
-        refuse_tests_that_fail_anyway(session)
-        codes = judged(session, sample(list(files.values()), self._size))
+        gc.freeze()  # otherwise the collections of each fork would copy all memory
+        exit_if_tests_fail_without_a_mutant(session)
+        codes = outcomes(session, sample(list(files.values()), self._size))
         keep(files, codes)
         print("\n" + "\n".join(table(files, codes)))
         return True
 
 
 def mutants_of_files(only: str) -> dict[Path, list[str]]:
-    """What mutmut wrote of each file -> the names of its mutants."""
+    """Return the names of the mutants, by the file that mutmut wrote about them."""
     return {
         path: [name for name in json.loads(path.read_text())["exit_code_by_key"] if only in name]
         for path in sorted(MUTATED.rglob("*.meta"))
@@ -105,30 +109,30 @@ def mutants_of_files(only: str) -> dict[Path, list[str]]:
 
 
 def sample(of_files: Sequence[Sequence[str]], size: int) -> list[str]:
-    """So many mutants, of each file the same share, rounded up; all for 0. The same each time."""
-    chance = random.Random(SEED)
+    """Draw about `size` mutants, the same share of each file; 0 draws all. The seed is fixed."""
+    generator = random.Random(SEED)
     share = size / max(1, sum(map(len, of_files))) if size else 1.0
     chosen = [
         name
         for names in of_files
-        for name in chance.sample(sorted(names), min(len(names), -int(-share * len(names) // 1)))
+        for name in generator.sample(sorted(names), min(len(names), -int(-share * len(names) // 1)))
     ]
-    chance.shuffle(chosen)
+    generator.shuffle(chosen)
     return chosen
 
 
-def refuse_tests_that_fail_anyway(session: pytest.Session) -> None:
-    """Without a mutant all tests pass in a fork too: what fails always would kill everything."""
+def exit_if_tests_fail_without_a_mutant(session: pytest.Session) -> None:
+    """Exit if a test fails in a fork without a mutant, because it would kill every mutant."""
     process = os.fork()
     if not process:
         try_mutant(session, "", session.items, limit_s=3600)
     _, status = os.waitpid(process, 0)
     if status:
-        pytest.exit(f"without a mutant: {FAILED.read_text()} failed in a fork", returncode=1)
+        pytest.exit(f"{FAILED.read_text()} fails in a fork without a mutant", returncode=1)
 
 
-def judged(session: pytest.Session, names: Sequence[str]) -> dict[str, int]:
-    """Mutant -> how its tests ended: 0 if none failed, 1 if one did, negative if they were ended."""
+def outcomes(session: pytest.Session, names: Sequence[str]) -> dict[str, int]:
+    """Return the outcome of each mutant, a key of `OUTCOMES` or a negative number."""
     items = {item.nodeid: item for item in session.items}
     statistics: dict[str, Any] = json.loads(STATISTICS.read_text())
     tests_of = statistics["tests_by_mangled_function_name"]
@@ -141,7 +145,7 @@ def judged(session: pytest.Session, names: Sequence[str]) -> dict[str, int]:
             if process in running:
                 found = running.pop(process)
                 codes[found] = os.waitstatus_to_exitcode(status)
-                print(OUTCOMES.get(codes[found], "ended"), found, flush=True)
+                print(OUTCOMES.get(codes[found], STOPPED), found, flush=True)
         tests = [
             test for test in tests_of.get(name.rpartition("__mutmut_")[0], []) if test in items
         ]
@@ -160,9 +164,9 @@ def judged(session: pytest.Session, names: Sequence[str]) -> dict[str, int]:
 def try_mutant(
     session: pytest.Session, name: str, items: Sequence[pytest.Item], limit_s: int
 ) -> NoReturn:
-    """Run the tests `items`, in a process of their own, until one fails; then end the process."""
+    """Run the tests `items` until one fails, and end this process, which is a fork."""
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
-    signal.alarm(10 * limit_s)  # for one that waits for ever
+    signal.alarm(10 * limit_s)  # for a mutant that waits without end
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
@@ -176,7 +180,7 @@ def try_mutant(
 
 
 def keep(files: Mapping[Path, Sequence[str]], codes: Mapping[str, int]) -> None:
-    """Write the outcomes where `mutmut results` looks for them."""
+    """Write the outcomes where `mutmut results` reads them."""
     for path, names in files.items():
         document = json.loads(path.read_text())
         document["exit_code_by_key"] |= {name: codes[name] for name in names if name in codes}
@@ -184,10 +188,10 @@ def keep(files: Mapping[Path, Sequence[str]], codes: Mapping[str, int]) -> None:
 
 
 def table(files: Mapping[Path, Sequence[str]], codes: Mapping[str, int]) -> list[str]:
-    """Who was not killed, and a row a package."""
-    outcome = {name: OUTCOMES.get(code, "ended") for name, code in codes.items()}
+    """Return the mutants that were not killed, and a table with a row for each package."""
+    outcome = {name: OUTCOMES.get(code, STOPPED) for name, code in codes.items()}
     lines = [f"{outcome[name]}: {name}" for name in sorted(codes) if codes[name] != 1]
-    columns = ("killed", "ended", "survived", "without tests")
+    columns = ("killed", STOPPED, "survived", "without tests")
     lines += [
         "",
         f"| package | mutants | tried | {' | '.join(columns)} |",

@@ -1,11 +1,14 @@
-"""What the documents say is true: commands work, outputs are current, options and links exist."""
+"""The documents are true: commands work, outputs are current, options, names and links exist."""
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
 import shlex
+from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,10 +22,12 @@ from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, ROOT, run_command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")),
+    *sorted(ROOT.glob("*.md")),
+    *(ROOT / folder / "README.md" for folder in ("benchmarks", "tests/fixtures")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,22 +51,22 @@ def in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SESSIONS = [
-    (path.name, session)
+    pytest.param(session, id=f"{path.stem}-{number}")
     for path in DOCUMENTS
-    for session in blocks(path.read_text(encoding="utf-8"), "console")
+    for number, session in enumerate(blocks(path.read_text(encoding="utf-8"), "console"), start=1)
 ]
 
 
-@pytest.mark.parametrize(("name", "session"), SESSIONS)
-def test_what_is_shown_is_what_is_printed(name: str, session: str) -> None:
-    assert name
+@pytest.mark.parametrize("session", SESSIONS)
+def test_the_output_of_commands_is_current(session: str) -> None:
     for part in session.removeprefix("$ ").split("\n$ "):
         command, _, printed = part.partition("\n")
         assert answer(command) == printed
 
 
-def test_there_are_sessions_to_compare() -> None:
-    assert len(SESSIONS) >= 1
+def test_documents_have_commands_with_output() -> None:
+    documents = {str(session.id).partition("-")[0] for session in SESSIONS}
+    assert documents == {"README", "ci", "cookbook", "roofline"}
 
 
 QUESTIONS = re.findall(r"`(profile-analyze (?:run|new|a)\*?\.json[^`]*)`", README)
@@ -77,7 +82,7 @@ STANDING_FOR = {
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-def test_the_commands_of_the_common_questions_work(
+def test_the_commands_of_the_common_questions_succeed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -87,12 +92,14 @@ def test_the_commands_of_the_common_questions_work(
         answer(command)
 
 
-def test_there_are_questions() -> None:
-    assert len(QUESTIONS) >= 14
+def test_each_common_question_has_a_command() -> None:
+    rows = re.findall(r"^\| .*\? .*\|", README, re.MULTILINE)
+    assert len(rows) > 30
+    assert len(QUESTIONS) == len(rows)
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/cookbook.md"])
-def test_the_library_examples_print_what_is_shown(name: str) -> None:
+def test_the_output_of_library_examples_is_current(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     names: dict[str, object] = {}
     for code, printed in re.findall(
@@ -112,7 +119,7 @@ def test_the_cookbook_has_all_its_questions() -> None:
     assert text.count("```python") == text.count("```text") + 1 == 24
 
 
-def test_the_list_of_columns_is_what_is_printed() -> None:
+def test_the_list_of_columns_is_current() -> None:
     text = (ROOT / "docs" / "columns.md").read_text(encoding="utf-8")
     outcome = run_command("--columns", "help")
     assert (outcome.code, outcome.out, outcome.err) == (0, text, "")
@@ -124,39 +131,151 @@ def test_the_page_of_options_is_made_from_their_table() -> None:
     assert (ROOT / "docs" / "options.md").read_text(encoding="utf-8") == options_page()
 
 
-def test_every_option_is_in_the_readme() -> None:
-    for action in parser()._actions:
-        for option in action.option_strings:
-            assert f"`{option}" in README or option == "-h"
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+OPTIONS = {option for action in parser()._actions for option in action.option_strings}
 
 
-def test_the_options_of_the_readme_exist() -> None:
-    known = {option for action in parser()._actions for option in action.option_strings}
-    named = set(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", "\n".join(QUESTIONS)))
-    assert named <= known
+def test_the_readme_has_every_option_in_its_table_and_no_other() -> None:
+    cells = [line.split("|")[2] for line in README.splitlines() if line.startswith("| ")]
+    of_table = {option for cell in cells if "`-" in cell for option in OPTION.findall(cell)}
+    of_questions = {option for question in QUESTIONS for option in OPTION.findall(question)}
+    assert of_questions <= of_table == OPTIONS - {"-h"}
+
+
+def anchors(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
-        assert target.startswith("https://") or (path.parent / target).exists()
+def test_links_have_a_target(path: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if not link.startswith("https://"):
+            name, _, anchor = link.partition("#")
+            target = path.parent / name if name else path
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
 
 
-def test_the_changelog_has_the_version() -> None:
+def test_the_changelog_has_a_section_for_the_version() -> None:
     assert f"## [{VERSION}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_the_time_limit_of_patterns_is_what_the_documents_say() -> None:
+def test_the_documented_time_limit_of_patterns_is_current() -> None:
     assert f"took more than {TIME_LIMIT_S:g} s;" in (ROOT / "docs" / "errors.md").read_text()
 
 
-def test_the_files_that_architecture_names_exist() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
-    files = {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
-    assert names
-    for name in names:
-        assert any(file.endswith(f"/{name}") or file == name for file in files), name
+SOURCES = [
+    path
+    for folder in ("profile_analyze", "tests", "benchmarks", "fuzz")
+    for path in (ROOT / folder).rglob("*.py")
+]
+WORD_OF_CODE = re.compile(r"[A-Za-z_]+")
+NAMED_SOURCES = [
+    pytest.param(name, id=f"{path.stem}-{name}")
+    for path in DOCUMENTS
+    for name in sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", path.read_text(encoding="utf-8"))))
+]
+
+
+@pytest.mark.parametrize("name", NAMED_SOURCES)
+def test_the_files_that_documents_name_exist(name: str) -> None:
+    assert any(source.as_posix().endswith(f"/{name}") for source in SOURCES)
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_names_that_developers_are_told_exist(name: str) -> None:
+    names = re.findall(
+        r"`([A-Za-z_]+(?:\.[A-Za-z_]+)*)`", (ROOT / name).read_text(encoding="utf-8")
+    )
+    known = {word for source in SOURCES for word in WORD_OF_CODE.findall(source.read_text("utf-8"))}
+    assert set(names)
+    assert {part for one in names for part in one.split(".")} <= known | {"md", "json"}
+
+
+def test_documents_name_files() -> None:
+    documents = {str(name.id).partition("-")[0] for name in NAMED_SOURCES}
+    assert documents >= {"architecture", "CONTRIBUTING", "SECURITY"}
+
+
+WORD = re.compile(r"[A-Za-z][A-Za-z-]*|\0")
+VARIABLE = re.compile(
+    r"""
+    \.\.\.                        # left out
+    | '[^']*'                     # a quoted value
+    | [\w./@*-]*[\d@$]\S*         # a number, an address in the file, a list of files
+    | \S+\.(?:json|csv|toml|gif)  # a file
+    | \b[A-Z]+\b                  # a placeholder
+    | --\S+                       # an option
+    | [:;,]                       # what joins two messages
+    """,
+    re.VERBOSE,
+)
+# The words of these messages are those of Python, msgspec or the system, or come from several strings.
+NOT_IN_ONE_STRING = {
+    "argument ...: invalid choice: ...",
+    "FILE: permission denied",
+    "FILE: damaged gzip: ...",
+    "FILE: at PATH: expected `object`, got `array`",
+    "FILE: at PATH: object missing required field `operator`",
+    "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
+    "compared: this question needs a comparison, from compare(); got ...",
+    "left out 3 kernels (0.002 s) that no operator launched; --level kernel has them",
+    "left out 2 operators (0.001 s) that ran outside of all modules; --level operator has them",
+    "no operator matches, of 91 that have a device time; 1 operator without one would",
+    "no operator has a device time; 91 have one on the host",
+}
+
+
+def pairs(text: str) -> set[tuple[str, str]]:
+    """Neighbouring words of a text in which NUL stands for a value."""
+    return {pair for pair in pairwise(WORD.findall(text)) if "\0" not in pair}
+
+
+def strings_in(tree: ast.AST) -> Iterator[str]:
+    """The strings of a module except docstrings, with NUL for each value in an f-string."""
+    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    left_out |= {id(value) for node in formatted for value in node.values}
+    for one in formatted:
+        parts = [part.value if isinstance(part, ast.Constant) else "\0" for part in one.values]
+        yield "".join(map(str, parts))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from () if id(node) in left_out else (node.value,)
+
+
+@cache
+def pairs_by_string() -> tuple[set[tuple[str, str]], ...]:
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "profile_analyze").rglob("*.py")]
+    return tuple(pairs(string) for text in texts for string in strings_in(ast.parse(text)))
+
+
+def share_in_the_source(message: str) -> float:
+    """The largest share of the word pairs of a message that a single string of the package has."""
+    found = pairs(VARIABLE.sub("\0", message))
+    return max(len(found & one) for one in pairs_by_string()) / len(found) if found else 1.0
+
+
+MESSAGES = [
+    (in_two or in_one).strip()
+    for line in (ROOT / "docs" / "errors.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ")
+    for in_two, in_one in re.findall(r"``(.+?)``|`([^`]+)`", re.split(r"(?<!\\)\|", line)[1])
+]
+
+
+@pytest.mark.parametrize("message", [one for one in MESSAGES if one not in NOT_IN_ONE_STRING])
+def test_documented_messages_are_in_the_source(message: str) -> None:
+    # half, because an example has words where the source has values
+    assert share_in_the_source(message) >= 0.5
+
+
+def test_messages_that_the_source_lacks_are_found() -> None:
+    assert len(MESSAGES) > 200
+    assert set(MESSAGES) >= NOT_IN_ONE_STRING
+    assert share_in_the_source("FILE: is a folder, but a file is needed") < 0.5
+    assert share_in_the_source("FILE: the JSON breaks off before its end, at byte N; ...") < 0.5
 
 
 def test_the_reader_that_architecture_shows_works(
@@ -183,6 +302,6 @@ def test_the_help_examples_work() -> None:
         answer(example.replace("run.json", resnet))
 
 
-def test_the_table_of_devices_is_what_is_printed() -> None:
+def test_the_table_of_devices_is_current() -> None:
     text = (ROOT / "docs" / "roofline.md").read_text(encoding="utf-8")
     assert text.endswith("\n\n" + run_command("--peaks", "list").out)

@@ -1,4 +1,4 @@
-"""The arrows between the rooms, and what only one room may do."""
+"""Which package may import which, and which package may act on the world outside."""
 
 from __future__ import annotations
 
@@ -15,157 +15,201 @@ import profile_analyze
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE = Path(profile_analyze.__file__).parent
-MODULES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(profile_analyze.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
 
-# room -> the rooms that it may import, besides itself
-ARROWS = {
-    "gc_pause": set(),
+# The packages of ours that each package may import, besides itself. A module at the top counts as
+# a package.
+MAY_IMPORT = {
     "errors": set(),
+    "gc_pause": set(),
     "version": set(),
     "suggestions": set(),
     "units": {"errors"},
     "model": {"errors", "units"},
-    "readers": {"gc_pause", "errors", "units", "model"},
+    "readers": {"errors", "gc_pause", "units", "model"},
     "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
     "cli": {
-        "gc_pause",
-        "errors",
-        "suggestions",
-        "version",
-        "units",
-        "model",
-        "readers",
-        "analysis",
-        "query",
-        "report",
+        *("errors", "gc_pause", "suggestions", "units", "version"),
+        *("model", "readers", "analysis", "query", "report"),
     },
     "__main__": {"cli"},
-    "__init__": {"errors", "version", "units", "model", "readers", "analysis", "query", "report"},
+    "__init__": {"errors", "units", "version", "model", "readers", "analysis", "query", "report"},
 }
 
-# package from elsewhere -> the rooms that may import it; of the standard library, only those few
-# that not all rooms may import are here
-FOREIGN: dict[str, set[str]] = {
-    "msgspec": {"readers"},
-    "zstandard": {"readers"},
+# The packages of ours that may import a dependency. Modules of the standard library may be
+# imported anywhere, except those that are listed here.
+USERS_OF = {
+    "compression": {"readers"},  # in the standard library from Python 3.14 on
     "matplotlib": {"report"},
-    "shtab": {"cli"},
-    "orjson": {"report"},
-    "compression": {"readers"},  # of the standard library from Python 3.14 on
-    "tomllib": {"analysis"},
-    "tomli": {"analysis"},
+    "msgspec": {"readers"},
     "numpy": {"model", "readers", "analysis", "query", "report"},
+    "orjson": {"report"},
     "regex": {"query"},
+    "shtab": {"cli"},
     "tabulate": {"report"},
+    "tomli": {"analysis"},
+    "tomllib": {"analysis"},
     "wcwidth": {"report"},
+    "zstandard": {"readers"},
 }
 
-# what acts on the world outside -> the rooms that may
-ACTING = {
-    "print": {"cli"},
-    "exit": {"__main__", "cli"},
-    "isatty": {"cli", "readers"},
+# The packages of ours that may use a name which acts on the world outside.
+ACTORS = {
     "environ": {"cli"},
+    "exit": {"__main__", "cli"},
     "getenv": {"cli"},
-    "stdout": {"cli"},
+    "isatty": {"cli", "readers"},
+    "open": {"readers", "cli"},
+    "print": {"cli"},
     "stderr": {"cli"},
     "stdin": {"readers"},
-    "open": {"readers", "cli"},
+    "stdout": {"cli"},
 }
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def package_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def label(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported_by(code: str) -> Iterator[str]:
+    """The modules that some code imports anywhere, also in functions and for type checkers."""
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            assert node.module is not None
-            yield node.module
+            yield "." * node.level + (node.module or "")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_rooms_import_only_what_they_may(path: Path) -> None:
-    room = room_of(path)
-    for name in imports_of(path):
-        top, _, rest = name.partition(".")
-        if top == "profile_analyze":
-            assert rest.split(".")[0] in ARROWS[room] | {room}
-        else:
-            assert may_import(room, top), name
+def is_allowed(package: str, module: str) -> bool:
+    """Whether a package of ours may import a module, which may be ours or of others."""
+    top, _, rest = module.partition(".")
+    if top == "profile_analyze":
+        return rest.partition(".")[0] in MAY_IMPORT[package] | {package}
+    if top in USERS_OF:
+        return package in USERS_OF[top]
+    return top in sys.stdlib_module_names
 
 
-def may_import(room: str, package: str) -> bool:
-    """Whether a room may import a package from elsewhere."""
-    if package in FOREIGN:
-        return room in FOREIGN[package]
-    return package in sys.stdlib_module_names
+def forbidden_imports(package: str, code: str) -> list[str]:
+    return [module for module in imported_by(code) if not is_allowed(package, module)]
 
 
-@pytest.mark.parametrize("room", ARROWS)
-def test_a_package_that_is_not_known_may_not_be_imported(room: str) -> None:
-    assert not may_import(room, "requests")
-    assert not may_import(room, "tests")
-    assert not may_import(room, "fuzz")
-    assert may_import(room, "__future__")
-    assert may_import(room, "regex") == (room == "query")
-    assert may_import(room, "tomllib") == (room == "analysis")
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_modules_import_only_what_their_package_may(path: Path) -> None:
+    assert forbidden_imports(package_of(path), path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_the_command_acts_on_the_world(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        name = getattr(node, "attr", None) or getattr(node, "id", None)
-        if isinstance(name, str):
-            assert room_of(path) in ACTING.get(name, {room_of(path)}), f"line {node.lineno}"  # type: ignore[attr-defined]
+@pytest.mark.parametrize("package", MAY_IMPORT)
+@pytest.mark.parametrize(
+    ("code", "module"),
+    [
+        ("import requests", "requests"),
+        ("from requests.models import Response", "requests.models"),
+        ("def late():\n    import requests", "requests"),
+        ("if TYPE_CHECKING:\n    import requests", "requests"),
+        ("import tests.conftest", "tests.conftest"),
+        ("from fuzz import invariants", "fuzz"),
+        ("from benchmarks.cases import SIZES", "benchmarks.cases"),
+        ("import profile_analyze", "profile_analyze"),
+        ("from profile_analyze import Query", "profile_analyze"),
+        ("from profile_analyze.unknown import value", "profile_analyze.unknown"),
+        ("from . import base", "."),
+        ("from .base import Reader", ".base"),
+    ],
+)
+def test_a_module_that_is_not_listed_may_not_be_imported(
+    package: str, code: str, module: str
+) -> None:
+    assert forbidden_imports(package, code) == [module]
 
 
-def test_every_room_is_known() -> None:
-    assert {room_of(path) for path in MODULES} == set(ARROWS)
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_module_that_is_listed_may_be_imported_by_those_who_are(package: str) -> None:
+    assert forbidden_imports(package, "from __future__ import annotations\nimport json") == []
+    for module, users in USERS_OF.items():
+        assert (forbidden_imports(package, f"import {module}") == []) == (package in users)
+    for ours in MAY_IMPORT:
+        code = f"from profile_analyze.{ours} import anything"
+        assert (forbidden_imports(package, code) == []) == (ours in {package, *MAY_IMPORT[package]})
+
+
+def test_every_package_is_listed() -> None:
+    assert {package_of(path) for path in MODULES} == set(MAY_IMPORT)
+
+
+def test_the_arrows_have_no_circle() -> None:
+    left = {package: set(imported) for package, imported in MAY_IMPORT.items()}
+    while left:
+        free = {package for package, imported in left.items() if not imported & left.keys()}
+        assert free, f"these packages may import each other: {left}"
+        left = {package: imported for package, imported in left.items() if package not in free}
+
+
+def acts(package: str, code: str) -> list[str]:
+    """The lines of some code that act on the world outside, though its package may not."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.Attribute, ast.Name)):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            if package not in ACTORS.get(name, {package}):
+                found.append(f"{node.lineno}: {name}")
+    return sorted(found)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_only_some_packages_act_on_the_world(path: Path) -> None:
+    assert acts(package_of(path), path.read_text(encoding="utf-8")) == []
+
+
+def test_acting_on_the_world_is_found() -> None:
+    code = "import sys\nprint('a', file=sys.stderr)\nPath('a').open()\nopen('a')"
+    assert acts("model", code) == ["2: print", "2: stderr", "3: open", "4: open"]
+    assert acts("cli", code) == []
 
 
 NEUTRAL = ("model", "query", "report", "analysis")
-"""The rooms that know nothing of any one runtime."""
+"""The packages that know nothing of any particular runtime."""
+NEUTRAL_MODULES = [path for path in MODULES if package_of(path) in NEUTRAL]
 
-# what only MegEngine has, whatever its case; `kernel` and `plane` are words of all
-WORDS_OF_ONE_RUNTIME = re.compile(
+# Terms that only MegEngine has, in any case. Other runtimes have `kernel`, too.
+TERMS_OF_MEGENGINE = re.compile(
     r"megengine|comp[ _-]?node|opencl|footprint|graph_exec|in_layouts"
     r"|(?<![a-z])(?:kern|lanes?|opr)(?![a-z])",
     re.IGNORECASE,
 )
 
-# The headings of the original's tables for wiki pages, which are to the byte what the original's are.
+# The original's tables for wiki pages have these headings, and so must ours.
 HEADINGS = {Path("report/wiki.py"): ('"opr name"', '"opr type"', '"opr count"', '"opr id"')}
 
 
-def words_of_one_runtime(text: str) -> list[str]:
-    """Each line with such a word, by its number."""
+def lines_with_terms_of_megengine(text: str) -> list[str]:
+    """Each line with such a term, with its number."""
     lines = enumerate(text.splitlines(), start=1)
-    return [f"{number}: {line}" for number, line in lines if WORDS_OF_ONE_RUNTIME.search(line)]
+    return [f"{number}: {line}" for number, line in lines if TERMS_OF_MEGENGINE.search(line)]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in MODULES if room_of(path) in NEUTRAL],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_neutral_rooms_have_no_word_of_one_runtime(path: Path) -> None:
+@pytest.mark.parametrize("path", NEUTRAL_MODULES, ids=label)
+def test_neutral_packages_have_no_term_of_megengine(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    for heading in HEADINGS.get(path.relative_to(PACKAGE), ()):
+    for heading in HEADINGS.get(path.relative_to(ROOT), ()):
         assert heading in text
         text = text.replace(heading, "")
-    assert words_of_one_runtime(f"{path.name}\n{text}") == []
+    assert lines_with_terms_of_megengine(f"{path.name}\n{text}") == []
+
+
+def test_there_are_modules_with_the_headings() -> None:
+    assert {path.relative_to(ROOT) for path in NEUTRAL_MODULES} >= set(HEADINGS)
 
 
 @pytest.mark.parametrize(
-    ("text", "is_told"),
+    ("text", "is_found"),
     [
         *((text, True) for text in ("MegEngine", "a megengine.tools", "kern", "KERN_S", "kern_s")),
         *((text, True) for text in ("comp node", "comp_node", "CompNode", "compNode", "OpenCL")),
@@ -176,16 +220,16 @@ def test_neutral_rooms_have_no_word_of_one_runtime(path: Path) -> None:
         *((text, False) for text in ("operator", "component", "layout", "improper", "in_strides")),
     ],
 )
-def test_words_of_one_runtime_are_found(text: str, *, is_told: bool) -> None:
-    assert bool(words_of_one_runtime(text)) == is_told
+def test_terms_of_megengine_are_found(text: str, *, is_found: bool) -> None:
+    assert bool(lines_with_terms_of_megengine(text)) == is_found
 
 
-def test_no_other_file_is_in_the_neutral_rooms() -> None:
-    """Or it would have to be read for such words too."""
+def test_neutral_packages_have_only_python_files() -> None:
+    """Other files would have to be searched for such terms, too."""
     found = {
         path
-        for room in NEUTRAL
-        for path in (PACKAGE / room).rglob("*")
+        for package in NEUTRAL
+        for path in (ROOT / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert found == {path for path in MODULES if room_of(path) in NEUTRAL}
+    assert found == set(NEUTRAL_MODULES)
