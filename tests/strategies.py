@@ -1,7 +1,7 @@
-"""Generated profiles and questions.
+"""Strategies that generate profiles and questions.
 
-Times are multiples of 2**-20 s, work and memory are whole numbers, so that every sum is exact
-whatever its order, and answers can be compared to the last bit.
+Times are multiples of 2**-20 s, and work and memory are whole numbers. So all sums are exact in any
+order, and answers can be compared to the last bit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def footprints(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """A decoded GraphProfiler document, with most of what may be missing sometimes missing."""
+    """A decoded GraphProfiler document, in which any optional part may be missing."""
     count = draw(st.sampled_from([8, 12, 5, 3, 2, 1, 0]))
     ids = [str(id_) for id_ in draw(st.permutations(range(20)))[:count]]
     sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
@@ -97,10 +97,10 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Documents of several runs of one graph, with other ids and times, and some operators less."""
+    """Documents of several runs of one graph: ids and times differ, operators may be missing."""
     first = draw(documents())
     sides = st.dictionaries(st.sampled_from(LANES), intervals(), min_size=1, max_size=2)
-    found = [first]
+    documents_ = [first]
     operators = first["graph_exec"]["operator"]
     for _ in range(draw(st.sampled_from([2, 1, 3, 0]))):
         ids = [str(id_) for id_ in draw(st.permutations(range(20)))[: len(operators)]]
@@ -118,11 +118,11 @@ def runs_of_one(draw: st.DrawFn) -> list[dict[str, Any]]:
             "operator": {new_ids[id_]: operators[id_] | {"id": new_ids[id_]} for id_ in kept},
             "var": first["graph_exec"]["var"],
         }
-        found.append({"profiler": profiler, "graph_exec": graph})
-    return found
+        documents_.append({"profiler": profiler, "graph_exec": graph})
+    return documents_
 
 
-# hypothesis prefers what comes first
+# hypothesis prefers the first element
 _mostly = st.sampled_from([True] * 7 + [False])
 
 _parameters = st.dictionaries(
@@ -154,7 +154,7 @@ _comparisons = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
 
 
 def _conditions(columns: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """Conditions on some of the columns of numbers."""
+    """Conditions on one of these columns of numbers."""
     values = {"share": _shares, "computation": _numbers | st.just("0.5KFLO"),
               "memory": _numbers | st.just("0.5KiB"), "flops": st.sampled_from(["1e6", "2e7"]),
               "bandwidth": st.sampled_from(["1e6", "2e7"]), "count": _numbers,
@@ -182,6 +182,26 @@ _other_conditions = st.sampled_from(
 _where = _conditions((*_AMOUNTS, "id")) | _text_conditions | _other_conditions
 
 
+_several_aggregates = st.lists(
+    st.sampled_from(["sum", "mean", "max", "min", "median", "std", "count", "p90", "p12.5"]),
+    min_size=1, max_size=3, unique=True,
+)  # fmt: skip
+
+
+def _orders(query: Query, amounts: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """Columns that can order the rows of `query`, some with a plus sign."""
+    if query.grouped:
+        keys = (key for key in query.by if "shapes" not in key and key != "parameters")
+        columns = (*amounts, "count", *query.times, *keys)
+    else:
+        columns = (*amounts, *_TEXTS, "id", "param.stride")
+    return st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
+
+
+# those with most times are asked for more often
+_measures = st.sampled_from(["time", "time", "host_time", "host_time", "wait", "host_wait"])
+
+
 @st.composite
 def queries(draw: st.DrawFn) -> Query:
     def rarely(strategy: st.SearchStrategy[Any], otherwise: Any = None) -> Any:
@@ -195,41 +215,23 @@ def queries(draw: st.DrawFn) -> Query:
         | st.just(("type",))
         | st.lists(st.sampled_from(keys), min_size=1, max_size=3, unique=True).map(tuple)
     )
-    several = st.lists(
-        st.sampled_from(["sum", "mean", "max", "min", "median", "std", "count", "p90", "p12.5"]),
-        min_size=1, max_size=3, unique=True,
-    )  # fmt: skip
-    aggregates = draw(several) if draw(st.booleans()) and (by or draw(st.booleans())) else ()
-    grouped = bool(by or aggregates)
+    has_aggregates = draw(st.booleans()) and (by or draw(st.booleans()))
+    aggregates = draw(_several_aggregates) if has_aggregates else ()
     plain = Query(by=by, aggregates=aggregates, peaks=peaks)
-    columns = (
-        (
-            *amounts,
-            "count",
-            *plain.times,
-            *(key for key in by if "shapes" not in key and key != "parameters"),
-        )
-        if grouped
-        else (*amounts, *_TEXTS, "id", "param.stride")
-    )
-    orders = st.builds(str.__add__, st.sampled_from(["", "+"]), st.sampled_from(columns))
+    orders = _orders(plain, amounts)
     having = st.lists(_conditions((*amounts, "count")), max_size=2)
     fields = {
-        "measure": draw(
-            st.sampled_from(["time", "time", "host_time", "host_time", "wait", "host_wait"])
-        ),
+        "measure": draw(_measures),
         "types": rarely(st.lists(st.sampled_from([*TYPES, "NoSuchType"]), max_size=2), ()),
         "name": rarely(st.sampled_from(["", "conv", ".*conv", "[a-z]+$", "NOPE"])),
         "input_dtype": rarely(st.sampled_from(["", *DTYPES])),
         "min_time_s": rarely(ticks),
         "max_time_s": rarely(ticks),
-        "where": draw(st.lists(_where | _conditions(amounts), max_size=2))
-        if draw(st.booleans())
-        else (),
+        "where": draw(st.just([]) | st.lists(_where | _conditions(amounts), max_size=2)),
         "by": by,
         "split_by": rarely(st.lists(st.sampled_from(["device", "track"]), max_size=2), ()),
         "aggregates": aggregates,
-        "having": rarely(having, ()) if grouped else (),
+        "having": rarely(having, ()) if plain.grouped else (),
         "order": tuple(draw(st.lists(orders, min_size=1, max_size=2))),
         "top": rarely(st.integers(1, 4), 0),
         "peaks": peaks,
@@ -237,6 +239,6 @@ def queries(draw: st.DrawFn) -> Query:
     }
     try:
         return Query(**fields)
-    except QueryError as error:  # what holds for nothing is refused
+    except QueryError as error:  # conditions that nothing can meet are refused
         assume(not re.search("contradict each other|nothing is between", str(error)))
         raise

@@ -29,7 +29,7 @@ def test_answers_like_the_oracle() -> None:
         sizes.append(len(rows))
 
     compare()
-    # an answer without rows says little: many of those that are compared must have several
+    # Empty answers prove little, so many of the compared answers must have several rows.
     assert sum(size >= 2 for size in sizes) > len(sizes) / 10
 
 
@@ -62,12 +62,20 @@ def test_answers_about_several_runs_like_the_oracle() -> None:
     assert sum(size >= 2 for size in sizes) > len(sizes) / 10
 
 
-@examples(200)
-@given(document=documents())
-def test_shares_of_all_operators_add_up_to_one(document: dict[str, Any]) -> None:
-    result = run(Query(), profile_of_document(document))
-    known = [row["share"] for row in result.rows if row["share"] is not None]
-    assert not known or sum(known) == pytest.approx(1.0)
+def test_shares_of_all_operators_add_up_to_one() -> None:
+    sums: list[float] = []
+
+    @examples(200)
+    @given(document=documents())
+    def add_up(document: dict[str, Any]) -> None:
+        table = run(Query(), profile_of_document(document))
+        known = [row["share"] for row in table.rows if row["share"] is not None]
+        if known:
+            sums.append(sum(known))
+
+    add_up()
+    assert len(sums) > 10
+    assert sums == pytest.approx([1.0] * len(sums))
 
 
 @examples(200)
@@ -119,5 +127,5 @@ def test_answers_like_the_oracle_on_real_profiles(name: str) -> None:
 
 
 def nearly(value: Any) -> Any:
-    """Sums of real times depend on their order in the last bits."""
+    """Allow for the last bits of sums of real times, which depend on the order of addition."""
     return pytest.approx(value, rel=1e-12) if isinstance(value, float) else value

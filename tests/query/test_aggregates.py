@@ -1,4 +1,4 @@
-"""How the values of a group become one."""
+"""The aggregates: how the values of a group become one."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_the_standard_deviation_is_that_of_a_sample(group: Group) -> None:
 
 
 @given(st.floats(-1e308, 1e308), st.integers(2, 40))
-def test_equal_values_do_not_deviate(value: float, count: int) -> None:
+def test_the_standard_deviation_of_equal_values_is_0(value: float, count: int) -> None:
     assert finished("std", [[1.0, 2.0], [value] * count, [value]])[:2] == [0.5**0.5, 0.0]
     assert np.isnan(finished("std", [[value]])).all()
 
 
-def test_a_percentile_between_is_not_spoilt_by_an_end_that_has_no_weight() -> None:
+def test_a_percentile_ignores_a_neighbour_without_weight() -> None:
     assert finished("p0", [[-1e308, 1e308]]) == [-1e308]
 
 
@@ -92,14 +92,14 @@ def test_a_sum_that_is_not_finite_is_not_available() -> None:
 @pytest.mark.parametrize(
     "name", ["p", "p101", "p-1", "p1e1", "p.", "90", "P90", "p\u0661", "most", ""]
 )
-def test_what_is_no_aggregate(name: str) -> None:
+def test_names_that_are_not_aggregates(name: str) -> None:
     assert find_aggregate(name) is None
 
 
-def test_a_percentage_beyond_all_numbers_is_none() -> None:
+def test_a_percentage_that_overflows_is_not_an_aggregate() -> None:
     assert find_aggregate("p" + "9" * 400) is None
 
 
-def test_no_percentile_is_beyond_all_numbers() -> None:
+def test_percentiles_do_not_overflow() -> None:
     assert finished("median", [[-1.7e308, 1.7e308]]) == [0.0]
     assert finished("p25", [[-1.7e308, 1.7e308]]) == [pytest.approx(-8.5e307)]

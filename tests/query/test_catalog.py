@@ -1,4 +1,4 @@
-"""What columns can be asked for by name."""
+"""The columns that can be named, and how names in a list are separated."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ AMOUNTS = (
 )
 
 
-def test_columns_are_found_by_name_and_alias() -> None:
+def test_columns_are_found_by_name() -> None:
+    assert [find_column(column.name) for column in CATALOG] == list(CATALOG)
     assert find_column("flops").unit == "FLO/s"
 
 
-def test_programs_call_no_two_columns_the_same() -> None:
+def test_names_for_programs_are_unique() -> None:
     aggregates = (*AGGREGATES, "p90")
     written = [f"{column.name}.{how}" for column in CATALOG for how in aggregates]
     columns = [*CATALOG, *(column for text in written if (column := _found(text)) is not None)]
@@ -90,7 +91,7 @@ def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail
         ("xyz", "the columns are id, name, type, category, scope, count, time, runs, "),
     ],
 )
-def test_what_is_no_column(text: str, advice: str) -> None:
+def test_unknown_columns(text: str, advice: str) -> None:
     with pytest.raises(UnknownColumnError) as caught:
         find_column(text)
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
@@ -111,7 +112,7 @@ def test_a_wrong_pattern_in_a_column() -> None:
         find_column("name~(")
 
 
-def test_what_can_be_ordered_and_grouped_by() -> None:
+def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),

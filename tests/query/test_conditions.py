@@ -1,4 +1,4 @@
-"""`COLUMN OP VALUE`: what it means, and what is wrong with it."""
+"""Conditions, `COLUMN OPERATOR VALUE`: their meaning and their error messages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_mistake_is_pointed_at(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "time", "> 3", "5 > time", "time 3"])
-def test_what_is_no_condition(text: str) -> None:
+def test_texts_that_are_not_conditions(text: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(where=text)
     assert str(caught.value) == (
@@ -99,13 +99,13 @@ def test_conditions_on_groups() -> None:
         (["in_shapes == {1,512,7,7},{512,512,3,3}", "param.pad_h == 1.0", "id > 319"], [324]),
     ],
 )
-def test_what_conditions_keep(where: str | list[str], ids: list[int]) -> None:
+def test_conditions_select_operators(where: str | list[str], ids: list[int]) -> None:
     result = pa.run(pa.Query(where=where, order="+id"), pa.load(RESNET))
     assert result["id"].tolist() == ids
 
 
 def times_of(microseconds: list[float], parameters: list[object]) -> pa.Profile:
-    """A profile of operators that start at 0.1 s, where clocks leave rounding noise."""
+    """A profile of operators that start at 0.1 s, so that their times have rounding noise."""
     document = {
         "profiler": {
             "device": {
@@ -156,7 +156,7 @@ def test_quantities_are_compared_exactly(where: list[str], ids: list[int]) -> No
         ("param.x ~ iv", [2]),
     ],
 )
-def test_times_are_compared_but_for_rounding_noise(where: str, ids: list[int]) -> None:
+def test_times_are_compared_with_a_tolerance_for_rounding_noise(where: str, ids: list[int]) -> None:
     profile = times_of([1, 3, 4], [1, 5, "five"])
     assert 0.1 + 3e-6 - 0.1 != 3e-6
     assert pa.run(pa.Query(where=where, order="+id"), profile)["id"].tolist() == ids
@@ -174,7 +174,7 @@ def test_a_parameter_may_have_any_name() -> None:
     assert pa.Query(where="param.a-b == 1").conditions[0].column.name == "param.a-b"
 
 
-def test_what_cannot_be_judged_is_counted() -> None:
+def test_values_that_cannot_be_compared_are_counted() -> None:
     profile = pa.load(RESNET)
     result = pa.run(pa.Query(where=["type == Elemwise", "param.stride_h < 3", "time > 0"]), profile)
     assert (result.matched, len(result)) == (0, 0)
@@ -199,7 +199,7 @@ def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> Non
     )
 
 
-def test_texts_that_there_are_not_are_told_with_what_is_near() -> None:
+def test_values_that_no_operator_has_are_noted_with_similar_ones() -> None:
     profile = pa.load(RESNET)
     notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
     assert notes[0] == "type == elemwise: no operator has that; near: Elemwise"
@@ -237,7 +237,7 @@ def test_conditions_that_leave_nothing(one: str, other: str, *, may_hold: bool) 
                 pa.Query(where=where)
 
 
-def test_a_text_with_blanks_that_an_operator_has_is_no_slip() -> None:
+def test_a_value_with_blanks_can_match() -> None:
     profile = profile_of([Operator("a b", "A", 1.0)])
     assert pa.run(pa.Query(where="name == 'a b'"), profile).notes == ()
     (note,) = pa.run(pa.Query(where="name == 'a c'"), profile).notes[:1]
@@ -259,7 +259,7 @@ def test_a_text_with_blanks_that_an_operator_has_is_no_slip() -> None:
         ("in_shapes == {}", [0, 1, 2, 3, 4], ()),
     ],
 )
-def test_values_of_parameters_are_compared_as_what_they_are(
+def test_values_of_parameters_are_compared_by_their_type(
     where: str, ids: list[int], notes: tuple[str, ...]
 ) -> None:
     values = [1, 5, True, [0, 1], 0.5]
@@ -269,6 +269,6 @@ def test_values_of_parameters_are_compared_as_what_they_are(
     assert result.notes[: len(notes) or None] == notes
 
 
-def test_aggregates_of_what_needs_peaks_need_them() -> None:
+def test_aggregates_of_roofline_columns_need_peaks() -> None:
     with pytest.raises(pa.QueryError, match=r"lost\.max needs the peak rates"):
         pa.Query(by="type", having="lost.max > 1ms")

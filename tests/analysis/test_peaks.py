@@ -1,0 +1,182 @@
+"""The ways to name peak rates: devices, two numbers, and files of devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
+from profile_analyze.analysis.peaks import find_device
+from profile_analyze.cli import peaks as command
+from tests.conftest import PROFILES, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESNET = str(PROFILES / "resnet18.json")
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "dtype", "rate", "bandwidth"),
+    [
+        ("A100-80gb-sxm", "A100 80GB SXM", "fp32", 19.5e12, 2039e9),
+        ("a100 80GB pcie", "A100 80GB PCIe", "fp32", 19.5e12, 1935e9),
+        ("a100sxm480gb", "A100 80GB SXM", "fp32", 19.5e12, 2039e9),
+        ("A100-SXM4-40GB", "A100 40GB", "fp32", 19.5e12, 1555e9),
+        ("h100-sxm:fp16", "H100 SXM", "fp16", 989e12, 3350e9),
+        ("H100SXM:FP8", "H100 SXM", "fp8", 1979e12, 3350e9),
+        ("h200", "H200 SXM", "fp32", 67e12, 4800e9),
+        ("v100s", "V100S", "fp32", 16.4e12, 1134e9),
+        ("l40s:fp16", "L40S", "fp16", 362e12, 864e9),
+        ("19.5T:1555G", "19.5T:1555G", "any", 19.5e12, 1555e9),
+        ("1e12:1.5TiB/s", "1e12:1.5TiB/s", "any", 1e12, 1.5 * 2**40),
+        ("2 GFLOPS : 10GB/s", "2 GFLOPS : 10GB/s", "any", 2e9, 10e9),
+    ],
+)
+def test_ways_to_name_peaks(
+    spec: str, name: str, dtype: str, rate: float, bandwidth: float
+) -> None:
+    peaks = pa.parse_peaks(spec)
+    assert (peaks.name, peaks.dtype) == (name, dtype)
+    assert peaks.rate(None) == pytest.approx(rate)
+    assert peaks.bandwidth == pytest.approx(bandwidth)
+    assert peaks.ridge() == pytest.approx(rate / bandwidth)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("a100", "'a100' may be A100 40GB, A100 80GB SXM, A100 80GB PCIe; write which"),
+        ("v100", "'v100' may be V100 SXM2, V100 PCIe; write which"),
+        ("rtx 4091", "there is no device 'rtx 4091'; near: RTX 4090, "),
+        ("a100-sxm4", "'a100-sxm4' may be A100 40GB, A100 80GB SXM; write which"),
+        ("mi300", "there is no device 'mi300'; near: MI300X, "),
+        ("l40:fp16", "there is no device 'l40'; near: "),
+        ("t", "there is no device 't'; "),
+        ("1e308:1e-308", "'1e308:1e-308': a rate must be more than 0, and one of a device"),
+        ("xyz", "there is no device 'xyz'; --peaks list shows all, and 19.5T:1555G is FLO/s and"),
+        ("", "there is no device ''; --peaks list"),
+        ("l40s", "L40S has no known rate for fp32; it has fp16, bf16: write which, as L40S:fp16"),
+        (
+            "h100-sxm:fp64",
+            "H100 SXM has no known rate for fp64; it has fp32, tf32, fp16, bf16, fp8,",
+        ),
+        (
+            "a:b",
+            "'a:b': 'a' is not a number with the unit FLOPS, such as 2GFLOPS; write FLO/s and b",
+        ),
+        (
+            "1T:",
+            "'1T:': '' is not a number with the unit B/s, such as 10GiB/s; write FLO/s and byte",
+        ),
+        ("0:1G", "'0:1G': a rate must be more than 0, a"),
+        ("1T:-1", "'1T:-1': a rate must be more than 0, a"),
+    ],
+)
+def test_wrong_peaks(spec: str, message: str) -> None:
+    with pytest.raises(pa.PeaksError) as caught:
+        pa.parse_peaks(spec)
+    assert str(caught.value).startswith(message)
+    outcome = run_command("none", "--peaks", spec)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+
+
+def test_the_table_of_devices() -> None:
+    names = [device.name for device in DEVICES]
+    assert len(set(names)) == len(names)
+    for device in DEVICES:
+        assert set(device.rates) <= set(DTYPES)
+        assert device.confidence in ("confirmed", "derived")
+        assert device.source
+        dtype = next(iter(device.rates))
+        for name in (device.name, *device.aliases):
+            peaks = pa.parse_peaks(f"{name}:{dtype}")
+            assert (peaks.name, peaks.rate(None)) == (device.name, device.rates[dtype] * 1e12)
+    shown = run_command("--peaks", "list")
+    assert (shown.code, shown.err) == (0, "")
+    for name in names:
+        assert f"| {name} " in shown.out
+
+
+FILE = """\
+[my-card]
+fp32 = "10T"
+fp16 = 40e12
+bandwidth = "500GB/s"
+source = "a data sheet"
+aliases = ["card"]
+
+[other]
+any = "1T"
+bandwidth = 1e9
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "name", "rate"),
+    [(":my-card", "my-card", 10e12), (":card:fp16", "my-card", 40e12), (":Other", "other", 1e12)],
+)
+def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
+    file = tmp_path / "peaks.toml"
+    file.write_text(FILE)
+    peaks = command.resolve(f"{file}{rest}", lambda _: None)
+    assert (peaks.name, peaks.rate(None)) == (name, rate)
+    outcome = run_command(RESNET, "--peaks", f"{file}{rest}", "--print-only", "summary")
+    assert f"peaks               {name}, " in outcome.out
+
+
+def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(FILE.partition("[other]")[0])
+    assert command.resolve(str(file), lambda _: None).name == "my-card"
+    assert command.resolve(f"{file}:fp16", lambda _: None).dtype == "fp16"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (FILE, ": has several devices; write "),
+        ("", ": no device is in it; a device is a table such as [my-card]"),
+        ("x = 5", ": x: a device is a table such as [my-card], not 5"),
+        ("[x", ": is not valid TOML: "),
+        ("[x]\nfp32 = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
+        ("[x]\nbandwidth = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
+        ("[x]\nfp32 = 'fast'\nbandwidth = 1\n", ": x.fp32: 'fast' is not a number with the unit F"),
+        ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be more than 0, a"),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: a list of texts is "),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: a text is wanted, not 5"),
+        ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: a text is wanted, not 5"),
+        ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; there are fp64, fp32, tf32, "),
+    ],
+)
+def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "peaks.toml"
+    file.write_text(text)
+    with pytest.raises(pa.PeaksError) as caught:
+        command.resolve(str(file), lambda _: None)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there() -> None:
+    outcome = run_command("none", "--peaks", "no/such.toml:x")
+    assert outcome.err == "profile_analyze: error: no/such.toml: no such file\n"
+
+
+def test_names_in_any_script_are_told_apart() -> None:
+    one, other = (Device(name, {"fp32": 1.0}, 1.0, "") for name in ("显卡甲", "显卡乙"))
+    assert find_device("显卡乙", [one, other]) is other
+    twins = [Device(name, {"fp32": 1.0}, 1.0, "") for name in ("my-card", "my card")]
+    assert find_device("my card", twins) is twins[1]
+    with pytest.raises(pa.PeaksError, match="'mycard' may be my-card, my card; write which"):
+        find_device("mycard", twins)
+
+
+def test_values_that_are_not_peaks() -> None:
+    with pytest.raises(
+        pa.QueryError, match="peaks: '1T:1G' is not of type Peaks; parse_peaks makes one"
+    ):
+        pa.Query(peaks="1T:1G")  # type: ignore[arg-type]
+    with pytest.raises(pa.PeaksError, match="5 is not a text that names peaks"):
+        pa.parse_peaks(5)  # type: ignore[arg-type]

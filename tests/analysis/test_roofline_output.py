@@ -1,0 +1,88 @@
+"""How reports show the roofline, in every output format."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import PROFILES, run_command
+
+RESNET = str(PROFILES / "resnet18.json")
+
+
+def test_the_summary_in_words() -> None:
+    outcome = run_command(RESNET, "--peaks", "100G:20G", "--print-only", "summary")
+    assert (
+        outcome.out
+        == """\
+------------------  -----------------------------------------------------
+total device time   0.103739
+total host time     0.000896
+peaks               100G:20G, 20 GB/s
+roof                100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
+memory known        100.0%
+judged              100.0%
+efficiency of that  36.6%
+lost                0.0658 s
+------------------  -----------------------------------------------------
+peaks: as given
+20 ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: at the roof the model takes 0.0372 s instead of 0.104 s, 2.79 times as fast
+"""
+    )
+    assert outcome.err.splitlines() == [
+        "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
+        "counted work are wrong for them, or the data stayed in caches; this lowers what is lost",
+        "note: not judged, because their times are below the clock's resolution: 20 operators (0.0% of the time)",
+    ]
+
+
+@pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
+def test_every_form_shows_the_roofline(form: str) -> None:
+    profile = pa.load(RESNET)
+    query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))
+    summary = pa.summarise(profile, judged_by=query)
+    text = pa.render(pa.Report.of(summary, (pa.run(query, profile),), source=profile), form)
+    if form not in ("csv", "jsonl", "github", "junit"):
+        assert "100G:20G" in text
+    if form not in ("operators", "github", "junit"):
+        for word in ("bound", "efficiency", "lost", "gain", "compute"):
+            assert word in text
+    assert "nan" not in text
+
+
+def test_json_of_a_profile_that_cannot_be_judged() -> None:
+    path = str(PROFILES / "resnet18-onlywait.json")
+    outcome = run_command(path, "--peaks", "1T:1G", "--format", "json")
+    roofline = json.loads(outcome.out)["summary"]["roofline"]
+    assert (roofline["efficiency"], roofline["winners"]) == (None, [])
+    assert roofline["rates"] == []
+
+
+def test_flat_formats_have_the_judgement() -> None:
+    call = (RESNET, "--peaks", "100G:20G", "--print-only", "summary", "--format")
+    totals = json.loads(run_command(*call, "jsonl").out)
+    assert totals["efficiency"] == pytest.approx(0.366, abs=5e-4)
+    assert (
+        run_command(*call, "csv")
+        .out.splitlines()[0]
+        .endswith(",memory_known,judged,efficiency,lost_s")
+    )
+
+
+def test_a_group_key_is_shown_once() -> None:
+    call = (RESNET, "--peaks", "1T:1G", "--aggregate-by", "bound", "--format", "csv")
+    assert run_command(*call).out.splitlines()[0].count("bound") == 1
+
+
+def test_the_totals_for_programs_are_exact() -> None:
+    path = str(PROFILES / "resnet18.json")
+    query = pa.Query(peaks=pa.parse_peaks("2T:100G"))
+    judgement = pa.summarise(pa.load(path), judged_by=query).judgement
+    assert judgement is not None
+    arguments = ("--peaks", "2T:100G", "--print-only", "summary", "--format", "csv")
+    names, values = (line.split(",") for line in run_command(path, *arguments).out.splitlines())
+    totals = dict(zip(names, values, strict=True))
+    for name in ("memory_known", "judged", "efficiency", "lost_s"):
+        assert float(totals[name]) == pytest.approx(getattr(judgement, name), rel=1e-12)

@@ -1,0 +1,236 @@
+"""Reads decoded JSON documents in plain loops, for the oracle: operators, runs, splitting."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze import Query
+    from tests.oracle_arithmetic import Number
+
+SIDES = ("device", "host")
+
+
+@dataclass
+class Operator:
+    """One operator, as a person would read it in the file; None is N/A."""
+
+    id: int
+    name: str
+    type: str
+    recorded: dict[str, bool]
+    time: dict[str, list[Number]]
+    wait: dict[str, list[Number]]
+    started: float
+    computation: Number
+    memory: Number
+    in_shapes: Any
+    out_shapes: Any
+    in_layouts: Any
+    dtypes: list[str | None]
+    lanes: list[str]
+    host_lanes: list[str]
+    lane_order: dict[str, list[str]]
+    """All lanes of the profile on each side."""
+    on_lanes: dict[str, list[dict[str, dict[str, Any]]]]
+    """The entries of the file by side, run and lane."""
+    ran: list[bool]
+    """Whether each run has an entry on either side."""
+    parameters: Any
+    split: dict[str, str | None] = field(default_factory=dict)
+    """The values of the keys that the operator was split by."""
+
+
+def read(document: dict[str, Any]) -> list[Operator]:
+    """Return the operators of a decoded profile, in file order."""
+    profiler, graph = document["profiler"], document["graph_exec"]
+    order = {
+        side: list(
+            dict.fromkeys(
+                lane
+                for id_, of_id in profiler.get(side, {}).items()
+                if id_ in graph["operator"]
+                for lane in of_id
+            )
+        )
+        for side in SIDES
+    }
+    return [_operator(id_, document, order) for id_ in graph["operator"]]
+
+
+def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str]]) -> Operator:
+    profiler, graph = document["profiler"], document["graph_exec"]
+    entry = graph["operator"][id_]
+    footprint = profiler.get("opr_footprint", {}).get(id_, {})
+    lanes = {side: profiler.get(side, {}).get(id_) or {} for side in SIDES}
+    return Operator(
+        id=int(id_),
+        name=entry["name"],
+        type=entry["type"],
+        recorded={side: bool(lanes[side]) for side in SIDES},
+        time={side: [_time(lanes[side])] for side in SIDES},
+        wait={side: [_wait(lanes[side])] for side in SIDES},
+        started=_started(lanes["device"]),
+        computation=footprint.get("computation") or None,
+        memory=footprint.get("memory"),
+        in_shapes=_tuples(footprint.get("in_shapes")),
+        out_shapes=_tuples(footprint.get("out_shapes")),
+        in_layouts=_tuples(footprint.get("in_layouts", [] if "in_shapes" in footprint else None)),
+        dtypes=[_dtype(graph.get("var", {}).get(var)) for var in entry.get("input", [])],
+        lanes=list(lanes["device"]),
+        host_lanes=list(lanes["host"]),
+        lane_order=lane_order,
+        on_lanes={side: [lanes[side]] for side in SIDES},
+        ran=[any(lanes.values())],
+        parameters=_parameters(footprint.get("param")),
+    )
+
+
+def read_file(path: str) -> list[Operator]:
+    """Return the operators in a file, whose strings may have raw control characters."""
+    return read(json.loads(Path(path).read_text(encoding="utf-8"), strict=False))
+
+
+def join_runs(runs: list[list[Operator]]) -> list[Operator]:
+    """Return the operators of several runs of one graph, with their times in all runs."""
+    joined: dict[Any, Operator] = {}
+    order = {
+        side: list(
+            dict.fromkeys(lane for run in runs for one in run[:1] for lane in one.lane_order[side])
+        )
+        for side in SIDES
+    }
+    for place, operators in enumerate(runs):
+        keys = _identities(operators)
+        for one, key in zip(operators, keys, strict=True):
+            if key not in joined:
+                joined[key] = replace(
+                    one,
+                    recorded=dict.fromkeys(SIDES, False),
+                    time={side: [None] * len(runs) for side in SIDES},
+                    wait={side: [None] * len(runs) for side in SIDES},
+                    lanes=[],
+                    host_lanes=[],
+                    lane_order=order,
+                    on_lanes={side: [{} for _ in runs] for side in SIDES},
+                    ran=[False] * len(runs),
+                )
+            known = joined[key]
+            known.computation = known.computation if known.computation else one.computation
+            known.memory = one.memory if known.memory is None else known.memory
+            known.lanes = list(dict.fromkeys([*known.lanes, *one.lanes]))
+            known.host_lanes = list(dict.fromkeys([*known.host_lanes, *one.host_lanes]))
+            known.ran[place] = one.ran[0]
+            for side in SIDES:
+                known.recorded[side] |= one.recorded[side]
+                known.time[side][place] = one.time[side][0]
+                known.wait[side][place] = one.wait[side][0]
+                known.on_lanes[side][place] = one.on_lanes[side][0]
+    return list(joined.values())
+
+
+def _identities(operators: list[Operator]) -> list[Any]:
+    """Return name, type and shapes of each operator, and its number among equal ones."""
+    seen: dict[Any, int] = {}
+    found = {}
+    for one in sorted(operators, key=lambda one: (one.started, one.id)):
+        key = (one.name, one.type, one.in_shapes, one.out_shapes)
+        seen[key] = seen.get(key, 0) + 1
+        found[one.id] = (*key, seen[key])
+    return [found[one.id] for one in operators]
+
+
+def _started(lanes: dict[str, Any]) -> float:
+    starts = [_number(lane.get("start")) for lane in lanes.values()]
+    return min((start for start in starts if start is not None), default=math.inf)
+
+
+def split(operators: list[Operator], query: Query) -> list[Operator]:
+    """Return a row for each device or track of an operator, if the question splits by it."""
+    if not query.split_by:
+        return operators
+    return [row for one in operators for row in _split(one, query.split_by)]
+
+
+def _split(operator: Operator, keys: tuple[str, ...]) -> Iterator[Operator]:
+    """What the host did belongs to the device, if there is one."""
+    device = operator.lanes[0] if len(operator.lanes) == 1 else None
+    cells: dict[tuple[str | None, ...], dict[str, list[dict[str, Any]]]] = {}
+    for side, runs in operator.on_lanes.items():
+        for place, entries in enumerate(runs):
+            for lane in entries:
+                values = {"track": lane, "device": lane if side == "device" else device}
+                cell = tuple(values[key] for key in keys)
+                here = cells.setdefault(cell, {one: [{} for _ in runs] for one in SIDES})
+                here[side][place][lane] = entries[lane]
+    tracks = [*operator.lane_order["device"], *operator.lane_order["host"], None]
+    for cell in sorted(cells, key=lambda cell: list(map(tracks.index, cell))):
+        on_lanes = cells[cell]
+        device_lanes, host_lanes = (
+            [lane for lane in lanes if any(lane in entries for entries in on_lanes[side])]
+            for side, lanes in (("device", operator.lanes), ("host", operator.host_lanes))
+        )
+        yield replace(
+            operator,
+            split=dict(zip(keys, cell, strict=True)),
+            lanes=device_lanes,
+            host_lanes=host_lanes,
+            recorded={side: any(on_lanes[side]) for side in SIDES},
+            time={side: list(map(_time, on_lanes[side])) for side in SIDES},
+            wait={side: list(map(_wait, on_lanes[side])) for side in SIDES},
+            ran=[any(entries) for entries in zip(*on_lanes.values(), strict=True)],
+            on_lanes=on_lanes,
+        )
+
+
+def _number(value: Any) -> Number:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _time(lanes: dict[str, Any]) -> Number:
+    times = []
+    for lane in lanes.values():
+        start, end = _number(lane.get("start")), _number(lane.get("end"))
+        if start is None or end is None or end < start:
+            return None
+        times.append(end - start)
+    return max(times) if times else None
+
+
+def _wait(lanes: dict[str, Any]) -> Number:
+    times = []
+    for lane in lanes.values():
+        start, kern, end = (_number(lane.get(key)) for key in ("start", "kern", "end"))
+        if start is None or kern is None or kern == -1 or kern < start:
+            continue
+        if end is None or end < start or kern <= end:
+            times.append(kern - start)
+    return max(times) if times else None
+
+
+def _dtype(variable: dict[str, Any] | None) -> str | None:
+    plan = (variable or {}).get("mem_plan")
+    return plan["layout"]["dtype"] if plan else None
+
+
+def _parameters(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        value = {str(place): one for place, one in enumerate(value)}
+    return {name: _scalar(value[name]) for name in sorted(value) if value[name] is not None}
+
+
+def _scalar(value: Any) -> Any:
+    simple = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    return value if simple else json.dumps(value, separators=(",", ":"))
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

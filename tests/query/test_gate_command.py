@@ -1,0 +1,162 @@
+"""`--fail-if` on the command line: exit statuses, output formats, usage errors."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.query.test_gate import BASE, SLOW
+from tests.report.test_program_formats import SCHEMA
+from tests.small import Operator, written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, list[str]]:
+    def folder(name: str, times: Sequence[float]) -> list[str]:
+        (tmp_path / name).mkdir()
+        return [
+            written(tmp_path / name / f"{place}.json", [Operator("conv", "Conv", time)])
+            for place, time in enumerate(times)
+        ]
+
+    return {"slow": folder("slow", SLOW), "base": folder("base", BASE)}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code"),
+    [
+        (["total > +5%"], 3),
+        (["total > +50%"], 0),
+        (["total > +50%", "time > 1us"], 3),
+        (["type=Pool: time > +1%"], 4),
+        (["type=Pool: time > +1%", "total > +5%"], 3),
+        (["type=Pool: time > +1%", "total > +50%"], 4),
+    ],
+)
+def test_exit_status_of_the_command(
+    files: dict[str, list[str]], conditions: list[str], code: int
+) -> None:
+    options = [part for text in conditions for part in ("--fail-if", text)]
+    call = [*files["slow"], "--compare", *files["base"], *options]
+    assert run_command(*call).code == code
+    assert run_command(*call, "--fail-uncertain", "no").code == (0 if code == 4 else code)
+
+
+def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
+    sentence = (
+        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
+        "base: beyond the limit, and beyond noise"
+    )
+    call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
+    for form in pa.OUTPUT_FORMATS:
+        options = ["--dump-only-opr"] if form == "operators" else ["--format", form]
+        outcome = run_command(*call, *options)
+        assert outcome.code == 3
+        if form in ("csv", "jsonl"):
+            assert f"note: {sentence}\n" in outcome.err
+        elif form == "github":
+            escaped = sentence.replace("%", "%25")
+            assert f"::error title=profile_analyze::{escaped}\n" in outcome.out
+        elif form == "json":
+            (found,) = json.loads(outcome.out)["gate"]
+            assert (found["condition"], found["outcome"]) == ("total > +5%", "met")
+            assert found["reason"] == sentence.removeprefix("FAILED: total > +5%: ")
+            assert found["ratio"] == pytest.approx(113.5 / 103.5)
+        elif form == "junit":
+            case = ET.fromstring(outcome.out).find("testcase")
+            assert case is not None
+            assert case.attrib["name"] == "total > +5%"
+            failure = case.find("failure")
+            assert failure is not None
+            assert failure.text == sentence.removeprefix("FAILED: total > +5%: ")
+        else:
+            assert sentence in outcome.out
+
+
+def test_junit_whole(files: dict[str, list[str]]) -> None:
+    options = ["total > +50%", "type=<b>&\x01\ufffe\uffff: time > +1%"]
+    call = [*files["slow"], "--compare", *files["base"], "--print-only", "device"]
+    conditions = [part for text in options for part in ("--fail-if", text)]
+    assert (
+        run_command(*call, *conditions, "--format", "junit").out
+        == """\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
+  <testcase classname="profile_analyze" name="total &gt; +50%">
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the base: not beyond the limit</system-out>
+  </testcase>
+  <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
+    <skipped message="no operator matches"/>
+  </testcase>
+</testsuite>
+"""
+    )
+
+
+def test_github_whole(files: dict[str, list[str]]) -> None:
+    options = ["total > +50%", "type=a\n::error::b: time > +1%"]
+    call = [*files["slow"], "--compare", *files["base"], "--print-only", "device"]
+    conditions = [part for text in options for part in ("--fail-if", text)]
+    assert run_command(*call, *conditions, "--format", "github").out == (
+        "::notice title=profile_analyze::not met: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
+        "+13.2%25), 0.000113 s against 0.000103 s of the base: not beyond the limit\n"
+        "::warning title=profile_analyze::not judged: type=a\\n::error::b: time > +1%25: no operator "
+        "matches\n"
+    )
+
+
+def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> None:
+    options = ["total > +5%", "total > 1s", "type=Pool: time > +1%", "type=Pool: time > 1s"]
+    conditions = [part for text in options for part in ("--fail-if", text)]
+    for few in (1, 8):
+        call = [*files["slow"][:few], "--compare", *files["base"], *conditions]
+        outcome = run_command(*call, "--format", "json", "--peaks", "1T:1G")
+        jsonschema.validate(json.loads(outcome.out), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%' is relative to a base, and there is none: --compare names it"),
+        (["--format", "junit"], "--format junit has a test case for each --fail-if, and there is none"),
+        (["--format", "github"], "--format github annotates what --fail-if and --compare find; add one"),
+        (["--format", "junit", "--columns", "name"], "junit has no tables and no totals, so that --columns means nothing"),
+        (["--format", "github", "--copy-time"], "github has no tables and no totals, so that --copy-time means nothing"),
+        (["--threshold", "5%"], "--threshold needs --compare, which names what to compare with"),
+        (["--unit", "iteration"], "--unit needs --compare or --fail-if, which count runs"),
+        (["--fail-uncertain", "no"], "--fail-uncertain needs --fail-if, which states the conditions"),
+        (["--compare", "a", "b", "--format", "github", "--print-only", "device"], "--format github annotates what --fail-if and --compare find; add one"),
+        (["--compare", "a", "--run-stat", "max"], "argument --run-stat: max: a comparison is of medians, as its verdicts are"),
+        (["--compare", "a", "--correct-drift", "--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
+        (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
+        (["--match", "name"], "--match needs --compare, which names what to compare with"),
+        (["--threshold=-1%"], "argument --threshold: '-1%' is not from 0% to 100%; write 3% or 0.03; see profile-analyze --help"),
+        (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
+        (["--columns", "verdict"], "verdict needs a profile to compare with: --compare (see --help)"),
+        (["--aggregate-by", "match"], "match needs a profile to compare with: --compare (see --help)"),
+    ],
+)  # fmt: skip
+def test_usage_errors(options: list[str], message: str) -> None:
+    outcome = run_command("no such file", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"profile_analyze: error: {message}\n"
+
+
+def test_a_profile_must_be_named() -> None:
+    assert run_command("--compare", "a", "b").err == (
+        "profile_analyze: error: --compare took all files that are named; name the profile before it\n"
+    )
+    assert run_command().err == (
+        "profile_analyze: error: the following arguments are required: FILE; see "
+        "profile-analyze --help\n"
+    )
