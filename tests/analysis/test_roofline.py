@@ -255,19 +255,19 @@ def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> Non
     @examples(200)
     @given(document=documents())
     def check(document: dict[str, Any]) -> None:
-        table = pa.run(pa.Query(peaks=pa.parse_peaks("1M:300K")), profile_of_document(document))
+        table = pa.run(pa.Query(peaks=pa.parse_peaks("300K:300K")), profile_of_document(document))
         for row in table.rows:
             if row["attainable"] is not None and row["memory"] > 0:
                 assert row["attainable"] <= row["intensity"] * 3e5
             if row["attainable"] is not None and row["type"] != "Copy":
-                assert row["attainable"] <= 1e6
+                assert row["attainable"] <= 3e5
             if row["lost"] is not None:
                 assert row["lost"] + row["least_time"] == pytest.approx(row["time"], abs=1e-18)
                 assert row["least_time"] == max(row["compute_time"] or 0, row["memory_time"])
                 judged.append(row["bound"])
 
     check()
-    assert min(map(judged.count, ("compute", "memory"))) > 10
+    assert {"compute", "memory"} <= set(judged)
 
 
 @examples(100)
