@@ -233,3 +233,34 @@ def test_neutral_packages_have_only_python_files() -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert found == set(NEUTRAL_MODULES)
+
+
+IN_FUNCTIONS = [
+    (path, node)
+    for path in MODULES
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(function, ast.FunctionDef)
+    for node in ast.walk(function)
+    if isinstance(node, ast.Import | ast.ImportFrom)
+]
+
+
+def test_few_imports_are_inside_functions() -> None:
+    """Each delays something that most calls do without: see docs/architecture.md."""
+    assert len(IN_FUNCTIONS) <= 30
+
+
+@pytest.mark.parametrize(("path", "node"), IN_FUNCTIONS)
+def test_an_import_inside_a_function_has_its_reason(path: Path, node: ast.stmt) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()[max(0, node.lineno - 10) : node.lineno]
+    assert any("# " in line or "import" in line.partition('"""')[2] for line in lines)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_are_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 350
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 40, node.name

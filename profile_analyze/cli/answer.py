@@ -9,7 +9,6 @@ import os
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
-from profile_analyze.cli.messages import say_on_terminal
 from profile_analyze.cli.sources import find_sources, read
 from profile_analyze.errors import InputError
 from profile_analyze.model.measures import MEASURES
@@ -53,15 +52,12 @@ def answer(request: Request) -> Report:
 
 def _with_measured_peaks(request: Request, sources: Sources) -> Request:
     """Return the request with this machine's peaks, if these are to be measured."""
-    if request.measures_peaks is None:
+    if request.measure_peaks is None:
         return request
     for file in sources.all:  # measuring takes seconds, and a wrong name is found at once
         if file != "-" and not os.path.exists(file):  # noqa: PTH110
             raise InputError(file, "no such file")
-    # the roofline's room, which other calls do not need
-    from profile_analyze.cli.peaks import resolve
-
-    peaks = resolve(request.measures_peaks, say_on_terminal)
+    peaks = request.measure_peaks()
     queries = {side: query.changed(peaks=peaks) for side, query in request.queries.items()}
     return request._replace(queries=queries)
 

@@ -26,13 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Answer a command line, by default that of the process, and return the exit code."""
     try:
         arguments = parse(sys.argv[1:] if argv is None else argv)
+        # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
+        # a short call, and nothing here multiplies matrices.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # `--help` ends in `parse`: what answers is imported after it
         from profile_analyze.cli.request import request_of
 
         request = request_of(arguments)
-        # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
-        # a short call, and nothing here multiplies matrices.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        # wrong options end in `request_of`, which is quick without NumPy
         from profile_analyze.cli.answer import answer
 
         with gc_paused():

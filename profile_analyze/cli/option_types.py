@@ -126,7 +126,7 @@ class PeaksAction(_AnswerAction):
         """See the base class."""
         if value != "list":
             return None
-        from profile_analyze.cli.peaks import device_list
+        from profile_analyze.report.device_list import device_list
 
         return device_list()
 
@@ -136,7 +136,7 @@ class CompletionAction(_AnswerAction):
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str:
         """See the base class."""
-        import shtab
+        import shtab  # for this answer alone
 
         for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
             if action.dest in ("files", "compare", "output", "plot"):

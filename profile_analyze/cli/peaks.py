@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.device_files import read_devices
-from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import InputError, OutputError, PeaksError
@@ -163,10 +163,3 @@ def _cache(machine: str, rates: dict[str, Any]) -> None:
     with suppress(OSError, OutputError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_file(str(file), [json.dumps(everything).encode()], force=True)
-
-
-def device_list() -> str:
-    """Return the table of devices, for `--peaks list`."""
-    from profile_analyze.report.device_list import device_table
-
-    return device_table(DEVICES)

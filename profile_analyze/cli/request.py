@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.messages import say_on_terminal
@@ -24,7 +25,7 @@ from profile_analyze.report.output_formats import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.terms import Side
@@ -46,8 +47,8 @@ class Request(NamedTuple):
     correct_drift: bool
     queries: Mapping[Side, Query]
     """The question about each side."""
-    measures_peaks: str | None
-    """What `--peaks` names if this machine is to be measured: the queries have placeholders."""
+    measure_peaks: Callable[[], Peaks] | None
+    """Measures this machine, if `--peaks here` asks for that: the queries have placeholders."""
     asked_side: Side
     """The side whose times are in question: the host only with `--print-only host`."""
     sides: tuple[Side, ...]
@@ -87,11 +88,9 @@ def request_of(arguments: argparse.Namespace) -> Request:
     _check_output_format(arguments)
     _check_comparison(arguments)
     _check_what_the_format_needs(arguments)
-    peaks, measures_peaks = _peaks(arguments.peaks)
+    peaks, measure_peaks = _peaks(arguments.peaks)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
-    columns = _columns(arguments.columns, queries["device"])
-    conditions = _conditions(arguments, queries[asked_side])
     if arguments.plot is not None:
         picture_format_of(arguments.plot)
     return Request(
@@ -103,13 +102,13 @@ def request_of(arguments: argparse.Namespace) -> Request:
         match=arguments.match,
         correct_drift=arguments.correct_drift,
         queries=queries,
-        measures_peaks=measures_peaks,
+        measure_peaks=measure_peaks,
         asked_side=asked_side,
         sides=_sides(arguments),
         shows_summary=arguments.print_only in (None, "summary"),
         shows_copy_time=arguments.copy_time,
-        columns=columns,
-        conditions=conditions,
+        columns=_columns(arguments.columns, queries["device"]),
+        conditions=_conditions(arguments, queries[asked_side]),
         fail_uncertain=arguments.fail_uncertain != "no",
         output_format=_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
@@ -208,8 +207,8 @@ def _output_format(arguments: argparse.Namespace) -> str | None:
     return arguments.format or output_format_of(arguments.output or "")
 
 
-def _peaks(spec: str | None) -> tuple[Peaks | None, str | None]:
-    """Return the peaks, and what names them if they are to be measured.
+def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
+    """Return the peaks, and a function that measures them if that is asked for.
 
     Measuring takes seconds. It is done once everything else is known to be right; until then, a
     placeholder stands for the peaks.
@@ -219,7 +218,8 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, str | None]:
     # the roofline's room, which other calls do not need
     from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
 
-    return (PLACEHOLDER, spec) if is_measured_here(spec) else (resolve(spec, say_on_terminal), None)
+    find = partial(resolve, spec, say_on_terminal)
+    return (PLACEHOLDER, find) if is_measured_here(spec) else (find(), None)
 
 
 _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {

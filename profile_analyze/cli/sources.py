@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.progress import Progress
 from profile_analyze.cli.request import in_options
 from profile_analyze.errors import InputError, QueryError
@@ -113,12 +114,7 @@ def _prepared(request: Request, profile: Profile) -> Profile:
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:
     """Return the source without the drift of whole runs, if that is asked for."""
-    if not request.correct_drift:
-        return source
-    # only this option needs it
-    from profile_analyze.analysis.drift import without_drift
-
-    return without_drift(source)
+    return without_drift(source) if request.correct_drift else source
 
 
 def _available_cores() -> int:

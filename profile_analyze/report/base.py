@@ -99,8 +99,6 @@ class Renderer(Protocol):
     """The name on the command line."""
     for_programs: bool
     """Whether programs read it. It is then UTF-8, whatever the terminal's encoding."""
-    libraries: tuple[str, ...]
-    """The libraries that writing needs. They can be imported while a file is read."""
     suffixes: tuple[str, ...]
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool

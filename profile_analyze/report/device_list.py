@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.analysis.devices import DTYPES
+from profile_analyze.analysis.devices import DEVICES, DTYPES
 from profile_analyze.report.drawing import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from profile_analyze.analysis.devices import Device
+
+
+def device_list() -> str:
+    """Return the table of all known devices."""
+    return device_table(DEVICES)
 
 
 def device_table(devices: Iterable[Device]) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import tabulate
+
 from profile_analyze.report.text_layout import has_wide_text, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-LIBRARIES: Final[tuple[str, ...]] = ("tabulate",)
-"""What drawing imports when it is first used."""
 
 _ROWS_AT_ONCE: Final = 2000
 
@@ -30,8 +29,6 @@ def draw(
     their text, so that an operator called 007 is not shown as 7. They are aligned on the left, or
     on the right if they are in `right`.
     """
-    import tabulate  # formats for programs do without
-
     count = max(map(len, [headers, *rows[:1]]))
     # A setting of tabulate for its users: measuring characters takes an eighth of the drawing, and
     # ASCII text does not need it.

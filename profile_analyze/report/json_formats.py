@@ -1,13 +1,11 @@
-"""JSON and JSON Lines.
-
-As with all formats, this module is imported before a file is read, and must not import NumPy.
-"""
+"""JSON and JSON Lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from profile_analyze.report.base import encoded
+from profile_analyze.report.json_document import json_document
 from profile_analyze.report.programs import (
     ProgramRenderer,
     facts_alone,
@@ -34,8 +32,6 @@ class JsonRenderer(ProgramRenderer):
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the document; see `Renderer.pieces`."""
-        from profile_analyze.report.json_document import json_document  # imports NumPy
-
         return encoded([to_json(json_document(report)), "\n"], "utf-8")
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QueryError
+from profile_analyze.query.catalog import check_columns, split_names
 from profile_analyze.report.base import Display, Report, resolve_columns
 from profile_analyze.report.sections import TableSection
 
@@ -105,8 +106,6 @@ def render(
 
     Raises `QueryError` for an unknown format or column.
     """
-    from profile_analyze.query.catalog import check_columns, split_names  # NumPy, not for --help
-
     report = answer if isinstance(answer, Report) else Report.of(None, (answer,))
     names = split_names(columns) if isinstance(columns, str) else tuple(columns)
     if names:

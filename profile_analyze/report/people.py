@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
-from profile_analyze.report.drawing import LIBRARIES
 from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 
@@ -28,7 +27,6 @@ class PeopleRenderer(ABC):
     """
 
     for_programs = False
-    libraries: tuple[str, ...] = LIBRARIES
     suffixes: tuple[str, ...] = ()
     has_tables = True
     has_summary_beside_tables = True

@@ -18,7 +18,6 @@ class PictureRenderer(TablelessRenderer):
     """Base of picture formats; see `Renderer`."""
 
     name = ""
-    # `libraries` stays empty although matplotlib is needed, because `pieces` reports its absence.
     has_summary_beside_tables = False
     needs: Need = ""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
 from profile_analyze.report.default_columns import columns_beside_time, group_columns
@@ -22,7 +24,6 @@ class ProgramRenderer:
     """Base of formats for programs that have tables; see `Renderer`."""
 
     for_programs = True
-    libraries: tuple[str, ...] = ("orjson",)  # csv too: orjson writes its numbers
     suffixes: tuple[str, ...] = ()
     has_tables = True
     has_summary_beside_tables = False
@@ -37,7 +38,6 @@ class TablelessRenderer:
     """Base of formats without tables, such as annotations and pictures; see `Renderer`."""
 
     for_programs = True
-    libraries: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     has_tables = False
     has_summary_beside_tables = True
@@ -125,8 +125,6 @@ def json_values(table: Table, name: str) -> list[Any]:
 
 def to_json(value: Any) -> str:
     """Return `value` as JSON: NaN as null, control characters escaped."""
-    import orjson  # formats for people do without
-
     return escaped_in_json(orjson.dumps(value).decode())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -141,17 +140,6 @@ def test_attributes_of_formats() -> None:
         "github": "findings",
         "junit": "conditions",
     }
-
-
-def test_formats_import_no_numpy_before_a_file_is_read() -> None:
-    code_ = (
-        "import sys\n"
-        "from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer\n"
-        "print(*map(find_renderer, OUTPUT_FORMATS), file=sys.stderr)\n"
-        "sys.exit('numpy' in sys.modules or 'tabulate' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code_], capture_output=True, check=False)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "utf-16", "iso2022_jp"])
