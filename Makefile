@@ -17,7 +17,7 @@ FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test check lint format types cover mutants bench fuzz original test-oldest test-all clean
+.PHONY: help run install test test-slow check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
 help: ## list all targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,9 +28,12 @@ run: $(VENV)/run ## set up and analyse a shipped profile, or PROFILE=FILE
 test: $(VENV)/dev ## set up and run the tests
 	$(BIN)/python -m pytest -n auto -q
 
+test-slow: $(VENV)/dev ## the slow tests with all examples and inputs, of which `make test` tries few
+	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m slow
+
 install: $(VENV)/dev ## set up for development
 
-check: lint types test ## lint, types and tests: run this before every commit
+check: lint types test test-slow ## lint, types and tests: run this before every commit
 
 lint: $(VENV)/dev ## find mistakes and wrong formatting with ruff
 	$(BIN)/ruff check .

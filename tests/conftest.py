@@ -17,11 +17,13 @@ FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# `make mutants` runs the tests once for each mutant. Properties then get few examples, the same ones
-# each time, so that the outcome does not depend on chance. Failures are not minimised, as nobody
-# reads them.
-_FOR_MUTANTS = os.environ.get("TESTS_FOR") == "mutants"
-_MOST_EXAMPLES_FOR_MUTANTS = 30
+# `make test` is quick: properties get few examples. `make test-slow` runs the tests that are marked
+# slow with all examples. `make mutants` runs the tests once for each mutant: properties then get
+# the same few examples each time, so that the outcome does not depend on chance, and failures are
+# not minimised, as nobody reads them.
+_PURPOSE = os.environ.get("TESTS_FOR", "")
+IS_FULL = _PURPOSE == "ci"
+_MOST_EXAMPLES = {"": 50, "mutants": 30}
 # The machine may be busy, so tests have no time limits.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
@@ -29,15 +31,15 @@ settings.register_profile(
     settings.get_profile("tests"),
     database=None,
     derandomize=True,
-    max_examples=_MOST_EXAMPLES_FOR_MUTANTS,
+    max_examples=_MOST_EXAMPLES["mutants"],
     phases=[Phase.explicit, Phase.generate],
 )
-settings.load_profile("mutants" if _FOR_MUTANTS else "tests")
+settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
 
 
 def examples(count: int) -> settings:
-    """Return settings for this number of examples, or for fewer with `make mutants`."""
-    return settings(max_examples=min(count, _MOST_EXAMPLES_FOR_MUTANTS) if _FOR_MUTANTS else count)
+    """Return settings for this number of examples, or for fewer unless all are asked for."""
+    return settings(max_examples=min(count, _MOST_EXAMPLES.get(_PURPOSE, count)))
 
 
 @dataclass(frozen=True)

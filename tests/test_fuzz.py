@@ -21,6 +21,7 @@ from fuzz.running import Outcome, run_case
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
+from tests.conftest import IS_FULL
 from tests.small import Operator, profile_of
 from tests.strategies import documents
 
@@ -29,15 +30,17 @@ if TYPE_CHECKING:
 
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
 PARTS = 8
-INPUTS = 2000
+INPUTS = 2000 if IS_FULL else 160
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_input_breaks_an_invariant(part: int) -> None:
     tally = campaign.check_inputs(20, range(part, INPUTS, PARTS))
     assert tally.broken == []
-    assert set(tally.codes) >= {"0", "1", "2", "4"}
-    assert tally.profiles > INPUTS / PARTS / 5
+    assert tally.profiles > INPUTS / PARTS / 10
+    if IS_FULL:
+        assert set(tally.codes) >= {"0", "1", "2", "4"}
 
 
 def test_a_seed_gives_the_same_inputs_again() -> None:

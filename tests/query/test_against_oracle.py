@@ -9,11 +9,12 @@ from hypothesis import example, given
 
 from profile_analyze import Query, join_runs, load, run
 from tests import oracle
-from tests.conftest import PROFILE_NAMES, PROFILES, examples
+from tests.conftest import IS_FULL, PROFILE_NAMES, PROFILES, examples
 from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
 
 
+@pytest.mark.slow
 def test_answers_like_the_oracle() -> None:
     sizes: list[int] = []
 
@@ -30,9 +31,11 @@ def test_answers_like_the_oracle() -> None:
 
     compare()
     # Empty answers prove little, so many of the compared answers must have several rows.
-    assert sum(size >= 2 for size in sizes) > len(sizes) / 10
+    if IS_FULL:
+        assert sum(size >= 2 for size in sizes) > len(sizes) / 10
 
 
+@pytest.mark.slow
 def test_answers_about_several_runs_like_the_oracle() -> None:
     sizes: list[int] = []
 
@@ -59,9 +62,11 @@ def test_answers_about_several_runs_like_the_oracle() -> None:
         sizes.append(len(rows))
 
     compare()
-    assert sum(size >= 2 for size in sizes) > len(sizes) / 10
+    if IS_FULL:
+        assert sum(size >= 2 for size in sizes) > len(sizes) / 10
 
 
+@pytest.mark.slow
 def test_shares_of_all_operators_add_up_to_one() -> None:
     sums: list[float] = []
 
@@ -78,6 +83,7 @@ def test_shares_of_all_operators_add_up_to_one() -> None:
     assert sums == pytest.approx([1.0] * len(sums))
 
 
+@pytest.mark.slow
 @examples(200)
 @given(document=documents(), query=queries())
 def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) -> None:
