@@ -17,7 +17,7 @@ FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install test test-slow check lint format types cover mutants bench fuzz original test-oldest test-all clean
+.PHONY: help run install docs test test-slow check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
 help: ## list all targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,11 @@ test: $(VENV)/dev ## set up and run the tests
 
 test-slow: $(VENV)/dev ## the slow tests with all examples and inputs, of which `make test` tries few
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m slow
+
+docs: $(VENV)/dev ## write the generated pages of docs/ anew
+	$(BIN)/python -m profile_analyze --columns help > docs/columns.md
+	$(BIN)/python -m profile_analyze.cli.options_page > docs/options.md
+	$(BIN)/python -m tests.report.test_facts
 
 install: $(VENV)/dev ## set up for development
 

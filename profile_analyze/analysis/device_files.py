@@ -78,5 +78,5 @@ def _quantity(where: str, value: object, unit: str) -> float:
     except QuantityError as error:
         raise PeaksError(f"{where}: {error}") from None
     if not is_plausible_rate(rate):
-        raise PeaksError(f"{where}: a rate must be more than 0, and one of a device")
+        raise PeaksError(f"{where}: a rate must be between 1e-30 and 1e30")
     return rate

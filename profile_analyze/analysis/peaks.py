@@ -88,7 +88,7 @@ def is_plausible_rate(rate: float) -> bool:
 
 def _checked(peaks: Peaks) -> Peaks:
     if not all(map(is_plausible_rate, (peaks.bandwidth, *dict(peaks.flops).values()))):
-        raise PeaksError(f"{peaks.name!r}: a rate must be more than 0, and one of a device")
+        raise PeaksError(f"{peaks.name!r}: a rate must be between 1e-30 and 1e30")
     return peaks
 
 

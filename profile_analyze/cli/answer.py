@@ -132,7 +132,7 @@ def _notes(
 ) -> Iterator[str]:
     """Yield the notes of all parts of the answer. Some may come twice."""
     if request.plot is not None and request.baseline:
-        yield "the picture shows the new side alone, and no difference to the base"
+        yield "the picture shows only the new side, without the base"
     profile = _profile_of(source)
     yield from profile.notes
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)

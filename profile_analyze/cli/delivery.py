@@ -28,7 +28,7 @@ def check_destinations(request: Request, sources: Sources) -> None:
     for file in files:
         check_destination(file, [*sources.all, *sources.lists], force=request.force)
     if len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1]):
-        raise OutputError(f"{files[1]}: is to be the picture and the answer; name two files")
+        raise OutputError(f"{files[1]}: -o and --plot name the same file; name two")
 
 
 def deliver(report: Report, request: Request, renderer: Renderer) -> None:

@@ -38,7 +38,8 @@ GENERAL: Final = (
         type=size_in_bytes,
         default=MAX_SIZE,
         metavar="SIZE",
-        help="refuse a file that holds more than this, decompressed, such as 16GiB (default: 8GiB)",
+        help="refuse a file whose decompressed size is larger than this, such as 16GiB (default: "
+        "8GiB)",
     ),
 )
 
@@ -102,10 +103,10 @@ GROUPS: Final = OptionGroup(
             "--aggregate",
             metavar="HOW[,HOW...]",
             help="how the values of a group become one: "
-            f"{', '.join(AGGREGATES)}, or a percentile such as p90; each further one adds a column "
-            "of the time. Without --aggregate-by, all operators are one row. With sum and mean, "
-            "FLOPS and bandwidth are the sum of work over the sum of time; otherwise they are "
-            "aggregated from the operators' own",
+            f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first applies to all "
+            "columns, and each further one adds a column of the time. Without --aggregate-by, all "
+            "operators are one row. With sum and mean, FLOPS and bandwidth are the sum of work "
+            "over the sum of time; otherwise they are aggregated from those of the operators",
         ),
         Option.of(
             "--having",
@@ -171,8 +172,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-drift",
             action="store_true",
-            help="divide the times of each run by how slow the whole run was, as on a busy "
-            "machine; this hides a change of everything at once",
+            help="correct for how busy the machine was: divide the times of each run by how slow "
+            "the whole run was; this hides a change of all operators at once",
         ),
     ),
 )
@@ -193,9 +194,9 @@ COMPARISON: Final = OptionGroup(
             "--match",
             choices=("auto", "name", "structure"),
             default="auto",
-            help="which operators are the same: those with one name and type, or with one type, "
-            "shapes and parameters in the order of execution; auto: by name, then by structure "
-            "(default: auto)",
+            help="how operators of both sides are matched. name: by name and type; structure: by "
+            "type, shapes and parameters, in the order of execution; auto: by name, and the rest "
+            "by structure (default: auto)",
         ),
         Option.of(
             "--threshold",
@@ -207,15 +208,16 @@ COMPARISON: Final = OptionGroup(
             "--unit",
             choices=UNITS,
             default=UNITS[0],
-            help="what statistics count if a file has several runs: processes, each by the median "
-            "of its runs, or iterations, as if they were independent (default: process)",
+            help="what statistics count if a file has several runs. process: one value for each "
+            "process, the median of its runs; iteration: one value for each run, as if runs were "
+            "independent (default: process)",
         ),
         Option.of(
             "--fail-if",
             action="append",
             default=[],
             metavar="'[CONDITION:] METRIC > LIMIT'",
-            help="end with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
+            help="exit with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
             "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC "
             "is total (of all operators), time (of the operators that pass the filters), "
             "device_time, host_time or wait; may be repeated",
@@ -223,8 +225,8 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("yes", "no"),
-            help="whether to end with 4 if a condition cannot be judged, because there are too few "
-            "runs or no operators (default: yes)",
+            help="whether to exit with 4 if a condition cannot be judged, because there are too "
+            "few runs or no operators (default: yes)",
         ),
     ),
 )
@@ -266,17 +268,17 @@ VIEW: Final = OptionGroup(
             "--peaks",
             action=PeaksAction,
             metavar="SPEC",
-            help="compare with what a device can do at most, and add bound, efficiency, lost and "
-            "gain: a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), FLO/s and bytes per "
-            "second (19.5T:1555G), a TOML file, or here: measured on this machine, once (here! "
-            "again)",
+            help="compare with the peak rates of a device: adds bound, efficiency, lost and gain. "
+            "SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two rates in FLO/s "
+            "and bytes per second (19.5T:1555G), a TOML file, or here, which measures this machine "
+            "once; here! measures it again",
         ),
         Option.of(
             "--columns",
             action=ColumnsAction,
             metavar="COLUMN[,...]",
             help="show these columns, in this order; all: all of them; help: print every column "
-            "with its unit and meaning, and end",
+            "with its unit and meaning, and exit",
         ),
     ),
 )
@@ -319,13 +321,14 @@ OUTPUT: Final = OptionGroup(
             "--color",
             choices=("auto", "always", "never"),
             default="auto",
-            help="auto: on a terminal, unless NO_COLOR is set (default: auto)",
+            help="when to use colours, shares as bars and dim N/A. auto: on a terminal, unless "
+            "NO_COLOR is set (default: auto)",
         ),
         Option.of(
             "--print-completion",
             action=CompletionAction,
             choices=("bash", "zsh", "fish"),
-            help="print a script that completes this command's options in a shell, and end",
+            help="print a script that completes this command's options in a shell, and exit",
         ),
     ),
 )

@@ -20,9 +20,9 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
     It must not be one of `sources`, the files to read.
     """
     if not file:
-        raise OutputError("'': is no name of a file to write to")
+        raise OutputError("'': the file name is empty")
     if "\0" in file:
-        raise OutputError(f"{file}: no file can be called so: the name has a NUL character")
+        raise OutputError(f"{file}: the file name has a NUL character")
     mode = _mode_of(file)
     if mode is None:
         return
@@ -30,9 +30,9 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
         raise OutputError(f"{file}: is a directory; name a file in it")
     for source in sources:
         if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
-            raise OutputError(f"{file}: is a profile that is read; write to another file")
+            raise OutputError(f"{file}: is one of the input files; write to another file")
     if not force and stat.S_ISREG(mode) and not _is_special(file):
-        raise OutputError(f"{file}: is there already; --force replaces it")
+        raise OutputError(f"{file}: exists already; --force replaces it")
 
 
 def _mode_of(file: str) -> int | None:
@@ -144,7 +144,7 @@ def _give_name(staged: _Staged) -> None:
     try:
         os.link(staged.beside, staged.place)
     except FileExistsError:
-        raise OutputError(f"{staged.file}: is there already; --force replaces it") from None
+        raise OutputError(f"{staged.file}: exists already; --force replaces it") from None
     except OSError:  # a file system without links
         os.replace(staged.beside, staged.place)  # noqa: PTH105
 

@@ -145,8 +145,7 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
         ):
             if given:
                 raise QueryError(
-                    f"--dump-only-opr prints no table, so that {option} means nothing; "
-                    "leave one out"
+                    f"--dump-only-opr prints no table, so {option} has no effect; leave one out"
                 )
     if not arguments.format and not arguments.confluence:
         by_suffix = output_format_of(arguments.output or "")
@@ -184,7 +183,7 @@ def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
     renderer = find_renderer(name)
     if not renderer.has_tables and (arguments.columns or arguments.copy_time):
         option = "--columns" if arguments.columns else "--copy-time"
-        raise QueryError(f"{name} has no tables and no totals, so that {option} means nothing")
+        raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
     shows_change = arguments.compare and arguments.print_only in (None, "summary")

@@ -111,8 +111,8 @@ class Column(NamedTuple):
     needs_base: bool = False
     """Whether the formula needs a baseline (`--compare`)."""
     needs_split: bool = False
-    """Whether only executions have this key, so that rows must be split by it first: see
-    `model.splitting`."""
+    """Whether the column has values only once rows are split by it: see `model.splitting`. Other
+    split keys, such as `track`, list all values of an operator until then."""
     shown_as: Literal["percent", "digits", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `1.07` (three digits) or `12`."""
     signed: bool = False

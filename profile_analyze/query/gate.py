@@ -273,7 +273,7 @@ def _outcome(
     is_clear = low > reference if condition.above else high < reference
     may_be_beyond = high > limit if condition.above else low < limit
     if not is_beyond and may_be_beyond:
-        return "passed", "not beyond the limit, though noise leaves room for that"
+        return "passed", "within the limit, but its confidence interval extends beyond it"
     if not is_beyond:
         return "passed", "not beyond the limit"
     if not is_clear:

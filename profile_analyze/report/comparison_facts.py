@@ -32,7 +32,7 @@ _VERDICT_IN_WORDS: Final = {
     "slower": "slower than the base",
     "faster": "faster than the base",
     "same": "the same as the base, within the threshold",
-    "uncertain": "noise hides whether it differs from the base",
+    "uncertain": "not clearly different from the base",
     ADDED: "the base has none of these operators",
     REMOVED: "the profile has none of the operators of the base",
     None: "no verdict",

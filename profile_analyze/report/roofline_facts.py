@@ -162,7 +162,7 @@ GROUP: Final = FactGroup(
             "efficiency",
             "Least possible time over time, of the judged operators.",
             lambda summary: _judgement(summary).efficiency,
-            label="efficiency of that",
+            label="efficiency, judged",
             text=lambda summary: percent(_judgement(summary).efficiency),
         ),
         Fact(

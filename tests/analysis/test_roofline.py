@@ -177,7 +177,7 @@ def test_how_the_judgement_reads() -> None:
         "roof fp16           4.00 KFLOPS, from 40 FLO/byte on; 20.0% of the time\n"
         "memory known        100.0%\n"
         "judged              90.0%\n"
-        "efficiency of that  50.0%\n"
+        "efficiency, judged  50.0%\n"
         "lost                4.5 s\n"
         "peaks: by hand\n"
         "3 Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof the model takes 7.0 s instead of 10.0 s, 1.43 times as fast\n"
@@ -190,7 +190,7 @@ def test_how_the_judgement_reads() -> None:
         "peaks               made, 1e-07 GB/s\n"
         "memory known        100.0%\n"
         "judged              0.0%\n"
-        "efficiency of that  N/A\n"
+        "efficiency, judged  N/A\n"
         "lost                N/A\n"
         "peaks: by hand\n"
     )

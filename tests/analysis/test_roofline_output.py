@@ -24,7 +24,7 @@ peaks               100G:20G, 20 GB/s
 roof                100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
 memory known        100.0%
 judged              100.0%
-efficiency of that  36.6%
+efficiency, judged  36.6%
 lost                0.0658 s
 ------------------  -----------------------------------------------------
 peaks: as given

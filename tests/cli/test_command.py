@@ -233,8 +233,14 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
             "there is no column 'tme' to order by; operators can be ordered by id, ",
         ),
         (["--format", "csv", "--wiki"], "--confluence (or --wiki) and --format csv ask for two fo"),
-        (["--dump-only-opr", "--format", "csv"], "--dump-only-opr prints no table, so that --form"),
-        (["--dump-only-opr", "--columns", "id"], "--dump-only-opr prints no table, so that --colu"),
+        (
+            ["--dump-only-opr", "--format", "csv"],
+            "--dump-only-opr prints no table, so --format csv",
+        ),
+        (
+            ["--dump-only-opr", "--columns", "id"],
+            "--dump-only-opr prints no table, so --columns ha",
+        ),
     ],
 )
 def test_a_contradictory_question_is_one_line(arguments: list[str], message: str) -> None:

@@ -500,7 +500,9 @@ def test_w18_columns_align_by_display_width() -> None:
 
 
 def test_w20_an_operator_list_is_not_a_wiki_table() -> None:
-    message = "--dump-only-opr prints no table, so that --confluence (or --wiki) means nothing; leave one out"
+    message = (
+        "--dump-only-opr prints no table, so --confluence (or --wiki) has no effect; leave one out"
+    )
     assert usage_error("none", "--dump-only-opr", "--wiki") == message
 
 

@@ -89,7 +89,7 @@ def test_an_existing_file_is_kept_without_force(tmp_path: Path) -> None:
     file.chmod(0o640)
     outcome = run_command(TINY, "-o", str(file))
     assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err == f"profile_analyze: error: {file}: is there already; --force replaces it\n"
+    assert outcome.err == f"profile_analyze: error: {file}: exists already; --force replaces it\n"
     assert file.read_text() == "precious"
     assert run_command(TINY, "-o", str(file), "--force").code == 0
     assert file.read_text().startswith("id,name,")
@@ -114,10 +114,10 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "'': is no name of a file to write to"),
+        ("", "'': the file name is empty"),
         ("none/a.csv", "{}: there is no folder {}"),
         (".", "{}: is a directory; name a file in it"),
-        ("a\0b", "{}: no file can be called so: the name has a NUL character"),
+        ("a\0b", "{}: the file name has a NUL character"),
     ],
 )
 def test_destinations_that_cannot_be_written(tmp_path: Path, name: str, reason: str) -> None:
@@ -132,7 +132,7 @@ def test_the_profile_itself_is_never_replaced(tmp_path: Path) -> None:
     profile.write_bytes(Path(TINY).read_bytes())
     outcome = run_command(str(profile), "-o", str(tmp_path / "." / "run.json"), "--force")
     assert outcome.code == 1
-    assert outcome.err.endswith("run.json: is a profile that is read; write to another file\n")
+    assert outcome.err.endswith("run.json: is one of the input files; write to another file\n")
     assert profile.read_bytes() == Path(TINY).read_bytes()
 
 
@@ -160,7 +160,7 @@ def test_a_file_that_another_process_makes_meanwhile_is_kept(tmp_path: Path) -> 
         file.write_text("precious")
         yield b"late"
 
-    with pytest.raises(OutputError, match="is there already"):
+    with pytest.raises(OutputError, match="exists already"):
         output.write_file(str(file), pieces(), force=False)
     assert file.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [file]

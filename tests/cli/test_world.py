@@ -327,7 +327,7 @@ def test_no_file_appears_if_one_of_two_fails(tmp_path: Path) -> None:
             files.write(str(second), [b"new"])
             second.write_text("meanwhile")
 
-    with pytest.raises(OutputError, match="second: is there already; --force replaces it"):
+    with pytest.raises(OutputError, match="second: exists already; --force replaces it"):
         write(force=False)
     assert [path.name for path in tmp_path.iterdir()] == ["second"]
     assert second.read_text() == "meanwhile"

@@ -114,7 +114,7 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
 
 NOT_BEYOND = "not beyond the limit"
 NOISE = "beyond the limit, but not beyond noise"
-ROOM = "not beyond the limit, though noise leaves room for that"
+ROOM = "within the limit, but its confidence interval extends beyond it"
 CLEAR = "beyond the limit, and beyond noise"
 
 

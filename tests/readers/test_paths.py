@@ -52,7 +52,7 @@ def test_output_never_replaces_a_list_that_is_read(tmp_path: Path) -> None:
     listed = tmp_path / "list.txt"
     listed.write_text(file)
     outcome = run_command(f"@{listed}", "-o", str(listed), "--force")
-    assert outcome.err.endswith("list.txt: is a profile that is read; write to another file\n")
+    assert outcome.err.endswith("list.txt: is one of the input files; write to another file\n")
     assert listed.read_text() == file
 
 

@@ -142,7 +142,7 @@ def test_picture_and_answer_need_two_files(tmp_path: Path) -> None:
     file = str(tmp_path / "a.svg")
     outcome = run_command(RESNET, "--plot", file, "-o", file, "--format", "csv", "--force")
     assert outcome.code == 1
-    assert outcome.err.endswith("a.svg: is to be the picture and the answer; name two files\n")
+    assert outcome.err.endswith("a.svg: -o and --plot name the same file; name two\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,9 +170,7 @@ def test_an_unknown_suffix() -> None:
 def test_a_note_says_that_a_picture_has_no_baseline(tmp_path: Path) -> None:
     picture, base = str(tmp_path / "a.svg"), str(PROFILES / "smallcnn.json")
     outcome = run_command(base, "--compare", base, "--plot", picture)
-    assert (
-        "note: the picture shows the new side alone, and no difference to the base\n" in outcome.err
-    )
+    assert "note: the picture shows only the new side, without the base\n" in outcome.err
     assert "picture" not in run_command(base, "--plot", str(tmp_path / "b.svg")).err
 
 
