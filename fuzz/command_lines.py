@@ -50,9 +50,13 @@ _TEXT_COLUMNS: Final = (
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
 _GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
-_PEAK_COLUMNS: Final = ("bound", "efficiency", "lost", "gain", "least_time")
+_PEAK_COLUMNS: Final = (
+    *("bound", "efficiency", "lost", "gain", "least_time", "attainable", "compute_time"),
+    "memory_time",
+)
 _BASELINE_COLUMNS: Final = (
     *("base", "difference", "ratio", "verdict", "match", "p_value", "change"),
+    *("absolute_difference", "ratio_low", "ratio_high"),
 )
 _RUN_KEYS: Final = ("file", "run", "step")
 _EXECUTION_KEYS: Final = ("phase",)

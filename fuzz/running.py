@@ -14,6 +14,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.cli.main import main
+from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,7 +108,8 @@ def _call(case: Case) -> Outcome:
 
 
 def _is_always_utf8(case: Case) -> bool:
-    return case.output_format in ("csv", "json", "jsonl", "github", "junit")
+    known = case.output_format in OUTPUT_FORMATS
+    return known and find_renderer(case.output_format).for_programs
 
 
 def _peak_bytes() -> int:

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from fuzz import arithmetic, campaign, invariants, truncation
+from fuzz import arithmetic, campaign, command_lines, invariants, truncation
 from fuzz.arithmetic import PROFILE_INVARIANTS
 from fuzz.cases import SMALLEST_REAL, Case, make_case
 from fuzz.invariants import CALL_INVARIANTS
 from fuzz.running import Outcome, run_case
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.source import Source
 from tests.conftest import IS_FULL
@@ -41,6 +42,16 @@ def test_no_input_breaks_an_invariant(part: int) -> None:
     assert tally.profiles > INPUTS / PARTS / 10
     if IS_FULL:
         assert set(tally.codes) >= {"0", "1", "2", "4"}
+
+
+def test_random_command_lines_use_every_column_key_and_output_format() -> None:
+    columns = {
+        *(*command_lines._NUMBERS, *command_lines._RUNNING_SUMS, *command_lines._TEXT_COLUMNS),
+        *(*command_lines._PEAK_COLUMNS, *command_lines._BASELINE_COLUMNS, *command_lines._DETAILS),
+        *(*command_lines._GROUP_COLUMNS, *command_lines._KEYS, *command_lines._RUN_KEYS),
+    }
+    assert {column.name for column in CATALOG} <= columns
+    assert set(pa.OUTPUT_FORMATS) <= set(command_lines._FORMATS)
 
 
 def test_a_seed_gives_the_same_inputs_again() -> None:

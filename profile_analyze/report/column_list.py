@@ -57,9 +57,9 @@ _FAMILIES: Final = """\
 - `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
   it has one; N/A without a match. Other texts work alike: `type~^(Conv)`. Commas separate columns,
   except inside brackets or after a backslash. `--where` has `name ~ REGEX` instead.
-- `time.p90` and the like, for groups: any aggregate of time, device_time, host_time, wait,
-  computation or memory, whatever `--aggregate` says. Flops, bandwidth and intensity have all
-  aggregates except the sum and the mean, which would mean nothing. Percentiles are interpolated
+- `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
+  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, which would have no
+  meaning. Percentiles are interpolated
   linearly between neighbours; `std` is the sample standard deviation (n - 1); `count` is the number
   of operators that have a value.
 """

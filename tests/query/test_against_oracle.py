@@ -8,10 +8,21 @@ import pytest
 from hypothesis import example, given
 
 from profile_analyze import Query, join_runs, load, run
-from tests import oracle
+from profile_analyze.query.catalog import CATALOG
+from tests import oracle, strategies
 from tests.conftest import IS_FULL, PROFILE_NAMES, PROFILES, examples
 from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
+
+
+def test_the_oracle_is_asked_about_every_number() -> None:
+    """Except numbers that only several runs, groups or comparisons have, and running sums."""
+    elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
+    elsewhere |= {"cumulative_time", "cumulative_share"}
+    numbers = {
+        column.name for column in CATALOG if column.kind == "number" and not column.needs_base
+    }
+    assert numbers - elsewhere == {*strategies._AMOUNTS, *strategies._JUDGED}
 
 
 @pytest.mark.slow
