@@ -50,7 +50,7 @@ class Request(NamedTuple):
     measure_peaks: Callable[[], Peaks] | None
     """Measures the peaks of this machine for `--peaks here`; None otherwise.
 
-    Until then, `queries` have placeholder peaks.
+    `queries` have placeholder peaks until this is called.
     """
     asked_side: Side
     """The side of the conditions and of the chart of times: `host` with `--print-only host`,

@@ -238,7 +238,7 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
     """Join `profiles` into one profile with the runs of all.
 
     Operators with the same level, scope, name, type and shapes are matched across runs. Duplicates
-    within one run are matched in the order of execution. Operators that only some runs have are
+    within one profile are matched in the order of execution. Operators that only some runs have are
     kept.
 
     Raises `InputError` if there is no profile.
