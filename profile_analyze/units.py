@@ -1,6 +1,6 @@
-"""Reads and writes quantities with units. No other module scales numbers.
+"""Reads and writes quantities with units.
 
-All other modules use base units: seconds, bytes, floating-point operations (FLO).
+The numbers are in base units: seconds, bytes, floating-point operations (FLO).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _exact_product(number: str | float, factor: int | str) -> Decimal:
 
 
 def _factor(written: str, unit: str) -> int | None:
-    """Return how many `unit` the written unit is; None for a unit of another kind."""
+    """Return the factor from the written unit to `unit`; None if it measures something else."""
     for base in _SPELLINGS[unit]:
         if not written.endswith(base):
             continue

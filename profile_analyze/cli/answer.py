@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def answer(request: Request) -> Report:
     """Print or write the answer, and return it.
 
-    Raises `ProfileAnalyzeError`. Nothing was written then.
+    Raises `ProfileAnalyzeError` before anything is written, unless writing itself fails.
     """
     sources = find_sources(request)
     check_destinations(request, sources)
@@ -54,7 +54,8 @@ def _with_measured_peaks(request: Request, sources: Sources) -> Request:
     """Return the request with this machine's peaks, if these are to be measured."""
     if request.measure_peaks is None:
         return request
-    for file in sources.all:  # measuring takes seconds, and a wrong name is found at once
+    # Measuring takes seconds, so check first that all files exist.
+    for file in sources.all:
         if file != "-" and not os.path.exists(file):  # noqa: PTH110
             raise InputError(file, "no such file")
     peaks = request.measure_peaks()
@@ -63,7 +64,7 @@ def _with_measured_peaks(request: Request, sources: Sources) -> Request:
 
 
 def _possible_renderers(request: Request) -> list[Renderer]:
-    """Return the renderer that is asked for, or all that profiles may have by default."""
+    """Return the requested renderer, or the default renderers of all profile formats."""
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
     return list(map(find_renderer, default_output_formats()))
@@ -113,10 +114,10 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
 
 
 def _verdicts(source: Profile | Comparison, request: Request) -> tuple[FailVerdict, ...]:
-    """Return what became of each condition of `--fail-if`."""
+    """Return the verdict on each `--fail-if` condition."""
     if not request.conditions:
         return ()
-    # the room of gates and their statistics, which other calls do not need
+    # Imported here, because only calls with `--fail-if` need the statistics.
     from profile_analyze.query.gate import judge_conditions
 
     return judge_conditions(request.conditions, request.query, source)
@@ -151,7 +152,7 @@ def _notes(
 
 
 def _note_on_more_rows(table: Table) -> Iterator[str]:
-    """Yield a note if not all rows are shown, which a program could not see."""
+    """Yield a note if rows were left out: csv, for example, has no other sign of this."""
     if table.available > len(table):
         side = MEASURES[table.query.measure].side
         yield f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all"

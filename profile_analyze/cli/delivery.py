@@ -39,7 +39,7 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
     display = _display(request)
     with NewFiles(force=request.force) as files:
         if request.plot is not None:
-            # drawing, which other calls do not need
+            # Imported here, because only calls with `--plot` draw.
             from profile_analyze.cli.plot import picture_of
 
             drawer = find_renderer(picture_format_of(request.plot))

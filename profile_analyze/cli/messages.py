@@ -23,14 +23,14 @@ def say(kind: str, messages: Iterable[str]) -> None:
             print(f"{kind}: {_shortened(visible(message, 'utf-8'))}", file=sys.stderr)
 
 
-def say_on_terminal(text: str) -> None:
-    """Write a line about something that takes a while, if a person can see it."""
+def say_measuring(text: str) -> None:
+    """Announce a slow measurement, if standard error is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         say("measuring", [text])
 
 
 def _shortened(message: str) -> str:
-    """Return `message` without its middle if it is very long. A name in it may be anything."""
+    """Return `message` without its middle if it is very long: names in it may have any length."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     half = _LONGEST_MESSAGE // 2

@@ -43,7 +43,8 @@ def _table(options: Iterable[Option]) -> Iterator[str]:
     yield "| option | what it does |\n|---|---|"
     for option in options:
         text = option.help.replace("%%", "%")
-        if not text.partition(" ")[0].endswith(":"):  # a value, which stays as it is written
+        # Help that starts with an option value (`auto:`) keeps its lower case.
+        if not text.partition(" ")[0].endswith(":"):
             text = text[0].upper() + text[1:]
         yield f"| `{_written(option)}` | {text}. |"
     yield ""

@@ -36,7 +36,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
 
 
 def _mode_of(file: str) -> int | None:
-    """Return the mode of `file`, which has its type; None if it does not exist."""
+    """Return `st_mode` of `file`, which includes the file type; None if there is no such file."""
     folder = os.path.dirname(file) or "."  # noqa: PTH120  # `file` may be any text
     try:
         return os.stat(file).st_mode  # noqa: PTH116
@@ -57,8 +57,8 @@ def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
 class NewFiles:
     """Files that appear at the end of a `with` block, whole and together, or not at all.
 
-    A file that exists is replaced only with `force`. It stays replaced if a later file cannot be
-    put in its place. Devices and named pipes, such as /dev/stdout, are written to at once.
+    A file that exists is replaced only with `force`. If a later file fails, earlier replacements
+    are not undone. Devices and named pipes, such as /dev/stdout, are written to at once.
     """
 
     def __init__(self, *, force: bool) -> None:
@@ -70,65 +70,65 @@ class NewFiles:
         return self
 
     def write(self, file: str, pieces: Iterable[bytes]) -> None:
-        """Write the content of `file`, beside its place. Raises `OutputError`."""
+        """Write to a temporary file in the folder of `file`. Raises `OutputError`."""
         try:
             if _is_special(file):
                 with open(file, "ab") as stream:  # noqa: PTH123  # /dev/stdout may be a log file
                     stream.writelines(pieces)
             else:
-                self._write_beside(file, pieces)
+                self._stage(file, pieces)
         except OSError as error:
             raise _output_error(file, error) from None
 
-    def _write_beside(self, file: str, pieces: Iterable[bytes]) -> None:
+    def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
         from tempfile import mkstemp  # takes as long to import as half of this package
 
-        place = os.path.realpath(file)
-        handle, beside = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(place))  # noqa: PTH120
-        self._staged.append(_Staged(file, place, beside))
+        target = os.path.realpath(file)
+        handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))  # noqa: PTH120
+        self._staged.append(_Staged(file, target, temporary))
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(pieces)
             stream.flush()
             os.fsync(handle)
-        os.chmod(beside, _mode_for(place))  # noqa: PTH101
+        os.chmod(temporary, _mode_for(target))  # noqa: PTH101
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """Put all files in their places, unless the block failed. Raises `OutputError`."""
-        placed: list[str] = []
+        """Give all files their final names, unless the block failed. Raises `OutputError`."""
+        created: list[str] = []
         try:
             if kind is None:
                 for staged in self._staged:
-                    self._put_in_place(staged, placed)
+                    self._publish(staged, created)
         except BaseException:
-            for place in placed:
+            for target in created:
                 with suppress(OSError):
-                    os.unlink(place)  # noqa: PTH108
+                    os.unlink(target)  # noqa: PTH108
             raise
         finally:
             for staged in self._staged:
                 with suppress(FileNotFoundError):
-                    os.unlink(staged.beside)  # noqa: PTH108
+                    os.unlink(staged.temporary)  # noqa: PTH108
 
-    def _put_in_place(self, staged: _Staged, placed: list[str]) -> None:
-        """Move one file to its place. Add the place to `placed` if no file was there before."""
+    def _publish(self, staged: _Staged, created: list[str]) -> None:
+        """Give one file its final name. Add its path to `created` if it replaced no file."""
         try:
             if self._force:
-                os.replace(staged.beside, staged.place)  # noqa: PTH105
+                os.replace(staged.temporary, staged.target)  # noqa: PTH105
             else:
-                _give_name(staged)
-                placed.append(staged.place)
+                _link(staged)
+                created.append(staged.target)
         except OSError as error:
             raise _output_error(staged.file, error) from None
 
 
 class _Staged(NamedTuple):
-    """A complete file, beside the place where it will appear."""
+    """A file that is written under a temporary name."""
 
     file: str
     """The name that the user gave."""
-    place: str
-    """The path without symbolic links."""
-    beside: str
+    target: str
+    """The final path, without symbolic links."""
+    temporary: str
     """The path of the temporary file."""
 
 
@@ -139,14 +139,14 @@ def _is_special(file: str) -> bool:
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 
-def _give_name(staged: _Staged) -> None:
-    """Let the file appear, unless another process has made one with that name meanwhile."""
+def _link(staged: _Staged) -> None:
+    """Link the temporary file to its final name. Fail if that name was taken meanwhile."""
     try:
-        os.link(staged.beside, staged.place)
+        os.link(staged.temporary, staged.target)
     except FileExistsError:
         raise OutputError(f"{staged.file}: exists already; --force replaces it") from None
     except OSError:  # a file system without links
-        os.replace(staged.beside, staged.place)  # noqa: PTH105
+        os.replace(staged.temporary, staged.target)  # noqa: PTH105
 
 
 def _mode_for(file: str) -> int:
@@ -159,7 +159,7 @@ def _mode_for(file: str) -> int:
 
 
 def encoding_of_standard_output() -> str:
-    """Return the encoding of text that people read there."""
+    """Return the encoding of standard output for text."""
     if not hasattr(sys.stdout, "buffer"):  # a stream that only takes text, as in notebooks
         return "utf-8"
     return sys.stdout.encoding or "utf-8"

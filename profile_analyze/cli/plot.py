@@ -24,7 +24,8 @@ def picture_of(report: Report, request: Request) -> Report:
     # searching for fonts
     os.environ["MPLBACKEND"] = "agg"
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    if request.queries["device"].peaks is not None:  # roofs are the device's
+    # The roofline exists only for device times.
+    if request.queries["device"].peaks is not None:
         query = request.queries["device"]
         table = run(query.changed(top=0), report.source)
         caption = roofline_caption(summarise(report.source, judged_by=query))

@@ -1,4 +1,4 @@
-"""What the command line asks for: checked arguments, as questions and wishes."""
+"""The checked arguments of one call: queries and output settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.cli.messages import say_on_terminal
+from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import UNITS
@@ -38,7 +38,7 @@ class Request(NamedTuple):
     files: tuple[str, ...]
     """The profiles, folders and lists that are named; `-` is standard input."""
     baseline: tuple[str, ...]
-    """The same, of the baseline."""
+    """The files of the baseline, as in `files`."""
     max_size: int
     """The most bytes that a file may hold, decompressed."""
     skip_bad: bool
@@ -46,11 +46,15 @@ class Request(NamedTuple):
     match: str
     correct_drift: bool
     queries: Mapping[Side, Query]
-    """The question about each side."""
+    """The query of each side."""
     measure_peaks: Callable[[], Peaks] | None
-    """Measures this machine, if `--peaks here` asks for that: the queries have placeholders."""
+    """Measures the peaks of this machine for `--peaks here`; None otherwise.
+
+    `queries` have placeholder peaks until this is called.
+    """
     asked_side: Side
-    """The side whose times are in question: the host only with `--print-only host`."""
+    """The side of the conditions and of the chart of times: `host` with `--print-only host`,
+    `device` otherwise."""
     sides: tuple[Side, ...]
     """The tables to show, in this order."""
     shows_summary: bool
@@ -58,9 +62,9 @@ class Request(NamedTuple):
     columns: tuple[str, ...]
     """The columns that the tables show; empty for the format's default."""
     conditions: tuple[FailCondition, ...]
-    """When a pipeline is to fail."""
+    """The parsed `--fail-if` conditions."""
     fail_uncertain: bool
-    """Whether it also fails if a condition cannot be judged."""
+    """Whether to exit with status 4 if a condition cannot be judged."""
     output_format: str | None
     """None if the profile's format decides."""
     output: str | None
@@ -73,15 +77,15 @@ class Request(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The question about the side that is in question."""
+        """The query of `asked_side`."""
         return self.queries[self.asked_side]
 
 
 def request_of(arguments: argparse.Namespace) -> Request:
     """Return the request that the arguments make.
 
-    Raises `QueryError` if options contradict each other or an expression is wrong, and
-    `PeaksError`.
+    Raises `QueryError` if options contradict each other or an expression is wrong. Raises
+    `PeaksError` if the peaks are invalid.
     """
     _check_that_a_profile_is_named(arguments)
     _rename_columns(arguments)
@@ -214,10 +218,10 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     """
     if spec is None:
         return None, None
-    # the roofline's room, which other calls do not need
+    # Imported here, because only calls with `--peaks` need the roofline.
     from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
 
-    find = partial(resolve, spec, say_on_terminal)
+    find = partial(resolve, spec, say_measuring)
     return (PLACEHOLDER, find) if is_measured_here(spec) else (find(), None)
 
 
@@ -307,7 +311,7 @@ def _conditions(arguments: argparse.Namespace, query: Query) -> tuple[FailCondit
     """Return the conditions of `--fail-if`. Raises `QueryError`."""
     if not arguments.fail_if:
         return ()
-    # the room of gates and their statistics, which other calls do not need
+    # Imported here, because only calls with `--fail-if` need the statistics.
     from profile_analyze.query.gate import FailCondition
 
     try:

@@ -61,7 +61,7 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
     """
     if not sources.baseline:
         return _corrected(request, *_profiles(request, [sources.files], wanted))
-    # the room of comparisons, which other calls do not need
+    # Imported here, because only calls with `--compare` need comparisons.
     from profile_analyze.model.comparison import COMPARISON_COLUMNS, compare
 
     wanted |= COMPARISON_COLUMNS

@@ -17,7 +17,8 @@ DEFAULT_ORDER: Final = "time"
 RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 """The statistics that turn the values of several runs into one. The first is the default."""
 
-# The rules for the values of a column. `OperatorRule` and `GroupRule` say which rows take which.
+# The rules for the values of a column. `OperatorRule` and `GroupRule` list the rules that operators
+# and groups may use.
 
 FORMULA: Final = "formula"
 """A formula with the name of the column computes these rows: see `model.rows.Formulas`."""
@@ -87,7 +88,8 @@ class Column(NamedTuple):
     """`s`, `byte`, `FLO`, `FLO/s`, `byte/s`, `FLO/byte`, `1` for a bare number, empty for none."""
     meaning: str
     of_groups: GroupRule | None = None
-    """How a group's value is computed. None if groups have the column only as a key, or not."""
+    """How a group's value is computed. None if groups do not have the column, or have it only as a
+    group key."""
     of_operators: OperatorRule | None = FORMULA
     """How an operator's value is computed. None if only groups have the column."""
     kind: Kind = "number"

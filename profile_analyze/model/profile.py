@@ -137,7 +137,7 @@ class Profile:
         return float(spread_of_runs(self.totals_s(measure)[np.newaxis])[0])
 
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
-        """Return the seconds of all executions on each track of that side that has executions.
+        """Return the total seconds by track, for the tracks of `side` that have executions.
 
         With several runs, it is the median. It is NaN if no time is known.
         """
@@ -147,7 +147,7 @@ class Profile:
 
     @property
     def run_files(self) -> tuple[str, ...]:
-        """The name of the process of each run."""
+        """The file of each run."""
         return tuple(self.processes[run.process] for run in self.runs)
 
     def without_tables(self) -> dict[str, Any]:

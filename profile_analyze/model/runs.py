@@ -150,7 +150,7 @@ class RunJoiner:
             self._notes.setdefault(note, []).extend(files)
 
     def _extend_arrays(self, operators: int) -> None:
-        """Extend the arrays with a row for each operator to `operators` rows, all unknown."""
+        """Extend the per-operator arrays to `operators` rows. The new rows are unknown."""
         more = operators - len(self._runs_with)
         self._work = np.append(self._work, np.full((2, more), np.nan), axis=1)
         self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
@@ -237,8 +237,9 @@ class RunJoiner:
 def join_runs(profiles: Iterable[Profile]) -> Profile:
     """Join `profiles` into one profile with the runs of all.
 
-    Operators with the same name, type and shapes are the same. If a profile has several of them,
-    they are matched in the order of execution. Operators that only some runs have are kept.
+    Operators with the same level, scope, name, type and shapes are matched across runs. Duplicates
+    within one profile are matched in the order of execution. Operators that only some runs have are
+    kept.
 
     Raises `InputError` if there is no profile.
     """
@@ -260,7 +261,10 @@ def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
 
 
 def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
-    """Return the first index of each new row. Rows from `known` on are new, and ascend."""
+    """Return the index of the first occurrence of each new row.
+
+    Rows numbered `known` or higher are new, and first occur in ascending order.
+    """
     highest = np.maximum.accumulate(np.append(known - 1, rows))
     return np.flatnonzero(rows > highest[:-1])
 

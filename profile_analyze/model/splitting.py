@@ -39,7 +39,8 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     values, with N/A last. `Profile.split_by` has the values. The new profile has these runs:
 
     - `run`: a single run.
-    - `file`: the first runs of all files become one run, the second runs another one, and so on.
+    - `file`: run `n` of the new profile joins the n-th run of every file, so that a row has one
+      value per run of its file.
     - `step`: the runs of a process become one run.
     - several of these keys: a single run.
     - only other keys: the same runs as before.
@@ -99,7 +100,10 @@ def _with_rows(
     rows: NDArray[np.int32],
     split_by: Mapping[str, Categorical[Any]],
 ) -> Profile:
-    """Return the profile with new operators. `rows` (shape: executions) are their new operators."""
+    """Return the profile with `operators`.
+
+    `rows` has the new operator index of each execution, shape (executions,).
+    """
     executions = profile.executions
     new_run, runs = _runs_after_split(profile, tuple(split_by))
     return profile.changed(
@@ -175,7 +179,7 @@ def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
 def _runs_after_split(
     profile: Profile, keys: Sequence[str]
 ) -> tuple[NDArray[np.int64], tuple[Run, ...]]:
-    """Return the new run of each run, shape (runs,), and the new runs: see `split`."""
+    """Return the index of the new run for each old run, and the new runs: see `split`."""
     runs = profile.runs
     run_keys = [key for key in RUN_KEYS if key in keys]
     if not run_keys:
@@ -186,6 +190,6 @@ def _runs_after_split(
         process_of = [run.process for run in runs]
         used = sorted(set(process_of))
         return np.array([used.index(one) for one in process_of]), tuple(map(Run, used))
-    # by file: rows have a value in as many runs as their file has
+    # By file: a row has one value per run of its file.
     index = indices_in_process(runs)
     return index, tuple(Run() for _ in range(int(index.max()) + 1))
