@@ -20,7 +20,7 @@ COLUMNS: Final = (
     _same(
         "difference",
         "s",
-        "time - base; operators that only one side has count with their whole time",
+        "time - base; an operator that only one side has contributes its whole time",
         signed=True,
     ),
     _same("absolute_difference", "s", "the difference without its sign"),

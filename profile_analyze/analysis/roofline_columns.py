@@ -23,7 +23,7 @@ COLUMNS: Final = (
         "attainable",
         "FLO/s",
         "the lesser of the peak rate and intensity * peak bandwidth; N/A for operators that are "
-        "not judged, and for those that only move data, but 0 bytes",
+        "not judged, and for operators that move data, if they move 0 bytes",
         RatioOfSums("computation", "least_time"),
     ),
     _column("compute_time", "s", "computation / peak rate of the operator's dtype", AGGREGATED),
