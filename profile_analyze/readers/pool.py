@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -32,26 +35,36 @@ _BYTES_PER_PART: Final = 8 << 20
 
 
 class ReaderPool:
-    """Processes that read a few files at a time."""
+    """Processes that read a few files at a time.
+
+    Results come back in temporary files. The executor's own way is a pipe, and if a process is
+    killed while it sends a long result, the executor waits for the rest for ever.
+    """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
         """Start to read. Raises `OSError` if the system cannot start enough processes."""
         # Forked processes start at once. Others would import NumPy first.
         method = "fork" if "fork" in get_all_start_methods() else None
+        self._folder = mkdtemp(prefix="profile_analyze.")
         self._executor = ProcessPoolExecutor(
-            processes, mp_context=get_context(method), initializer=_begin_worker
+            processes,
+            mp_context=get_context(method),
+            initializer=_begin_worker,
+            initargs=(self._folder,),
         )
         children_before = active_children()
         try:
             with _interrupts_delayed():
-                self._parts: list[tuple[Paths, Future[_PartResult]]] = [
-                    (part, self._executor.submit(_read_part, part, read_files))
-                    for part in _parts(paths)
+                self._parts: list[tuple[Paths, Future[str]]] = [
+                    (part, self._executor.submit(_write_result, file, part, read_files))
+                    for number, part in enumerate(_parts(paths))
+                    for file in [os.path.join(self._folder, str(number))]  # noqa: PTH118
                 ]
         except OSError:
             # The workers that did start would wait for ever for work that is never sent.
             for worker in set(active_children()) - set(children_before):
                 worker.terminate()
+            rmtree(self._folder, ignore_errors=True)
             raise
 
     def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
@@ -59,7 +72,7 @@ class ReaderPool:
         while self._parts:  # popping a part frees its result once it is merged
             paths, future = self._parts.pop(0)
             try:
-                partial, errors = future.result()
+                partial, errors = _read_result(future.result())
             except (BrokenProcessPool, MemoryError):
                 reason = "the process that read this or one of the next files died: out of memory?"
                 raise InputError(os.fspath(paths[0]), reason) from None
@@ -68,13 +81,10 @@ class ReaderPool:
             yield len(paths), errors
 
     def shut_down(self) -> None:
-        """Cancel the parts that no process has begun, and wait for the others.
-
-        Killing a process instead could hit it while it sends a result, and this process would
-        then wait for the rest for ever.
-        """
+        """Cancel the parts that no process has begun, and wait for the others."""
         with _interrupts_delayed():
             self._executor.shutdown(cancel_futures=True)
+            rmtree(self._folder, ignore_errors=True)
 
 
 def _parts(paths: Paths) -> Iterator[Paths]:
@@ -105,17 +115,33 @@ def _interrupts_delayed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker() -> None:
+def _begin_worker(folder: str) -> None:
     """Leave Ctrl-C to the parent process, and end as soon as the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(folder: str) -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        rmtree(folder, ignore_errors=True)
         os._exit(1)
+
+
+def _write_result(file: str, paths: Paths, read_files: ReadFiles) -> str:
+    """Write the result of a part to `file`, and return its name."""
+    with open(file, "wb") as stream:  # noqa: PTH123
+        pickle.dump(_read_part(paths, read_files), stream, pickle.HIGHEST_PROTOCOL)
+    return file
+
+
+def _read_result(file: str) -> _PartResult:
+    """Return the result of a part, and remove its file."""
+    with open(file, "rb") as stream:  # noqa: PTH123
+        result: _PartResult = pickle.load(stream)  # a process of ours wrote it
+    os.unlink(file)  # noqa: PTH108
+    return result
 
 
 def _read_part(paths: Paths, read_files: ReadFiles) -> _PartResult:

@@ -8,7 +8,7 @@ import os
 import signal
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pytest
 
@@ -249,6 +249,25 @@ def test_a_process_that_dies_is_an_error(
     assert caught.value.reason == (
         "the process that read this or one of the next files died: out of memory?"
     )
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
+def test_a_process_that_dies_while_it_writes_a_result_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_half(_result: object, stream: BinaryIO, _protocol: int) -> None:
+        stream.write(b"half of a long result" * 100_000)
+        stream.flush()
+        os._exit(1)
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool.pickle.dump", write_half)
+    files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
+    with pytest.raises(pa.InputError, match="died: out of memory"):
+        pa.load_runs(files, processes=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.json", "2.json"]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
