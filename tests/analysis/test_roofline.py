@@ -13,7 +13,7 @@ import profile_analyze as pa
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import Source
-from tests.conftest import PROFILES, examples, run_command
+from tests.conftest import IS_FULL, PROFILES, examples, run_command
 from tests.small import profile_of_document
 from tests.strategies import documents
 
@@ -249,6 +249,7 @@ def test_host_and_wait_times_have_no_roof() -> None:
         assert result["bound"].tolist() == [None] * len(result)
 
 
+@pytest.mark.slow
 def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> None:
     judged: list[str] = []
 
@@ -267,7 +268,8 @@ def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> Non
                 judged.append(row["bound"])
 
     check()
-    assert {"compute", "memory"} <= set(judged)
+    if IS_FULL:  # few examples may be of one kind
+        assert {"compute", "memory"} <= set(judged)
 
 
 @examples(100)

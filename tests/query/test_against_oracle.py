@@ -90,7 +90,8 @@ def test_shares_of_all_operators_add_up_to_one() -> None:
             sums.append(sum(known))
 
     add_up()
-    assert sums
+    if IS_FULL:
+        assert sums
     assert sums == pytest.approx([1.0] * len(sums))
 
 
