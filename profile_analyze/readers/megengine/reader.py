@@ -27,6 +27,10 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from profile_analyze.model.tables import Tensors, Uses
+    from profile_analyze.model.terms import Side
+    from profile_analyze.readers.megengine.operators import DecodedOperators
+    from profile_analyze.readers.megengine.sections import Intervals
     from profile_analyze.readers.source import Source
 
 # JSON allows these bytes nowhere, not even between values. The writer escapes all other
@@ -101,13 +105,9 @@ def _read_files(
     files: Sequence[str], contents: Sequence[bytes], wanted: Collection[str]
 ) -> ReadTogether:
     """Return the profiles in files of JSON, a run for each. Raises `BrokenValueError`."""
-    documents = list(map(decode_document, contents))
-    # Times are decoded first: operators then reuse the memory of the decoded intervals.
-    times = decode_times([document.profiler for document in documents])
-    decoded = read_operators(documents, wanted)
-    executions, tracks, notes = read_executions(decoded, times)
     with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
-    tensors, uses = graph_tables(documents[0].graph_exec) if with_tables else (None, None)
+    decoded, times, (tensors, uses) = _decode(contents, wanted, with_tables=with_tables)
+    executions, tracks, notes = read_executions(decoded, times)
     profile = Profile(
         file=counted(len(files), "file"),
         origin=_ORIGIN,
@@ -124,6 +124,23 @@ def _read_files(
         [note.text for note in notes if note.file == file] for file in range(len(files))
     ]
     return ReadTogether(profile, decoded.file_of, notes_of_files)
+
+
+def _decode(
+    contents: Sequence[bytes], wanted: Collection[str], *, with_tables: bool
+) -> tuple[DecodedOperators, dict[Side, Intervals], tuple[Tensors | None, Uses | None]]:
+    """Return the operators and times of all files, and the tables of the first file's graph.
+
+    Raises `BrokenValueError`.
+    """
+    # The objects that msgspec makes are freed when this function returns, so that the executions
+    # reuse their memory.
+    documents = list(map(decode_document, contents))
+    # Times are decoded first: operators then reuse the memory of the decoded intervals.
+    times = decode_times([document.profiler for document in documents])
+    decoded = read_operators(documents, wanted)
+    tables = graph_tables(documents[0].graph_exec) if with_tables else (None, None)
+    return decoded, times, tables
 
 
 def _check_memory(size: int) -> None:
