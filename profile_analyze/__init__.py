@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.column_registry import COLUMNS
     from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison, compare
+    from profile_analyze.model.constants import counting_constants
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.iterations import without_first_runs
     from profile_analyze.model.levels import at_level, levels_of
@@ -73,6 +74,7 @@ _NAMES_OF_MODULES = {
     "model.column_registry": ("COLUMNS",),
     "model.columns": ("Column",),
     "model.comparison": ("Comparison", "compare"),
+    "model.constants": ("counting_constants",),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),
     "model.levels": ("at_level", "levels_of"),
@@ -132,6 +134,7 @@ __all__ = [
     "__version__",
     "at_level",
     "compare",
+    "counting_constants",
     "join_runs",
     "judge_conditions",
     "levels_of",

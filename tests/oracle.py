@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from tests.oracle_arithmetic import Number, aggregated, divided, over_runs, varying
-from tests.oracle_reading import Operator, join_runs, read, read_file, split
+from tests.oracle_reading import Operator, is_constant, join_runs, read, read_file, split
 from tests.oracle_roofline import IN_EACH_RUN, bound, category_of, gain, roofline
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _row(
         **varying(in_each_run["time"]),
         IN_EACH_RUN: in_each_run,
         "computation_source": "unknown" if operator.computation is None else "measured",
-        "memory_source": "unknown" if operator.memory is None else "measured",
+        "memory_source": _memory_source(operator),
         "flops": divided(operator.computation, run_time),
         "bandwidth": divided(operator.memory, run_time),
         "intensity": divided(operator.computation, operator.memory),
@@ -133,6 +133,12 @@ def _row(
     if query.peaks is not None:
         row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
     return row | {key: _made(key, row) for key in query.by if key not in row}
+
+
+def _memory_source(operator: Operator) -> str:
+    if operator.memory is None:
+        return "unknown"
+    return "derived" if is_constant(operator.type) else "measured"
 
 
 def _share(times: list[Number], totals: list[Number], query: Query) -> Number:

@@ -78,7 +78,7 @@ def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str
         wait={side: [_wait(lanes[side])] for side in SIDES},
         started=_started(lanes["device"]),
         computation=footprint.get("computation") or None,
-        memory=footprint.get("memory"),
+        memory=_moved(entry["type"], footprint.get("memory")),
         in_shapes=_tuples(footprint.get("in_shapes")),
         out_shapes=_tuples(footprint.get("out_shapes")),
         in_layouts=_tuples(footprint.get("in_layouts", [] if "in_shapes" in footprint else None)),
@@ -90,6 +90,15 @@ def _operator(id_: str, document: dict[str, Any], lane_order: dict[str, list[str
         ran=[any(lanes.values())],
         parameters=_parameters(footprint.get("param")),
     )
+
+
+def _moved(type_: str, memory: float | None) -> float | None:
+    """Constants move nothing, but the file has their size."""
+    return 0.0 if memory is not None and is_constant(type_) else memory
+
+
+def is_constant(type_: str) -> bool:
+    return type_ in ("ImmutableTensor", "SharedDeviceTensor", "MultipleDeviceTensorHolder")
 
 
 def read_file(path: str) -> list[Operator]:

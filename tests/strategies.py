@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from profile_analyze import Query, QueryError, parse_peaks
 
 TICK_S = 2.0**-20
-TYPES = ("Convolution", "Elemwise", "Reduce", "Copy")
+TYPES = ("Convolution", "Elemwise", "Reduce", "Copy", "ImmutableTensor")
 LANES = ('CompNode("cpu0:0" from "xpux:0")', 'CompNode("cpu1:0" from "xpu1:0")')
 DTYPES = ("Float32", "Int32", "QuantizedS8")
 NAMES = ("conv", "conv[1]", "relu(conv)", "a|b", "new\nline", "", "12345", "卷积")

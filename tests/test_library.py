@@ -128,9 +128,9 @@ def test_load_and_ask() -> None:
             "computation": None,
             "computation_source": "unknown",
             "flops": None,
-            "memory": 4.0,
-            "memory_source": "measured",
-            "bandwidth": pytest.approx(4e6),
+            "memory": 0.0,
+            "memory_source": "derived",
+            "bandwidth": 0.0,
             "intensity": None,
             "in_shapes": (),
             "in_strides": (),
@@ -335,7 +335,7 @@ def test_dtypes_of_inputs() -> None:
 def test_a_report_prints_like_the_command() -> None:
     from tests.conftest import run_command
 
-    profile = pa.load(TINY)
+    profile = pa.counting_constants(pa.load(TINY))
     report = pa.Report.of(pa.summarise(profile), (pa.run(pa.Query(top=3), profile),))
     assert pa.render(report) == run_command(TINY).out
     assert pa.render(report, "wiki") == run_command(TINY, "--wiki").out

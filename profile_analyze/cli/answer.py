@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.sources import find_sources, read
 from profile_analyze.errors import InputError
+from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import RUN_KEYS
@@ -45,6 +46,8 @@ def answer(request: Request) -> Report:
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     renderer = _renderer_for(source, renderers)
+    if renderer.counts_constants:
+        source = counting_constants(source)
     report = _report_on(source, request, renderer)
     deliver(report, request, renderer)
     return report

@@ -159,7 +159,8 @@ _WORK: Final = (
     _work(
         "memory",
         unit="byte",
-        meaning="bytes of all inputs and outputs of all calls in a run, each counted once",
+        meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
+        "constant moves none",
     ),
     _key(
         "memory_source",

@@ -101,12 +101,14 @@ class Operators:
         computation: NDArray[np.float64] | None = None,
         memory: NDArray[np.float64] | None = None,
         source: str = MEASURED,
+        memory_source: Categorical[str] | None = None,
         optional: Mapping[str, OptionalValues] | None = None,
         not_loaded: frozenset[str] = frozenset(),
     ) -> Operators:
         """Return operators with some columns. All other columns are N/A.
 
-        `source` is the source of all known computation and memory.
+        `source` is the source of all known computation and memory, unless `memory_source` has the
+        source of each operator's memory.
         """
         rows = len(name)
         unknown = constant(np.float64(np.nan), rows)
@@ -121,7 +123,9 @@ class Operators:
             computation=unknown if computation is None else np.asarray(computation, np.float64),
             memory=unknown if memory is None else np.asarray(memory, np.float64),
             computation_source=Categorical.constant(source, rows),
-            memory_source=Categorical.constant(source, rows),
+            memory_source=(
+                Categorical.constant(source, rows) if memory_source is None else memory_source
+            ),
             optional=optional or {},
             not_loaded=not_loaded,
         )

@@ -103,6 +103,9 @@ class Renderer(Protocol):
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool
     """Whether it shows tables and totals; otherwise only verdicts and sentences."""
+    counts_constants: bool
+    """Whether memory includes the sizes of constants, as the original has it: see
+    `model.constants`."""
     has_summary_beside_tables: bool
     """Whether it shows the summary, verdicts and notes beside tables, or only their rows."""
     needs: Need

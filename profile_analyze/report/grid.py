@@ -54,6 +54,7 @@ class GridRenderer(PeopleRenderer):
 
     name = "table"
     suffixes: tuple[str, ...] = (".txt", ".log", ".out")
+    counts_constants = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """Return the default columns, some of which share a box; see `Renderer.columns`."""

@@ -29,6 +29,7 @@ class PeopleRenderer(ABC):
     for_programs = False
     suffixes: tuple[str, ...] = ()
     has_tables = True
+    counts_constants = False
     has_summary_beside_tables = True
     needs: Need = ""
     before_sentences: ClassVar[str] = "\n"

@@ -26,6 +26,7 @@ class ProgramRenderer:
     for_programs = True
     suffixes: tuple[str, ...] = ()
     has_tables = True
+    counts_constants = False
     has_summary_beside_tables = False
     needs: Need = ""
 
@@ -40,6 +41,7 @@ class TablelessRenderer:
     for_programs = True
     suffixes: tuple[str, ...] = ()
     has_tables = False
+    counts_constants = False
     has_summary_beside_tables = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002

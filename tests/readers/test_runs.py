@@ -178,7 +178,7 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     assert joined.notes_on_runs == (
         "1 file with exactly the times of another: copies of one file under several names? The same "
         "run counts twice",
-        "the runs disagree on computation or memory of 3 operators; the first known value is used",
+        "the runs disagree on computation or memory of 2 operators; the first known value is used",
     )
 
 

@@ -11,11 +11,12 @@ import msgspec
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.graph import input_dtypes
 from profile_analyze.readers.megengine.stale_shapes import stale_shape_notes
-from profile_analyze.readers.megengine.terms import category_of, dtype_of
+from profile_analyze.readers.megengine.terms import category_of, dtype_of, is_constant
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -60,12 +61,11 @@ def read_operators(
     # The writer has no formula for some types of operator and writes 0 for them.
     computation[computation == 0] = np.nan
     memory, memory_notes = _work(footprints, "memory", file_of)
-    stale_notes = [
-        FileNote(file, text)
-        for file, graph in enumerate(graphs)
-        for text in stale_shape_notes(footprints_of_files[file], graph)
-    ]
+    stale_notes = _stale_notes(footprints_of_files, graphs)
     types = Categorical.of(sections.field_values(operators, "type"))
+    memory, memory_source, constant_bytes = memory_without_constants(
+        memory, types.where(map(is_constant, types.categories))
+    )
     return DecodedOperators(
         operators=Operators.of(
             key=_keys(list(chain.from_iterable(row_of))),
@@ -74,7 +74,11 @@ def read_operators(
             category=types.mapped(category_of),
             computation=computation,
             memory=memory,
-            optional=_optional_columns(wanted, footprints, graphs),
+            memory_source=memory_source,
+            optional={
+                CONSTANT_BYTES: constant_bytes,
+                **_optional_columns(wanted, footprints, graphs),
+            },
             not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(wanted),
         ),
         notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
@@ -124,6 +128,15 @@ def _footprints(
         if unmatched:
             notes.append(FileNote(file, unmatched_entries("opr_footprint", unmatched)))
     return of_files, notes
+
+
+def _stale_notes(
+    footprints_of_files: Iterable[Sequence[sections.Footprint]], graphs: Iterable[sections.Graph]
+) -> Iterator[FileNote]:
+    """Yield a note for each file with shapes that changed between runs."""
+    for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
+        for text in stale_shape_notes(footprints, graph):
+            yield FileNote(file, text)
 
 
 def _work(

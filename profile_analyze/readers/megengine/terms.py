@@ -11,6 +11,12 @@ from profile_analyze.model.executions import Track
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_CONSTANTS: Final = (
+    *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor"),
+    "MultipleDeviceTensor",
+)
+"""How the names of types begin that only hold a tensor, such as weights."""
+
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
     terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
     terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
@@ -34,8 +40,8 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("Images2Neibs", "SlidingWindow", "ParamPack", "Resize", "Remap", "Warp"),
     ),
     terms.CONTROL: (
-        *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor", "GetVarShape"),
-        *("MultipleDeviceTensor", "InputCallback", "OutputCallback", "CallbackInjector"),
+        *_CONSTANTS,
+        *("GetVarShape", "InputCallback", "OutputCallback", "CallbackInjector"),
         *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
     ),
 }
@@ -80,6 +86,11 @@ def category_of(type_: str) -> str:
         (category for category, begins in _CATEGORIES.items() if type_.startswith(begins)),
         terms.OTHER,
     )
+
+
+def is_constant(type_: str) -> bool:
+    """Return whether operators of this type only hold a tensor: running them moves no bytes."""
+    return type_.startswith(_CONSTANTS)
 
 
 def dtype_of(name: str) -> str:

@@ -1,0 +1,66 @@
+"""The bytes that constants hold, such as weights: a program stores them, but does not move them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, overload
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.profile import Profile
+from profile_analyze.model.terms import DERIVED, MEASURED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.operators import Operators
+
+CONSTANT_BYTES: Final = "constant_bytes"
+"""The optional column with the bytes that each constant holds; NaN for all other operators."""
+
+
+def memory_without_constants(
+    memory: NDArray[np.float64], is_constant: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], Categorical[str], NDArray[np.float64]]:
+    """Return the columns `memory`, `memory_source` and `CONSTANT_BYTES` of `Operators`.
+
+    Readers call it if their format reports the size of a constant as its memory. A constant moves
+    no bytes when the network runs: its memory is 0, which is derived. All arrays have shape
+    (operators,).
+    """
+    # A constant of unknown size keeps the memory N/A, as the format has it.
+    has_size = is_constant & ~np.isnan(memory)
+    return (
+        np.where(has_size, 0.0, memory),
+        Categorical(has_size.astype(np.int32), (MEASURED, DERIVED)),
+        np.where(has_size, memory, np.nan),
+    )
+
+
+@overload
+def counting_constants(source: Profile) -> Profile: ...
+@overload
+def counting_constants(source: Comparison) -> Comparison: ...
+def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
+    """Return a copy in which the memory of a constant is its size, as the format reports it."""
+    if isinstance(source, Profile):
+        return source.changed(operators=_counting_constants(source.operators))
+    return replace(
+        source, profile=counting_constants(source.profile), base=counting_constants(source.base)
+    )
+
+
+def _counting_constants(operators: Operators) -> Operators:
+    sizes = operators.numbers(CONSTANT_BYTES)
+    has_size = ~np.isnan(sizes)
+    source = operators.memory_source
+    measured = (*source.categories, MEASURED)
+    return replace(
+        operators,
+        memory=np.where(has_size, sizes, operators.memory),
+        memory_source=Categorical(
+            np.where(has_size, len(source.categories), source.codes), measured
+        ),
+    )

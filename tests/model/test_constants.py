@@ -1,0 +1,71 @@
+"""The sizes of constants: memory in the original's formats, and in no other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.constants import memory_without_constants
+from tests.conftest import PROFILES, run_command
+
+NAN = float("nan")
+RESNET = str(PROFILES / "resnet18.json")
+
+
+def test_a_constant_moves_nothing_and_keeps_its_size() -> None:
+    memory, source, sizes = memory_without_constants(
+        np.array([8.0, 4.0, NAN, NAN]), np.array([False, True, True, False])
+    )
+    np.testing.assert_array_equal(memory, [8, 0, NAN, NAN])
+    np.testing.assert_array_equal(sizes, [NAN, 4, NAN, NAN])
+    assert source.values().tolist() == ["measured", "derived", "measured", "measured"]
+
+
+def memory_of(operators: pa.Operators) -> dict[str, tuple[float, str]]:
+    sources = operators.source_of("memory").values()
+    return {
+        name: (memory, source)
+        for name, memory, source in zip(
+            operators.name.values(), operators.memory.tolist(), sources, strict=True
+        )
+    }
+
+
+def test_constants_can_be_counted_as_in_the_file() -> None:
+    profile = pa.load(PROFILES / "tiny.json")
+    assert memory_of(profile.operators)["const<1>[2]"] == (0, "derived")
+    counted = pa.counting_constants(profile)
+    assert memory_of(counted.operators) == memory_of(profile.operators) | {
+        "const<1>[2]": (4, "measured")
+    }
+    # Another call adds nothing, because memory becomes the size.
+    assert memory_of(pa.counting_constants(counted).operators) == memory_of(counted.operators)
+
+
+@pytest.mark.parametrize("side", ["profile", "base"])
+def test_both_sides_of_a_comparison_are_counted(side: str) -> None:
+    comparison = pa.compare(pa.load(PROFILES / "tiny.json"), pa.load(PROFILES / "tiny.json"))
+    operators = getattr(pa.counting_constants(comparison), side).operators
+    assert memory_of(operators)["const<1>[2]"] == (4, "measured")
+
+
+@pytest.mark.parametrize(
+    ("output_format", "memory"),
+    [
+        ("table", "137.11   │ 1.29"),
+        ("wiki", "137.1 |              1321.7 |"),
+        ("plain", "92.54 MiB"),
+        ("markdown", "92.54 MiB"),
+        ("csv", "97035808.0"),
+        ("jsonl", '"memory_bytes":97035808.0'),
+        ("json", '"rows":[[97035808.0]]'),
+    ],
+)
+def test_only_formats_of_the_original_count_constants(output_format: str, memory: str) -> None:
+    columns = () if output_format in ("table", "wiki") else ("--columns", "memory")
+    answer = run_command(
+        RESNET, "--aggregate", "sum", "--print-only", "device", "--format", output_format, *columns
+    )
+    assert (answer.code, answer.err) == (0, "")
+    assert memory in answer.out
