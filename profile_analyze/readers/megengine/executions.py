@@ -63,6 +63,7 @@ def _side_executions(
         for row_of, ids in zip(decoded.row_of, intervals.ids, strict=True)
     )
     rows = np.fromiter(chain.from_iterable(rows_of_files), np.int64, len(intervals.sizes))
+    # An entry has an interval for each comp node or thread that worked on the operator.
     operator = np.repeat(rows, intervals.sizes)
     _, _, lane, start_s, kern_s, end_s = intervals
     matched = operator != _UNMATCHED

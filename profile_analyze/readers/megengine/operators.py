@@ -93,7 +93,7 @@ def notes_by_file(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Ite
 def unmatched_entries(section: str, entries: int) -> str:
     """Return the note on entries of a section that belong to no operator of the graph."""
     left_out = counted(entries, "entry", "entries")
-    return f"left out {left_out} of {section} that belong to no operator of the graph"
+    return f"left out {left_out} of {section} without an operator in the graph"
 
 
 def _keys(ids: Sequence[str]) -> NDArray[np.int64]:

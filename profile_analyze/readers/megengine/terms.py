@@ -11,6 +11,7 @@ from profile_analyze.model.executions import Track
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# A prefix covers the variants of an operator: ConvolutionForward, ConvolutionBackwardData.
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
     terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
     terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
@@ -44,6 +45,7 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
 _COPY: Final = "Copy"
 """The only type that copies between comp nodes. It is compared as a whole, not as a prefix."""
 
+# A quantized dtype counts as the integer that stores it.
 _DTYPES: Final[Mapping[str, str]] = {
     "Float32": "fp32",
     "Float16": "fp16",
