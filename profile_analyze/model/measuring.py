@@ -54,7 +54,7 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
-    # `np.bincount` with weights adds up by cell, much faster than `np.add.at`.
+    # `np.bincount` with weights adds up by cell, faster than `np.add.at`.
     cells = executions.track[known].astype(np.int64) * runs + executions.run[known]
     sums = np.bincount(cells, executions.duration_s[known], minlength=tracks * runs)
     is_known = np.bincount(cells, minlength=tracks * runs) > 0

@@ -298,7 +298,7 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
     end = 0
     for size in np.bincount(process_of, minlength=len(profile.processes)).tolist():
         start, end = end, end + size
-        digest = blake2b(digest_size=16)  # long enough to never be equal by chance
+        digest = blake2b(digest_size=16)  # 128 bits are never equal by chance
         for values in times:
             digest.update(values[start:end].tobytes())
         yield digest.digest() if size else None

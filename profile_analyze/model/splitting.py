@@ -36,15 +36,15 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     """Return the profile with a row for each operator and each value of `keys` that it ran with.
 
     `keys` are some of `SPLIT_KEYS`. Rows are in the order of the operators, then of the keys'
-    values, with N/A last. `Profile.split_by` has the values. The keys decide on the runs of the new
-    profile:
+    values, with N/A last. `Profile.split_by` has the values. The keys decide which
+    runs the new profile has:
 
-    - `run`: it has a single run.
-    - `file`: its n-th run joins the n-th runs of all files, so that a row has one value for each
+    - `run`: a single run.
+    - `file`: the n-th runs of all files become its n-th run, so that a row has one value for each
       run of its file.
     - `step`: the runs of each process become one run.
-    - several of these keys: it has a single run.
-    - only other keys: it has the same runs as before.
+    - several of these keys: a single run.
+    - only other keys: the same runs as before.
     """
     (result,), _ = split_alike([profile], keys)
     return result
