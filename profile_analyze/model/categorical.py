@@ -45,13 +45,13 @@ class Categorical(Generic[T]):
     @classmethod
     def of(cls, values: Sequence[T | None]) -> Categorical[T]:
         """Return the categorical column of `values`; None is N/A."""
-        # looking up a new value gives it the next free code
+        # Looking up a new value gives it the next free code.
         code_of: defaultdict[T | None, int] = defaultdict(count().__next__)
         codes = np.fromiter(map(code_of.__getitem__, values), np.int64, len(values))
         missing = code_of.pop(None, None)
         if missing is not None:
             codes[codes == missing] = MISSING_CODE
-            codes[codes > missing] -= 1
+            codes[codes > missing] -= 1  # close the gap that None leaves
         return cls(codes, tuple(code_of))  # type: ignore[arg-type]  # None was removed
 
     @classmethod
@@ -63,7 +63,7 @@ class Categorical(Generic[T]):
         code_of: dict[T, int] = {}
         codes = []
         for part in parts:
-            # One more entry than categories: code -1, which is N/A, finds the last one.
+            # One more entry than categories, so that code -1 (N/A) is the index of the last one.
             is_used = np.zeros(len(part.categories) + 1, np.bool_)
             is_used[part.codes] = True
             new_codes = np.full(len(is_used), MISSING_CODE)
@@ -92,7 +92,7 @@ class Categorical(Generic[T]):
     def mapped(self, function: Callable[[T], U | None]) -> Categorical[U]:
         """Return the column of `function(value)`, called once for each category."""
         mapped = Categorical.of([function(category) for category in self.categories])
-        codes = np.append(mapped.codes, MISSING_CODE)  # code -1 finds the last entry, -1
+        codes = np.append(mapped.codes, MISSING_CODE)  # code -1 stays -1: it is the last entry
         return Categorical(codes[self.codes], mapped.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
@@ -101,7 +101,7 @@ class Categorical(Generic[T]):
         `holds` has the result of the condition for each category, in order.
         """
         results = np.fromiter(holds, np.bool_, len(self.categories))
-        return np.append(results, False)[self.codes]  # code -1 finds the last entry, False
+        return np.append(results, False)[self.codes]  # code -1 is the last entry: false
 
     def ranks(self, *, natural: bool = False) -> NDArray[np.float64]:
         """Return the rank of each value among the sorted categories, shape (rows,); NaN for N/A.
@@ -112,14 +112,14 @@ class Categorical(Generic[T]):
         sort_key = _natural_sort_key if natural else _plain_sort_key
         keys: list[Any] = [sort_key(category) for category in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        rank = np.full(len(order) + 1, np.nan)
+        rank = np.full(len(order) + 1, np.nan)  # the last entry stays NaN, for code -1
         rank[order] = np.arange(len(order))
         return rank[self.codes]
 
     def values(self) -> NDArray[Any]:
         """Return the values themselves, shape (rows,), dtype object; None for N/A."""
         values = np.empty(len(self.categories) + 1, dtype=object)
-        # one by one, because NumPy would turn a list of tuples into a table
+        # One by one, because NumPy would turn a list of tuples into a table.
         for code, category in enumerate(self.categories):
             values[code] = category
         return values[self.codes]

@@ -63,9 +63,10 @@ def _check_lengths(profile: Profile) -> Iterator[str]:
 def _check_operators(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     key = operators.key
+    # `np.unique` would import `numpy.ma`, which small profiles would notice.
     ascending = np.sort(key.codes if isinstance(key, Categorical) else key)
     distinct = int((ascending[1:] != ascending[:-1]).sum()) + 1 if len(key) else 0
-    # joined files may use a key twice, and split operators have a row for each value
+    # Joined files may use a key twice, and split operators have a row for each value.
     if distinct != len(operators) and len(profile.processes) == 1 and not profile.split_by:
         yield f"operators: {len(operators)} rows have {distinct} distinct keys"
     yield from _check_categories(profile)
@@ -113,7 +114,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
             yield f"executions: {name} is negative or infinite"
     if (_distinct(executions.calls) < 0).any():
         yield "executions: calls is negative"
-    if not wrong_references and executions.nest:  # wrong indices cannot be followed
+    if not wrong_references and executions.have_ancestors:  # wrong indices cannot be followed
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
         if _has_cycle(up):
             yield "executions: an execution is its own ancestor through parent or launched_by"
@@ -175,6 +176,7 @@ def _check_references(
 def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
     """Return whether some value is negative or infinite. NaN is allowed."""
     values = _distinct(values)
+    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and changes neither test.
     least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
     return bool(least < 0 or largest == np.inf)
 
@@ -186,7 +188,7 @@ def _distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 def _has_cycle(parent: Any) -> bool:
     """Return whether some execution is its own ancestor: then its ancestors never end."""
-    ancestor = np.append(parent, -1)  # index -1 finds the last entry, -1
+    ancestor = np.append(parent, -1)  # index -1 is the last entry: no ancestor stays none
     for _ in range(len(parent).bit_length()):  # each pass doubles the distance
         ancestor = ancestor[ancestor]
     return bool((ancestor >= 0).any())

@@ -62,6 +62,7 @@ def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Va
     """
 
     def formula(rows: OperatorRows) -> Floats:
+        # shape (operators, 1), to multiply with calls of shape (operators, runs)
         per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
         if rows.profile.origin.times == ABSENT:  # there are no calls to multiply by
             return per_call
@@ -111,7 +112,7 @@ def _split_key(key: str) -> Callable[[OperatorRows], Values]:
 def _track_key(key: str) -> Callable[[OperatorRows], Values]:
     """Return a formula for the tracks, devices and the like that each operator ran on.
 
-    If rows are split by the key, it is the value of each row.
+    If rows are split by the key, each row has one value. Otherwise the values are joined by commas.
     """
 
     def formula(rows: OperatorRows) -> Categorical[Any]:
@@ -121,7 +122,7 @@ def _track_key(key: str) -> Callable[[OperatorRows], Values]:
         in_profile = track_values(rows.profile, key, side)
         if rows.comparison is None:
             return in_profile
-        # operators that only the baseline has ran on the tracks of the baseline
+        # An operator that only the baseline has ran on tracks of the baseline.
         in_base = track_values(rows.comparison.base, key, side)
         pairs = zip(in_profile.values().tolist(), in_base.values().tolist(), strict=True)
         return Categorical.of([value or base_value for value, base_value in pairs])

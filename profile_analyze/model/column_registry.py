@@ -74,7 +74,7 @@ _TIMES: Final = (
         "how much the time varies from run to run: half the interquartile range / the median",
         SAME,
     ),
-    # Programs get other names for these two: `time_min_s` is the name of a group's minimum.
+    # Programs get other names for the next two: `time_min_s` is the name of a group's minimum.
     Column(
         "time_min",
         "s",

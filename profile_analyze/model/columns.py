@@ -17,8 +17,8 @@ DEFAULT_ORDER: Final = "time"
 RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 """The statistics that turn the values of several runs into one. The first is the default."""
 
-# The rules for the values of a column. `OperatorRule` and `GroupRule` list the rules that operators
-# and groups may use.
+# The rules for the values of a column. `OperatorRule` lists those for operators, `GroupRule` those
+# for groups.
 
 FORMULA: Final = "formula"
 """A formula with the name of the column computes these rows: see `model.rows.Formulas`."""

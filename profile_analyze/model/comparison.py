@@ -32,7 +32,7 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "structure": (_BY_STRUCTURE,),
 }
 """The steps of each way to match. A step is the name of its matches, followed by the columns that
-must be equal. A later step looks only at operators that are not matched yet."""
+must be equal. Each step matches only operators that earlier steps left unmatched."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -104,6 +104,8 @@ def compare(
     new_row = np.empty(len(base), np.int32)
     new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
     new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
+    # Both sides share one table of operators. Work in it is that of the profile, so operators that
+    # only the baseline has get none.
     no_work = np.full(len(removed), np.nan)
     only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
     operators = Operators.concatenated([profile.operators, only_in_base])
@@ -127,6 +129,7 @@ def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
     if profile is comparison.profile:
         return comparison
     in_profile, in_base = (_has_executions(side) for side in (profile, base))
+    # A row that ran on both sides keeps the match of its operator.
     former = comparison.match.take(former_row).values()
     match = np.where(in_profile & in_base, former, np.where(in_profile, ADDED, REMOVED))
     return replace(comparison, profile=profile, base=base, match=Categorical.of(match.tolist()))
@@ -145,7 +148,7 @@ def _matched(
     """Return the row in `base` of each operator of `profile`, or -1, and how it was matched."""
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
-    rest, base_rest = np.arange(len(profile)), np.arange(len(base))
+    rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
     for step, *columns in steps:
         if "in_shapes" in columns and not _have_shapes(profile, base):
             continue  # without shapes, all operators of one type would look the same
@@ -164,7 +167,7 @@ def _matched(
 def _have_shapes(*profiles: Profile) -> bool:
     """Return whether all formats have shapes.
 
-    Shapes that a format has, but that were not loaded, raise an error when they are needed.
+    Shapes that a format has, but that were not loaded, count: using them raises an error.
     """
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
 
@@ -178,7 +181,7 @@ def _rows_by_identity(
 
 
 def _notes_of(base: Profile) -> Iterator[str]:
-    return (f"base: {note}" for note in (*base.notes, *base.notes_on_runs))
+    return (f"baseline: {note}" for note in (*base.notes, *base.notes_on_runs))
 
 
 def _notes_on(comparison: Comparison) -> Iterator[str]:
@@ -196,11 +199,11 @@ def _notes_on(comparison: Comparison) -> Iterator[str]:
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if not both:
         yield (
-            "no operator of the base was matched, so that all are added or removed: these are "
+            "no operator of the baseline was matched, so all are added or removed: these are "
             "different models; --aggregate-by type compares them by kind"
         )
     elif added or removed:
         yield (
-            f"{counted(both, 'operator')} matched with the base, {added} added, {removed} removed; "
-            "the column match says how"
+            f"{counted(both, 'operator')} matched with the baseline, {added} added, {removed} "
+            "removed; the column match says how"
         )

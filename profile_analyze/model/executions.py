@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Track(NamedTuple):
-    """A place where executions happen one after another, or nested, such as a thread or stream."""
+    """A thread, stream or the like. Its executions run one after another, or nested."""
 
     name: str
     side: Side = DEVICE
@@ -74,7 +74,7 @@ _INTEGERS: Final[Mapping[str, int]] = {
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
-    # 32 bits are enough for rows of tables, and halve their memory
+    # 32 bits are enough for indices, and halve their memory. Only calls are not indices.
     return np.int64 if name == "calls" else np.int32
 
 
@@ -169,7 +169,7 @@ class Executions:
         return f"Executions({counted(len(self), 'execution')})"
 
     @property
-    def nest(self) -> bool:
+    def have_ancestors(self) -> bool:
         """Whether some execution ran inside another one, or was launched by one."""
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
@@ -180,8 +180,8 @@ class Executions:
     def take(self, rows: NDArray[np.int64]) -> Executions:
         """Return only `rows`, in that order. References to other rows become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
-        if self.nest:  # otherwise there are no references to renumber
-            new_row = np.full(len(self) + 1, -1, np.int32)  # index -1 finds the last entry, -1
+        if self.have_ancestors:  # otherwise there are no references to renumber
+            new_row = np.full(len(self) + 1, -1, np.int32)  # index -1 is the last entry
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
                 columns[name] = new_row[columns[name]]
@@ -211,6 +211,7 @@ def _unpickled(arrays: Mapping[str, Any], phase: Categorical[str]) -> Executions
 
 
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
+    # Indexing would write a constant in full, for each of its new rows.
     if isinstance(values, Categorical):
         return values.take(rows) if values.categories else Categorical.missing(len(rows))
     if is_constant(values):
@@ -224,6 +225,7 @@ def _concatenated(columns: Sequence[Any]) -> Any:
         rows = sum(map(len, columns))
         is_known = any(column.categories for column in columns)
         return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
+    # An empty column has no value that could differ from the constant.
     filled = [column for column in columns if len(column)]
     if filled and all(is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
         return constant(filled[0][0], sum(map(len, filled)))

@@ -28,7 +28,8 @@ def frozen(array: NDArray[S]) -> NDArray[S]:
 
 def constant(value: S, size: int) -> NDArray[S]:
     """Return an array of shape (size,) with the same value everywhere, stored once."""
-    # np.broadcast_to does the same, but takes several times as long: too long for small profiles
+    # A stride of 0 reads the same element for every index. np.broadcast_to does this too, but
+    # takes several times as long, which small profiles would notice.
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))
 
 

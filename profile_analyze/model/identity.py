@@ -31,12 +31,13 @@ def identities(
     execution. Keys are not part of the identity, because two builds of one graph may have different
     ones.
 
-    `among` selects some rows of the operators. `part_of` (shape: operators) divides operators into
-    parts, such as files, which are numbered independently.
+    `among` selects some operators by their rows. `part_of` (shape: operators) divides the operators
+    into parts, such as files: each part counts from 0.
 
     Raises `QueryError` if the profile was loaded without one of the columns.
     """
     rows = np.arange(len(profile)) if among is None else among
+    # The last element is the number, for now 0. It is replaced below if values repeat.
     values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
     parts = repeat(0) if part_of is None else part_of[rows].tolist()
     values_in_part = list(zip(parts, values))  # noqa: B905  # `parts` may be endless
@@ -58,7 +59,7 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
     operators = profile.operators
     is_required = name in ("name", "type", "level", "scope")
     column = getattr(operators, name) if is_required else operators.categorical(name)
-    categories = (*column.categories, None)  # code -1 finds the last entry, None
+    categories = (*column.categories, None)  # code -1 is the last entry: None
     if is_constant(column.codes):
         return repeat(categories[column.codes[0]], len(rows))
     return map(categories.__getitem__, column.codes[rows].tolist())
@@ -73,7 +74,7 @@ def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     executions = profile.executions
     first_start_s = np.full(len(profile), np.inf)
     counts = on_side(profile, DEVICE) & ~np.isnan(executions.start_s)
-    # clocks of different runs cannot be compared
+    # Clocks of different runs cannot be compared.
     counts &= executions.run == _first_run(profile)[executions.operator]
     np.minimum.at(first_start_s, executions.operator[counts], executions.start_s[counts])
     return np.lexsort((profile.operators.key_ranks(), first_start_s))

@@ -36,7 +36,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
                 f"skip_runs: {count} leaves nothing of {profile.processes[process]}, which has "
                 f"{counted(runs, 'run')}"
             )
-    new_run = np.full(len(profile.runs), -1, np.int32)
+    new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out
     new_run[remaining] = np.arange(len(remaining))
     executions = profile.executions
     executions = executions.take(np.flatnonzero(new_run[executions.run] >= 0))
@@ -65,7 +65,7 @@ def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> N
     The value of a process is the median of its runs, without NaN. Iterations keep their values.
     """
     processes = [run.process for run in runs]
-    distinct = tuple(dict.fromkeys(processes))  # in order of appearance
+    distinct = tuple(dict.fromkeys(processes))  # in order of first appearance
     if unit == "iteration" or len(distinct) == len(processes):
         return values
     process_of_run = np.array(processes)

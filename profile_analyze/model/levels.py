@@ -3,14 +3,15 @@
 | level | a row is | its time |
 |---|---|---|
 | operator | an innermost operator | without the operators that ran inside it |
-| top | an outermost operator | with all that ran inside it |
+| top | an outermost operator | with everything that ran inside it |
 | module | a module or region | without the modules that ran inside it |
-| kernel | a kernel, as a device ran it | as recorded |
+| kernel | a kernel | as recorded |
 
-A row owns what ran below it: calls into the driver, and the device time of the kernels that it
-launched. It also owns the computation and memory of all executions below it.
+A row owns everything below it: calls into the driver, the device time of the kernels that it
+launched, and the computation and memory of all these executions.
 
-In the code, a target is an execution of the level. The owner of an execution is the target to which
+In the code, the parent of an execution is the one that it ran inside, or else the one that launched
+it. A target is an execution of the chosen level. The owner of an execution is the target to which
 its time and work belong.
 """
 
@@ -53,12 +54,12 @@ if TYPE_CHECKING:
 
 _NONE: Final = -1
 
-_OUTSIDE: Final = {
+_UNOWNED: Final = {
     KERNEL: ("kernel", "--level kernel has them"),
     RUNTIME: ("call into the driver", "no level has them"),
     OPERATOR: ("operator", "--level operator has them"),
 }
-"""For each kind of execution that may have no owner: its noun, and the advice in a note."""
+"""The kinds of execution that may have no owner, each with the noun and the advice for a note."""
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
@@ -66,9 +67,9 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     level = profile.operators.level
     used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
     if OPERATOR in used:
-        is_target = _is_target(profile, OPERATOR)
-        # without nested operators, `top` would be the same as `operator`
-        if (_targets_above(_up(profile.executions), is_target)[is_target] >= 0).any():
+        is_target = _is_at_level(profile, OPERATOR)
+        # Without nested operators, `top` would be the same as `operator`.
+        if (_targets_above(_parents(profile.executions), is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
@@ -82,7 +83,7 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         if level in (None, profile.level):
             return profile
         raise QueryError(f"level: the rows are of level {profile.level} already, not {level}")
-    if level in (None, OPERATOR) and _is_flat(profile):  # fast, and true of most formats
+    if level in (None, OPERATOR) and _is_flat(profile):  # a quick test, true for most formats
         return profile
     known = levels_of(profile)
     chosen = level or next(iter(known), OPERATOR)
@@ -117,7 +118,7 @@ def _is_flat(profile: Profile) -> bool:
     if not len(profile):
         return True
     executions = profile.executions
-    is_nested = executions.nest or not np.isnan(executions.self_s).all()
+    is_nested = executions.have_ancestors or not np.isnan(executions.self_s).all()
     return profile.operators.level.categories == (OPERATOR,) and not is_nested
 
 
@@ -125,56 +126,59 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     """Return the rows of a level with their own times and the kernels that they launched."""
     executions = profile.executions
     rows = np.arange(len(executions))
-    is_target = _is_target(profile, MODULE if level == MODULE else OPERATOR)
-    up = _up(executions)
-    above = _targets_above(up, is_target)
+    is_target = _is_at_level(profile, MODULE if level == MODULE else OPERATOR)
+    parent = _parents(executions)
+    above = _targets_above(parent, is_target)
     owner = np.where(is_target, rows, above)
     if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
-    is_own = is_target & (owner == rows)
+    is_row = is_target & (owner == rows)  # at level `top`, an operator inside another is no row
     own_s = _without_nested(executions, is_target, above)
     times = {
-        "self_s": np.where(is_own, own_s, np.nan),
+        "self_s": np.where(is_row, own_s, np.nan),
         "duration_s": _with_other_tracks(executions, is_target, above, owner)
         if level == TOP
         else own_s,
     }
-    is_kernel = _is_target(profile, KERNEL) & on_side(profile, DEVICE)
+    # Kernels stay executions of their own: they are the device time of their owner.
+    is_kernel = _is_at_level(profile, KERNEL) & on_side(profile, DEVICE)
     launched = np.flatnonzero(is_kernel & (owner >= 0))
     shown = executions.changed(
         **times,
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
-        calls=np.where(is_own, executions.calls, 0),  # a kernel is not a call
-        phase=_own_or_of_owner(executions.phase, owner),
-        # nothing is nested any more, so that the result is flat
+        calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
+        phase=_filled_from_owner(executions.phase, owner),
+        # The times of nested executions are now taken out: the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
-    ).take(np.concatenate([np.flatnonzero(is_own), launched]))
-    operators = _with_owned_work(profile, up, owner, is_own)
+    ).take(np.concatenate([np.flatnonzero(is_row), launched]))
+    operators = _with_owned_work(profile, parent, owner, is_row)
     result = _rows_of(profile, shown, MODULE if level == MODULE else OPERATOR, operators)
-    notes = (*result.notes, *_notes_on_unowned(profile, owner, up, level))
+    notes = (*result.notes, *_notes_on_unowned(profile, owner, parent, level))
     return result.changed(level=level, notes=notes)
 
 
-def _is_target(profile: Profile, level: str) -> NDArray[np.bool_]:
+def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
     """Return whether the operator of each execution has that level, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
 
 
-def _up(executions: Executions) -> Indices:
-    """Return the parent of each execution, or what launched it, or -1, shape (executions,)."""
-    up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
-    return up.astype(np.int64)
+def _parents(executions: Executions) -> Indices:
+    """Return the execution around each one, or else its launcher, or -1, shape (executions,)."""
+    parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
+    return parent.astype(np.int64)
 
 
-def _targets_above(up: Indices, is_target: NDArray[np.bool_]) -> Indices:
+def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     """Return the innermost target above each execution, or -1, shape (executions,).
 
     A kernel is below the call that launched it.
     """
-    above = up.copy()
-    while True:  # each pass goes as far up as all earlier passes together
+    above = parent.copy()
+    # Each pass follows the result of the pass before, which doubles the distance. The loop ends,
+    # because `load` rejects profiles with cycles.
+    while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
         if not len(undecided):
@@ -186,7 +190,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
     """Return the outermost target above each owner, or the owner itself; -1 without an owner."""
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
-    while True:  # as in `_targets_above`
+    while True:  # the distance doubles, as in `_targets_above`
         further = outer[outer]
         if (further == outer).all():
             return np.where(owner >= 0, outer[owner], _NONE)
@@ -206,7 +210,7 @@ def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above:
         return recorded
     inside_s = np.bincount(above[nested], executions.duration_s[nested], minlength=len(executions))
     has_inside = np.bincount(above[nested], minlength=len(executions)) > 0
-    # rounding may give slightly less than 0
+    # Rounding may give slightly less than 0.
     return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), recorded)
 
 
@@ -220,8 +224,8 @@ def _with_other_tracks(
     return executions.duration_s + more_s
 
 
-def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
-    """Return the values, with N/A replaced by the value of the owner."""
+def _filled_from_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
+    """Return the values of executions, with N/A replaced by the value of the owner."""
     if not values.categories:
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
@@ -229,23 +233,24 @@ def _own_or_of_owner(values: Categorical[str], owner: Indices) -> Categorical[st
 
 
 def _with_owned_work(
-    profile: Profile, up: Indices, owner: Indices, is_own: NDArray[np.bool_]
+    profile: Profile, parent: Indices, owner: Indices, is_row: NDArray[np.bool_]
 ) -> Operators:
     """Return the operators with the computation and memory of the executions that they own.
 
-    Work counts once: if an execution and another one inside both have it, the inner one counts.
+    Work counts once: if an execution and another one inside it both have work, the inner one's
+    counts.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
-        executions.operator[is_own], executions.calls[is_own], minlength=len(operators)
+        executions.operator[is_row], executions.calls[is_row], minlength=len(operators)
     )
     changed: dict[str, Any] = {}
     for work in ("computation", "memory"):
         per_call: Floats = getattr(operators, work)
         is_known = ~np.isnan(per_call)[executions.operator]
-        counts = is_known & ~_has_known_inside(is_known, up) & (owner >= 0)
-        inside = counts & ~is_own
-        superseded = is_own & is_known & ~counts  # the work inside counts instead
+        counts = is_known & ~_has_known_inside(is_known, parent) & (owner >= 0)
+        inside = counts & ~is_row
+        superseded = is_row & is_known & ~counts  # the work inside counts instead
         if not (inside.any() or superseded.any()):
             continue
         rows = np.flatnonzero(counts)
@@ -254,7 +259,7 @@ def _with_owned_work(
             amounts = per_call[executions.operator[rows]] * executions.calls[rows]
             sums = np.bincount(owning_operator, amounts, minlength=len(operators)) / calls
         sums[np.bincount(owning_operator, minlength=len(operators)) == 0] = np.nan
-        # all other operators keep their values without rounding
+        # All other operators keep their values: multiplying and dividing by calls could round them.
         is_changed = np.zeros(len(operators), np.bool_)
         is_changed[executions.operator[owner[inside]]] = True
         is_changed[executions.operator[superseded]] = True
@@ -264,20 +269,20 @@ def _with_owned_work(
     return replace(operators, **changed) if changed else operators
 
 
-def _has_known_inside(is_known: NDArray[np.bool_], up: Indices) -> NDArray[np.bool_]:
-    """Return whether each execution has one inside with known work, shape (executions,)."""
-    result = np.zeros(len(up), np.bool_)
-    above = _parents(up, is_known)
+def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
+    """Return whether each execution has another inside with known work, shape (executions,)."""
+    result = np.zeros(len(parent), np.bool_)
+    above = _distinct_parents(parent, is_known)
     while len(above):  # one level up in each pass, until all ancestors are marked
         new = above[~result[above]]
         result[new] = True
-        above = _parents(up, new)
+        above = _distinct_parents(parent, new)
     return result
 
 
-def _parents(up: Indices, rows: NDArray[Any]) -> Indices:
-    """Return the distinct executions one level above `rows`."""
-    above = np.unique(up[rows])
+def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
+    """Return the executions one level above `rows`, each once."""
+    above = np.unique(parent[rows])
     return above[above >= 0]
 
 
@@ -314,14 +319,16 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
     )
 
 
-def _notes_on_unowned(profile: Profile, owner: Indices, up: Indices, level: str) -> Iterator[str]:
+def _notes_on_unowned(
+    profile: Profile, owner: Indices, parent: Indices, level: str
+) -> Iterator[str]:
     """Yield a note on the executions of each kind that no row of the level owns."""
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
-    for kind, (noun, advice) in _OUTSIDE.items():
-        is_left_out = (owner < 0) & _is_target(profile, kind)
+    for kind, (noun, advice) in _UNOWNED.items():
+        is_left_out = (owner < 0) & _is_at_level(profile, kind)
         if kind != KERNEL:
-            is_left_out &= up < 0  # the outermost one includes the time of those inside
+            is_left_out &= parent < 0  # its time includes the executions inside
         rows = np.flatnonzero(is_left_out)
         if len(rows):
             time_s = seconds(total(executions.duration_s[rows]))

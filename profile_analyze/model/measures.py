@@ -1,8 +1,8 @@
 """The measures: the kinds of time that a question can ask for.
 
-A measure has one value for each operator in each run. It says which side of the profile it uses,
-and which time of an execution. Calls in the same run and on the same track are added up. The reader
-states how the times of several tracks are combined: `Track.together`.
+A measure has one value for each operator in each run. It names the side of the profile and the
+time of an execution that it uses. Calls in the same run and on the same track are added up.
+`Track.together` says how the times of several tracks are combined.
 
 `measuring.py` computes the measures.
 """
@@ -32,10 +32,12 @@ class Measure(NamedTuple):
 
     @property
     def is_run_time(self) -> bool:
-        """Whether the operator works all that time, so that FLOPS and bandwidth make sense."""
+        """Whether the operator works during this time. Only then does a rate make sense."""
         return self.field in ("duration", "self")
 
 
+# A wait is often unknown although nothing is missing: a track may launch no kernel for an operator.
+# One such track must not make the wait of the whole operator N/A.
 TIME: Final = Measure("time", DEVICE, "duration", "device self time")
 WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time", unknown_spreads=False)
 HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")

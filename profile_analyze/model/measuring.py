@@ -54,7 +54,7 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
-    # np.bincount adds up faster than np.add.at
+    # `np.bincount` with weights adds up by cell, faster than `np.add.at`.
     cells = executions.track[known].astype(np.int64) * runs + executions.run[known]
     sums = np.bincount(cells, executions.duration_s[known], minlength=tracks * runs)
     is_known = np.bincount(cells, minlength=tracks * runs) > 0
@@ -98,7 +98,8 @@ def _combined(
         return finite(_sum_over_tracks(profile, values, selected))
     if takes_largest.all():
         return finite(_largest_over_tracks(profile, values, selected))
-    # Joined files of two formats: a run has one kind of track, so one of the two results is NaN.
+    # Only joined files of different formats have both kinds of track. A run has tracks of one kind,
+    # so one of the two results is NaN, and `fmax` returns the other.
     is_largest = takes_largest[profile.executions.track]
     sums = _sum_over_tracks(profile, values, selected & ~is_largest)
     return finite(np.fmax(sums, _largest_over_tracks(profile, values, selected & is_largest)))
@@ -107,6 +108,7 @@ def _combined(
 def _cells(profile: Profile) -> NDArray[np.int64]:
     """Return one number for the operator and run of each execution, shape (executions,)."""
     executions = profile.executions
+    # 64 bits, because operators times runs may exceed 32.
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run
 
 
@@ -123,7 +125,7 @@ def _largest_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.
         return _sum_over_tracks(profile, values, selected)
     cells, values = _cells(profile)[selected], values[selected]
     size = len(profile.operators) * len(profile.runs)
-    largest = np.full(size, -np.inf)
+    largest = np.full(size, -np.inf)  # below any time, and replaced by NaN at the end
     for rows in _rows_by_track(track):
         cells_of_track = cells[rows]
         sums = _sums(cells_of_track, values[rows], size)[cells_of_track]
@@ -134,6 +136,7 @@ def _largest_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.
 
 def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:
     """Return the sum of the values in each cell, shape (size,); NaN for a cell without values."""
+    # Without any value, bincount returns integers, which cannot hold NaN.
     sums = np.bincount(cells, values, minlength=size).astype(np.float64)
     sums[np.bincount(cells, minlength=size) == 0] = np.nan
     return sums
@@ -141,6 +144,6 @@ def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:
 
 def _rows_by_track(track: NDArray[np.int32]) -> list[NDArray[np.int64]]:
     """Return the rows of each track that has rows. There must be at least one row."""
-    by_track = np.argsort(track, kind="stable")
+    by_track = np.argsort(track, kind="stable")  # stable: sums keep the file's order
     ends = np.cumsum(np.bincount(track))
     return [rows for rows in np.split(by_track, ends[:-1]) if len(rows)]

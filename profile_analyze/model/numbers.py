@@ -43,7 +43,9 @@ def total(values: NDArray[np.float64]) -> float:
 
 def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
-    if values.shape[1] == 1:  # this order of addition gives the same last digits as the original
+    # `total` adds only the known values, in the order that gives the original's last digits. A sum
+    # over an axis adds in another order.
+    if values.shape[1] == 1:
         return np.array([total(values[:, 0])])
     known = ~np.isnan(values)
     with np.errstate(all="ignore"):
@@ -70,8 +72,9 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     NaN is left out. Quantiles are interpolated linearly between neighbours, as percentiles of
     groups are.
     """
-    # np.nanquantile works through the rows one by one, in Python
+    # `np.nanquantile` calls Python code for each row, which is slow for many rows.
     ascending = np.sort(values, axis=1)  # NaN comes last
+    # In a row of NaN alone, `last` is 0 and the result is the NaN at index 0.
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)
     position = last * share
     below = np.floor(position).astype(np.int64)
@@ -108,7 +111,7 @@ def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     Return the number of each label, in the shape of `labels`, and the index at which each distinct
     label first appears, shape (distinct,).
     """
-    # np.unique would import numpy.ma, which takes longer than reading a small profile
+    # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     order = np.argsort(labels, kind="stable")
     is_new = np.ones(len(labels), np.bool_)
     is_new[1:] = labels[order[1:]] != labels[order[:-1]]

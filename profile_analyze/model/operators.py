@@ -74,12 +74,12 @@ class Operators:
     memory: NDArray[np.float64]
     """Bytes that one call reads and writes: inputs, weights and outputs, each counted once."""
     computation_source: Categorical[str]
-    """The source of a known computation: `measured` (the runtime says it) or `derived`."""
+    """The source of a known computation: `measured` (reported by the runtime) or `derived`."""
     memory_source: Categorical[str]
     optional: Mapping[str, OptionalValues] = field(default_factory=dict)
     """The loaded optional columns, by name."""
     not_loaded: frozenset[str] = frozenset()
-    """The optional columns that the file may have, but that the caller did not ask for."""
+    """The optional columns that the file may have, but that were not loaded."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -205,7 +205,10 @@ class Operators:
         return cls(**columns, optional=optional, not_loaded=not_loaded)
 
     def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
-        """Return an optional column. If the format lacks it, it is N/A, of the type in `parts`."""
+        """Return an optional column, or N/A values if the format lacks the column.
+
+        These are categorical if the column is categorical in the other `parts`.
+        """
         known = next(part.optional[name] for part in parts if name in part.optional)
         is_text = isinstance(known, Categorical)
         return self.categorical(name) if is_text else self.numbers(name)
@@ -234,7 +237,7 @@ def _concatenated(columns: Sequence[Any]) -> Any:
     are_categorical = [isinstance(column, Categorical) for column in columns]
     if all(are_categorical):
         return Categorical.concatenated(columns)
-    if any(are_categorical):  # keys that are numbers in some profiles, and texts in others
+    if any(are_categorical):  # only keys: numbers in some profiles, texts in others
         return Categorical.concatenated(
             [
                 column

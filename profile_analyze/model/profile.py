@@ -1,4 +1,4 @@
-"""`Profile`: the facts in a profile as tables, in the same form for every runtime."""
+"""`Profile`: the facts of a profile as tables, which are the same for every runtime."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ class Origin(NamedTuple):
     """The version of the format or of the runtime, if the file has one."""
     times: Literal["of each execution", "mean", "absent"] = EACH
     averaged_over: int | None = None
-    """The number of inferences that each time is the mean of. Times are not multiplied by it."""
+    """For mean times, the number of inferences. The times are means over these, not sums."""
     hardware: str | None = None
     """A description of the hardware, if the file has one."""
 
 
+# `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
     """The facts of one profile, or of several runs of one graph.
@@ -51,21 +52,21 @@ class Profile:
     """
 
     file: str
-    """The name of the file, `-` for standard input."""
+    """The name of the file, or `standard input`; for joined files, their number: `5 files`."""
     origin: Origin
     operators: Operators
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     processes: tuple[str, ...]
-    """The name of each process, which is the file that it wrote."""
+    """The name of each process: the name of the file that it wrote."""
     tensors: Tensors | None = None
     uses: Uses | None = None
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
     """The optional tables that the file may have, but that were not loaded or were dropped. Joining
-    runs, splitting rows and selecting a level drop them."""
+    runs, splitting rows or selecting a level drops all of them."""
     notes: tuple[str, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[str, ...] = ()
@@ -74,7 +75,8 @@ class Profile:
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
-    # A cache is safe, because nothing in a profile changes. `init=False`: copies start without it.
+    # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an
+    # empty cache: its rows may differ.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -121,14 +123,15 @@ class Profile:
         return is_recorded
 
     def totals_s(self, measure: str) -> NDArray[np.float64]:
-        """Return a measure of all operators together, shape (runs,); NaN if none has a time."""
+        """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
         return totals(self.measured(measure))
 
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
-        """Return the seconds of all operators together; NaN if none has a time.
+        """Return the total seconds of all operators; NaN if no time is known.
 
-        With several runs, it is one of `columns.RUN_STATISTICS` of their totals. Nested executions
-        count twice until a level is selected: see `levels.at_level`.
+        `run_statistic` is one of `columns.RUN_STATISTICS`: with several runs, the result is that
+        statistic of their totals. Nested executions count twice until a level is selected: see
+        `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 

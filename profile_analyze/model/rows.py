@@ -1,8 +1,8 @@
 """The arguments of column formulas: the rows of one question, by column.
 
 A formula for operators takes `OperatorRows`, which include the profile. A formula for groups takes
-`GroupRows`, without the profile: its arrays have a row for each operator, not for each group. A
-formula for both takes `Rows`.
+`GroupRows`. These have no profile, because its arrays have a row for each operator, not for each
+group. A formula for both takes `Rows`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Rows(Protocol):
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
-        """The same in each run, shape (runs,)."""
+        """The seconds of all operators in each run, shape (runs,)."""
 
     @property
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -51,7 +51,7 @@ class Rows(Protocol):
         """Return the values of a column in each run, shape (rows, runs)."""
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
-        """Return the values that statistics count, shape (rows, units): see `by_unit`."""
+        """Return one value for each process or iteration, shape (rows, units): see `by_unit`."""
 
     def once(self, work: Callable[[Any], T]) -> T:
         """Return the result of `work` for these rows, computed on first use."""
@@ -73,11 +73,11 @@ class OperatorRows(Rows, Protocol):
         """The kind of time that the question asks for."""
 
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
-        """Return one column over another, from the runs in which both are known, shape (rows,)."""
+        """Return the ratio of two columns, over the runs that know both, shape (rows,)."""
 
     @property
     def peaks(self) -> Any:
-        """The peak rates that operators are compared with; None if none were given."""
+        """The peak rates of the device; None if none were given."""
 
 
 class GroupRows(Rows, Protocol):
@@ -89,7 +89,7 @@ class GroupRows(Rows, Protocol):
 
 
 class Formulas(NamedTuple):
-    """Formulas by the name of their column. The rules of a `Column` say which of them it has.
+    """Formulas by the name of their column. The rules of a `Column` say which formulas it has.
 
     A formula returns shape (rows,), or (rows, runs) for a column with a value in each run.
     """

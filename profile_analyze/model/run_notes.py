@@ -1,4 +1,4 @@
-"""Notes about joined runs: what a person should know before trusting their numbers."""
+"""Notes on joined runs, which a person should read before trusting the numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def notes_from_files(partial: Partial) -> Iterator[str]:
-    """Yield each note that a joined profile had, once, with the files that it is about."""
+    """Yield each note of the joined profiles once, with the names of its files."""
     for note, files in partial.notes.items():
         if len(files) == partial.files:
             yield note if len(files) == 1 else f"in each of {len(files)} files: {note}"
@@ -39,7 +39,7 @@ def _copy_notes(partial: Partial) -> Iterator[str]:
     if repeated:
         yield f"{counted(repeated, 'file')} named again: the same run counts twice"
     digests = [digest for digest in partial.digests if digest is not None]
-    # a file that is named again has the same digest, and has a note of its own already
+    # A file that is named again has an equal digest, but already its own note.
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield (
@@ -51,6 +51,7 @@ def _copy_notes(partial: Partial) -> Iterator[str]:
 def _missing_operator_notes(partial: Partial) -> Iterator[str]:
     operators, runs = len(partial.runs_with), len(partial.runs)
     in_all_runs = int((partial.runs_with == runs).sum())
+    # Two builds of one graph share most operators. Two different graphs share few.
     if in_all_runs * 2 < operators:
         yield (
             f"only {in_all_runs} of {operators} operators are in all {runs} runs: these look like "

@@ -42,11 +42,11 @@ class Partial(NamedTuple):
     keys: Sequence[tuple[Any, ...]]
     """The identity of each operator within a run: see `identities`."""
     operators: Operators
-    """The operators in the order of `keys`, as in the next two fields."""
+    """The operators, in the order of `keys`. The next two fields have the same order."""
     runs_with: NDArray[np.int64]
     """How many runs have each operator."""
     conflicting: NDArray[np.bool_]
-    """Whether runs disagree about the computation or memory of each operator."""
+    """Whether the runs disagree on the computation or memory of each operator."""
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
@@ -57,9 +57,9 @@ class Partial(NamedTuple):
     origins: tuple[Origin, ...]
     """The distinct origins of the files."""
     lost_tables: frozenset[str]
-    """The optional tables that some files have or may have. Joining drops them."""
+    """The optional tables that some files have, or may have. Joining drops them."""
     notes: Mapping[str, list[str]]
-    """The files that each note is about."""
+    """The files with each note."""
 
 
 class RunJoiner:
@@ -74,6 +74,7 @@ class RunJoiner:
         # Looking up a new key gives it the next free number.
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
+        # `partial` concatenates tables once. Doing so in each `merge` would copy earlier tables.
         self._operators: list[Operators] = []
         self._work = np.empty((2, 0))
         """Shape (2, operators): the first known computation and memory of each operator."""
@@ -127,8 +128,8 @@ class RunJoiner:
         )
 
     def merge(self, partial: Partial) -> None:
-        """Merge the partial result of another joiner, after everything that was added before."""
-        known = len(self._row_of)
+        """Merge a partial result. Its runs follow all runs that were added before."""
+        known = len(self._row_of)  # before the lookup below, which adds new keys
         rows = np.fromiter(map(self._row_of.__getitem__, partial.keys), np.int64, len(partial.keys))
         new_operators = _first_of_each(rows, known)
         if len(new_operators) or not self._operators:
@@ -163,7 +164,8 @@ class RunJoiner:
             values: NDArray[np.float64] = getattr(operators, name)
             known = np.flatnonzero(~np.isnan(values))
             is_first = np.isnan(merged[rows[known]])
-            # Several operators may share a row. Assigning in reverse keeps the first of them.
+            # Several operators may share a row. The last assignment wins, so the order is reversed
+            # to keep the value of the first operator.
             first = known[is_first][::-1]
             merged[rows[first]] = values[first]
             is_derived[rows[first]] = _are_derived(operators, name)[first]
@@ -186,6 +188,7 @@ class RunJoiner:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
         if not self._files:
             return None
+        # A copy, because operators freeze their arrays, and later merges write to `_work`.
         computation, memory = self._work.copy()
         operators = replace(
             Operators.concatenated(self._operators),
@@ -265,8 +268,8 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
 
     Rows numbered `known` or higher are new, and first occur in ascending order.
     """
-    highest = np.maximum.accumulate(np.append(known - 1, rows))
-    return np.flatnonzero(rows > highest[:-1])
+    highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
+    return np.flatnonzero(rows > highest_before)
 
 
 def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
@@ -293,18 +296,19 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
         for values in (executions.start_s, executions.duration_s, executions.first_kernel_s)
     ]
     end = 0
-    for rows in np.bincount(process_of, minlength=len(profile.processes)).tolist():
-        start, end = end, end + rows
-        digest = blake2b(digest_size=16)
+    for size in np.bincount(process_of, minlength=len(profile.processes)).tolist():
+        start, end = end, end + size
+        digest = blake2b(digest_size=16)  # 128 bits are never equal by chance
         for values in times:
             digest.update(values[start:end].tobytes())
-        yield digest.digest() if rows else None
+        yield digest.digest() if size else None
 
 
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
     """Put device tracks first, so that their order does not depend on how files were grouped."""
+    # Sorting is stable: the tracks of one side keep their order.
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
     if order == list(range(len(tracks))):
         return executions, tracks
@@ -326,6 +330,6 @@ def _common_origin(origins: Sequence[Origin]) -> Origin:
     }
     formats = ", ".join(dict.fromkeys(origin.format for origin in origins))
     kinds = {origin.times for origin in origins}
-    # If some times are means, the joined times are not all of single executions.
+    # A single file of means is enough for the joined times to count as means.
     times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
     return Origin(**{**same, "format": formats, "times": times})

@@ -36,12 +36,13 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     """Return the profile with a row for each operator and each value of `keys` that it ran with.
 
     `keys` are some of `SPLIT_KEYS`. Rows are in the order of the operators, then of the keys'
-    values, with N/A last. `Profile.split_by` has the values. The new profile has these runs:
+    values, with N/A last. `Profile.split_by` has the values. The keys decide which
+    runs the new profile has:
 
     - `run`: a single run.
-    - `file`: run `n` of the new profile joins the n-th run of every file, so that a row has one
-      value per run of its file.
-    - `step`: the runs of a process become one run.
+    - `file`: the n-th runs of all files become its n-th run, so that a row has one value for each
+      run of its file.
+    - `step`: the runs of each process become one run.
     - several of these keys: a single run.
     - only other keys: the same runs as before.
     """
@@ -68,10 +69,11 @@ def split_alike(
         key: Categorical.concatenated([_execution_values(profile, key) for profile in profiles])
         for key in wanted
     }
-    # One number for each combination of operator and values. Sorted, they are the new rows.
+    # A cell is a number for one operator and one value of each key. In ascending order, the cells
+    # that occur are the new rows.
     cells = operator.astype(np.int64)
     for column in values.values():
-        cells = _combined(cells, column)
+        cells = _divided(cells, column)
     number, first = numbered(cells)
     order = np.argsort(cells[first], kind="stable")
     new_row = np.empty(len(order), np.int32)
@@ -116,8 +118,8 @@ def _with_rows(
     )
 
 
-def _combined(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
-    """Return one number for each pair of cell and code, which sorts N/A last."""
+def _divided(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
+    """Return one number for each pair of a cell and a code of `key`. N/A is last in each cell."""
     last = len(key.categories)
     return cells * (last + 1) + np.where(key.codes < 0, last, key.codes)
 
@@ -145,6 +147,7 @@ def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
     highest = np.full(len(profile), -1)
     np.minimum.at(lowest, operator[known], values.codes[known])
     np.maximum.at(highest, operator[known], values.codes[known])
+    # Equal bounds mean one common value. An operator without any known value has unequal bounds.
     common = np.where(lowest == highest, highest, -1)
     return Categorical(np.where(unknown, common[operator], values.codes), values.categories)
 
@@ -167,7 +170,8 @@ def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
     tracks = len(profile.tracks)
     _, first = numbered(executions.operator.astype(np.int64) * tracks + executions.track)
     names = [_TRACK_KEYS[key](track) if track.side == side else None for track in profile.tracks]
-    names_of: dict[int, dict[str, None]] = {}  # ordered sets: two tracks may have the same value
+    # Dictionaries as ordered sets: two tracks may have the same value, such as their device.
+    names_of: dict[int, dict[str, None]] = {}
     pairs = zip(executions.operator[first].tolist(), executions.track[first].tolist(), strict=True)
     for operator, track in pairs:
         if names[track] is not None:
@@ -190,6 +194,6 @@ def _runs_after_split(
         process_of = [run.process for run in runs]
         used = sorted(set(process_of))
         return np.array([used.index(one) for one in process_of]), tuple(map(Run, used))
-    # By file: a row has one value per run of its file.
+    # By file: the n-th runs of all files become one run.
     index = indices_in_process(runs)
     return index, tuple(Run() for _ in range(int(index.max()) + 1))

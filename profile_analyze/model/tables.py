@@ -38,7 +38,7 @@ class Tensors:
 class Uses:
     """The edges of the graph: which operator reads or writes which tensor.
 
-    All columns have shape (uses,).
+    All columns have shape (uses,). `operator` and `tensor` are rows of their tables.
     """
 
     operator: NDArray[np.int32]
@@ -54,7 +54,7 @@ class Uses:
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Which execution had to wait for which other one. All columns have shape (dependencies,)."""
+    """Pairs of executions: one waits for the other. All columns have shape (dependencies,)."""
 
     before: NDArray[np.int32]
     """The row of the execution that had to end first."""
@@ -71,14 +71,14 @@ class Dependencies:
 
 @dataclass(frozen=True, eq=False)
 class Allocations:
-    """Memory that was allocated and freed. All columns have shape (allocations,)."""
+    """Allocations of memory, and frees. All columns have shape (allocations,)."""
 
     device: Categorical[str]
     time_s: NDArray[np.float64]
     size: NDArray[np.float64]
     """Bytes; negative if memory was freed."""
     execution: NDArray[np.int32]
-    """The row of the execution that allocated or freed it, or -1."""
+    """The row of the execution that allocated or freed the memory, or -1."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)

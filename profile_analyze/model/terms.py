@@ -35,8 +35,8 @@ CATEGORIES: Final = (
     CONTROL,
     OTHER,
 )
-"""The kinds of work. `copy` moves data between devices, `data movement` is any other move.
-`control` is bookkeeping, including constants. `other` is what the reader cannot classify."""
+"""The kinds of work. `copy` moves data between devices, `data movement` moves data otherwise.
+`control` is bookkeeping, including constants. `other` is work that the reader cannot classify."""
 
 # The kinds of times that a profile has: see `Origin.times`.
 EACH: Final = "of each execution"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# Characters that a terminal or an editor would act on: control characters (C0, DEL, C1), marks that
-# reorder text, line and paragraph separators, surrogates and noncharacters. And invisible
-# characters, with which two different names would look the same: Unicode's default ignorable
-# characters, except variation selectors, which emoji need.
+# Two kinds of characters. A terminal or an editor would act on the first: control characters (C0,
+# DEL, C1), marks that reorder text, line and paragraph separators, surrogates and noncharacters.
+# The others are invisible, so that two different names would look the same: Unicode's default
+# ignorable characters, except variation selectors, which emoji need.
 _UNSAFE: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -37,7 +37,7 @@ def escaped_in_json(text: str) -> str:
 
 
 def _escape_in_json(character: str) -> str:
-    # JSON escapes UTF-16 code units: characters above U+FFFF have two of them
+    # JSON escapes UTF-16 code units, and characters above U+FFFF have two of them.
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 

@@ -41,10 +41,11 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
+# How the style `fixed` writes these units: the original's tables have the same numbers.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
-# the names of these columns are their units
+# The name of such a column is its unit already: `flops`, not `flops_flo_per_s`.
 _WITHOUT_UNIT: Final = ("flops",)
-# units that are written once in the heading; all others are written behind each value
+# Units that the heading has. All other units follow each value, with a prefix that suits it.
 _IN_HEADING: Final = ("s", "FLO/byte")
 
 

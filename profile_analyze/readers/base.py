@@ -22,19 +22,19 @@ class Recogniser(Protocol):
         """The name of the format in messages."""
 
     def recognises(self, head: bytes, name: str) -> bool:
-        """Return whether an input is of this format, even if it is damaged.
+        """Return whether an input has this format, even if it is damaged.
 
-        `head` is the beginning of the input: see `Source.head`. It is 64 KiB long, and longer
-        only if no reader recognised that much. `name` is the name of the input.
+        `head` is the start of the input: 64 KiB at first, and more on a second attempt, after no
+        reader recognised these. `name` is the name of the input.
         """
 
 
 class Reader(Recogniser, Protocol):
-    """Reads one input format. A reader needs no other members than these."""
+    """Reads one input format. A reader needs only these members."""
 
     @property
     def hallmark(self) -> str:
-        """What all files of this format have in common, for messages."""
+        """A property of all files of this format, for messages."""
 
     default_output_format: str = "plain"
     """The output format of a profile of this format, unless the user asks for another."""
@@ -53,14 +53,15 @@ class ReadTogether(NamedTuple):
     """The result of reading several inputs of one format together."""
 
     profile: Profile
-    """The operators of all inputs, one input after another. Each input is one run. It has no
-    notes."""
+    """The operators of all inputs, one input after another, and a run for each input. The notes
+    are not in this profile, but in `notes`."""
     file_of: NDArray[np.int64]
-    """Shape (operators,): the index of each operator's input."""
+    """Shape (operators,): the index of the input that each operator is from."""
     notes: Sequence[Sequence[str]]
     """The notes on each input."""
 
 
+# Checked at run time, so that readers without a faster way need no stub of this method.
 @runtime_checkable
 class BatchReader(Protocol):
     """A reader that reads several small inputs together faster than one by one."""

@@ -23,19 +23,21 @@ MAX_SIZE: Final = 8 << 30
 """The default limit on the decompressed size of an input, in bytes."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+# The first bytes of each member, as RFC 1952 (gzip) and RFC 8878 (zstd) define them.
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
 SMALL_SIZE: Final = 1 << 20
-"""Files of up to so many bytes are read in one call."""
-_STEP: Final = 1 << 16  # bytes of a stream that are read in one call: what a pipe holds
-_LARGE_STEP: Final = 16 << 20  # bytes of a plain file that are read in one call, at most
+"""The largest size in bytes of a file that is read in one call."""
+_STEP: Final = 1 << 16  # bytes to read from a stream in one call: the capacity of a pipe on Linux
+_LARGE_STEP: Final = 16 << 20  # the most bytes to read from a plain file in one call
 
 
 def display_name(path: str | PathLike[str]) -> str:
-    """Return what messages call the input `path`."""
+    """Return the name of the input `path` in messages."""
     name = os.fspath(path)
+    # An empty name becomes '' with quotes, so that it can be seen.
     return _STANDARD_INPUT if name == "-" else name or repr(name)
 
 
@@ -72,7 +74,7 @@ class ByteStream:
         self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
             self.first = self._start()
-            """The first bytes of the input. The methods below return the bytes after these."""
+            """The first bytes of the input. The methods below return the bytes that follow."""
         except BaseException:
             self.close()
             raise
@@ -98,21 +100,22 @@ class ByteStream:
         return first.removeprefix(BYTE_ORDER_MARK)
 
     def read_some(self, most: int) -> bytes:
-        """Return the next bytes, or none at the end.
+        """Return the next bytes; empty at the end.
 
-        A plain file gives at most `most` bytes. Other inputs give as many as are available at
-        once, which may be more.
+        For a plain file, these are at most `most` bytes. For other inputs, they are the bytes
+        available at once, which may be more.
         """
         if not self.plain_size:
             return next(self._parts, b"")
-        # Asking for more than is left would allocate memory in vain. The file may have grown.
+        # Asking for more than is left would allocate memory in vain. If the file has grown, it is
+        # read on in small steps.
         left = max(self.plain_size - self._plain_bytes_read, _STEP)
         part = self._stream.read(min(most, left, _LARGE_STEP))
         self._count(len(part))
         return part
 
     def read_into(self, space: memoryview) -> int:
-        """Read the next bytes of a plain file into `space`. Return how many there were."""
+        """Read the next bytes of a plain file into `space`. Return the number of bytes."""
         count: int = self._stream.readinto(space)  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
@@ -157,7 +160,9 @@ def _raw_parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
 
     Raises `InputError` for a device.
     """
+    # `read1` returns what a pipe has, where `read` would wait for `step` bytes.
     while part := stream.read1(step):  # type: ignore[attr-defined]  # of buffered streams
+        # Checked after the first read: a device without bytes, such as /dev/null, is an empty file.
         if _is_device(stream):
             raise InputError(file, "is a device, not a file")
         yield part
@@ -182,7 +187,7 @@ def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:
 
 
 def _at_least(size: int, parts: Iterator[bytes]) -> bytes:
-    """Return the first of `parts`, joined to `size` bytes or more unless there are fewer."""
+    """Take and join `parts` until there are `size` bytes or more, or no further part."""
     joined = next(parts, b"")
     while len(joined) < size and (part := next(parts, b"")):
         joined += part
@@ -194,7 +199,7 @@ def _reason(error: OSError) -> str:
         return "is a directory; name a file in it"
     if isinstance(error, FileNotFoundError):
         return "no such file"
-    if error.errno == errno.ENXIO:
+    if error.errno == errno.ENXIO:  # `open` fails so on Linux for a socket
         return "is a socket, not a file"
     return (error.strerror or str(error)).lower()
 
@@ -207,7 +212,7 @@ class _Compression(NamedTuple):
     """Returns an object that decompresses one member."""
     failure: type[Exception]
     step: int
-    """How many compressed bytes are decompressed in one call. They become 64 MiB at most."""
+    """The number of compressed bytes to decompress in one call. They become 64 MiB at most."""
     padding: bytes
     """The byte that may follow a member any number of times; empty if there is none."""
 
@@ -229,7 +234,7 @@ def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) ->
     pieces = _pieces(raw, compression.step)
     piece = next(pieces, b"")
     try:
-        while piece:  # the first bytes of a member
+        while piece:  # each round decompresses one member
             decompressor = compression.new_decompressor()
             while not decompressor.eof:
                 if not piece:
@@ -251,7 +256,7 @@ def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
 
 
 def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Return the first of `piece` and `pieces` with more than padding, and without the padding."""
+    """Skip padding. Return the rest of the first piece that has other bytes; empty at the end."""
     while piece and not (piece := piece.lstrip(padding)):
         piece = next(pieces, b"")
     return piece
@@ -259,13 +264,14 @@ def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> byt
 
 def _gzip() -> _Compression:
     with_header = 16 + zlib.MAX_WBITS  # zlib's way to ask for the gzip format
-    step = 1 << 12  # a byte may become a thousand; larger steps are no faster
+    step = 1 << 12  # a byte expands to at most 1,032 bytes; larger steps are no faster
+    # Tapes and block devices pad files with zero bytes, which gunzip ignores.
     return _Compression("gzip", lambda: zlib.decompressobj(with_header), zlib.error, step, b"\0")
 
 
 def _zstd(file: str) -> _Compression:
     """Return the compression zstd. Raises `InputError` if its package is not installed."""
-    step = 1 << 11  # four bytes may become a block of 128 KiB
+    step = 1 << 11  # a block of one repeated byte expands from four bytes to 128 KiB
     # The packages for zstd are imported here, because few files need them.
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -279,6 +285,6 @@ def _zstd(file: str) -> _Compression:
             "is compressed by zstd, which needs the package zstandard before Python 3.14: "
             "pip install zstandard",
         ) from None
-    # The default buffer is so large that every call gets new memory from the system.
+    # The default `write_size` is so large that every call gets new memory from the system.
     new_decompressor = partial(zstandard.ZstdDecompressor().decompressobj, write_size=1 << 16)
     return _Compression("zstd", new_decompressor, zstandard.ZstdError, step, b"")

@@ -1,4 +1,4 @@
-"""Loads a profile of any supported format: finds the reader and checks what it made."""
+"""Loads a profile of any supported format: finds its reader, and checks the profile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _FALLBACK_FORMAT: Final = "plain"
 """The default output format of a profile that joins files of several formats."""
 
 _LONG_HEAD: Final = 16 << 20
-"""How many bytes readers get if none recognises the first 64 KiB, which may all be metadata."""
+"""The number of bytes that readers get if none recognises the first 64 KiB. These may be all
+metadata."""
 
 
 def load(
@@ -37,9 +38,9 @@ def load(
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
     `wanted` names optional columns and tables to read: shapes, dtypes, parameters and the like.
-    Reading fewer takes less time. A query that needs others is an error; `wanted=query.wanted`
-    reads what `query` needs. `max_size` is the largest size in bytes of the decompressed file,
-    8 GiB by default.
+    Reading fewer takes less time. A query that needs a column which was not read is an error;
+    `wanted=query.wanted` reads what `query` needs. `max_size` is the largest size in bytes of the
+    decompressed file, 8 GiB by default.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read.
@@ -60,6 +61,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
 
     The sources stay open, so that they can be read one by one.
     """
+    # A file that only the long head reveals is read alone: a second attempt is rare.
     reader, *others = (_recognising_reader(source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None
@@ -68,7 +70,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
         return None
     try:
         _check(together.profile, together.profile.file)
-    except MalformedProfileError:  # reading one by one tells which file is bad
+    except MalformedProfileError:  # reading one by one shows which file is damaged
         return None
     return together
 
@@ -89,11 +91,11 @@ def _reader_of(source: Source) -> Reader:
     """Return the reader that recognises `source`. Raises `UnknownFormatError`."""
     head = source.head()
     reader = _recognising_reader(head, source.name)
-    if reader is None and len(head) == HEAD_SIZE:
+    if reader is None and len(head) == HEAD_SIZE:  # a shorter head is the whole file
         reader = _recognising_reader(source.head(_LONG_HEAD), source.name)
     if reader is not None:
         return reader
-    # Its patterns take time to compile, and only a message needs them.
+    # Importing `unsupported` compiles its patterns, and only this message needs them.
     from profile_analyze.readers.unsupported import looks_like
 
     formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)

@@ -1,4 +1,4 @@
-"""Many files as one profile with their runs. Small files are read together."""
+"""Loads many files as one profile with the runs of all. Small files are read together."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pool import ReaderPool
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
-    # the number of files that a step covers, and the errors of those that could not be read
+    # The number of files in a step, and an error for each file that cannot be read.
     Step: TypeAlias = tuple[int, tuple[InputError, ...]]
     ReadFiles: TypeAlias = Callable[[RunJoiner, Paths], Iterator[Step]]
 
 _MANY_FILES: Final = 100
-"""From so many files on, several processes read: starting them takes 0.05 s."""
+"""The number of files from which a pool of processes reads them. Starting a pool takes 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
-"""The size in bytes of files that are decoded together: large enough that NumPy's calls cost
-little for each file, and small enough that the decoded values fit into the processor's caches."""
+"""The most bytes of small files that are decoded together. It is large enough to spread the cost
+of NumPy's calls over several files. It is small enough for the decoded values to fit into the
+processor's caches."""
 
 
 def load_runs(
@@ -43,15 +44,16 @@ def load_runs(
     processes: int = 1,
     max_size: int = MAX_SIZE,
 ) -> Profile:
-    """Return one profile with the runs in all files `paths`, which are of one graph: `join_runs`.
+    """Return one profile with the runs in all files `paths`, joined as `join_runs` does.
 
-    The files are read a few at a time, and only the joined profile stays in memory. With more
-    `processes`, a pool of them reads 100 files or more. `progress` is called now and then with the
-    number of files that were read. With `skip_bad`, files that cannot be read are left out and
-    named in a note. `max_size` applies to each file, see `load`.
+    The files are read a few at a time, and only the joined profile stays in memory. If `processes`
+    is above 1, a pool of so many processes reads 100 files or more. `progress` is called now and
+    then with the number of files read so far. With `skip_bad`, files that cannot be read are left
+    out, and a note names the first. `max_size` applies to each file: see `load`.
 
     Raises the errors of `load`, and `InputError` also if all files were left out.
     """
+    # Joining needs shapes, also if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     read_files: ReadFiles = partial(_read_files, wanted=needed, max_size=max_size)
     join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
@@ -84,7 +86,10 @@ def _join(
     skip_bad: bool,
     progress: Callable[[int], None] | None,
 ) -> Profile:
-    """Return one profile with the runs that `read` adds to a joiner, step by step."""
+    """Return the profile that `read` joins, step by step.
+
+    Raise the first error if `skip_bad` is not set, or if no file can be read.
+    """
     joiner = RunJoiner()
     bad: list[InputError] = []
     done = 0
@@ -136,6 +141,7 @@ def _open(path: str | PathLike[str], max_size: int) -> Source | InputError:
     """Return the source of a file with the first bytes read, or the error if that failed."""
     source = Source(path, max_size=max_size)
     try:
+        # One byte more than the limit shows that the file is larger.
         source.size_up_to(_GROUP_SIZE + 1)
     except InputError as error:
         return error
@@ -153,7 +159,7 @@ def _groups(sources: Iterable[Source | InputError]) -> Iterator[list[Source | In
             group, size = [], 0
         group.append(source)
         size += more
-        # An error is reported before the next file is opened, which may wait for a pipe.
+        # An error is reported at once: opening the next file may wait, if that is a pipe.
         is_last = isinstance(source, InputError) or size >= _GROUP_SIZE
         del source  # frees the content before the next file is read
         if is_last:

@@ -1,4 +1,4 @@
-"""Finds the files that arguments stand for: folders and lists stand for several files."""
+"""Expands the names of inputs: a folder or a list stands for several files."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
         content = Source(name.removeprefix(LIST), max_size=max_size).content()
     except InputError as error:
         raise InputError(name, f"the list cannot be read: {error.reason}") from None
+    # Decoded as the system decodes arguments, so that a name which is not UTF-8 opens its file.
     lines = [line.strip() for line in os.fsdecode(content).splitlines()]
     listed_names = [line for line in lines if line and not line.startswith("#")]
     if not listed_names:
@@ -46,6 +47,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
     if listed_names[0].startswith("{"):
         raise InputError(name, "looks like JSON, not like a list; name a profile without the @")
     for listed_name in listed_names:
+        # Lists do not nest: otherwise two of them could include each other.
         if listed_name.startswith(LIST):
             reason = f"has the list {listed_name} in it; write the names themselves"
             raise InputError(name, reason)
@@ -63,8 +65,8 @@ def _expand_folder(name: str) -> Iterator[str]:
     paths = (os.path.join(name, entry) for entry in entries if entry.endswith(SUFFIXES))  # noqa: PTH118  # same
     files = [path for path in paths if _is_file_or_broken_link(path)]
     if not files:
-        known = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-        raise InputError(name, f"is a directory without profiles ({known})")
+        patterns = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
+        raise InputError(name, f"is a directory without profiles ({patterns})")
     yield from files
 
 

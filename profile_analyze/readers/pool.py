@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
     _PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 
-# A part of the work ends at either limit: large enough that sending results costs little, small
-# enough that all processes are busy until the end.
+# A part ends at the limit that it reaches first. Parts are large enough for sending their results
+# to cost little, and small enough to keep all processes busy until the end.
 _FILES_PER_PART: Final = 25
 _BYTES_PER_PART: Final = 8 << 20
 
 
 class ReaderPool:
-    """Processes that read a few files at a time.
+    """A pool of processes that read parts of a few files each.
 
-    Results come back in temporary files. The executor's own way is a pipe, and if a process is
-    killed while it sends a long result, the executor waits for the rest for ever.
+    Workers write results to temporary files, and send only the names through the executor's pipe.
+    If a worker were killed while it sends a long result, the executor would wait for ever.
     """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
-        """Start to read. Raises `OSError` if the system cannot start enough processes."""
+        """Start reading. Raises `OSError` if the system cannot start enough processes."""
         # Forked processes start at once. Others would import NumPy first.
         method = "fork" if "fork" in get_all_start_methods() else None
         self._folder = mkdtemp(prefix="profile_analyze.")
@@ -61,7 +61,7 @@ class ReaderPool:
                     for file in [os.path.join(self._folder, str(number))]  # noqa: PTH118
                 ]
         except OSError:
-            # The workers that did start would wait for ever for work that is never sent.
+            # Workers that have started would wait for ever for work that is never sent.
             for worker in set(active_children()) - set(children_before):
                 worker.terminate()
             rmtree(self._folder, ignore_errors=True)
@@ -82,7 +82,7 @@ class ReaderPool:
 
     def shut_down(self) -> None:
         """Cancel the parts that no process has begun, and wait for the others."""
-        with _interrupts_delayed():
+        with _interrupts_delayed():  # Ctrl-C here would leave the folder behind
             self._executor.shutdown(cancel_futures=True)
             rmtree(self._folder, ignore_errors=True)
 
@@ -104,7 +104,7 @@ def _parts(paths: Paths) -> Iterator[Paths]:
 
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over. Processes that start in the block ignore it."""
+    """Delay Ctrl-C until the block ends. Processes that start in the block never receive it."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -117,14 +117,17 @@ def _interrupts_delayed() -> Iterator[None]:
 
 def _begin_worker(folder: str) -> None:
     """Leave Ctrl-C to the parent process, and end as soon as the parent does."""
+    # Windows cannot block the signal while a process starts: see `_interrupts_delayed`.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
 
 
 def _end_with_parent(folder: str) -> None:
+    """Wait until the parent process ends, then remove its folder and end this process."""
     parent = parent_process()
     if parent is not None:
         parent.join()
+        # Only a parent that was killed ends before its workers do. It did not clean up.
         rmtree(folder, ignore_errors=True)
         os._exit(1)
 
@@ -139,7 +142,7 @@ def _write_result(file: str, paths: Paths, read_files: ReadFiles) -> str:
 def _read_result(file: str) -> _PartResult:
     """Return the result of a part, and remove its file."""
     with open(file, "rb") as stream:  # noqa: PTH123
-        result: _PartResult = pickle.load(stream)  # a process of ours wrote it
+        result: _PartResult = pickle.load(stream)  # safe: one of our own processes wrote it
     os.unlink(file)  # noqa: PTH108
     return result
 

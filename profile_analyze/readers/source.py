@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HEAD_SIZE: Final = 1 << 16
 """The number of bytes that readers get to recognise their format."""
 CHUNK_SIZE: Final = 16 << 20
-_ALL: Final = 1 << 62  # bytes
+_ALL: Final = 1 << 62  # bytes, more than any input has
 
 
 class Source:
@@ -47,7 +47,7 @@ class Source:
         `max_size` limits its decompressed size in bytes.
         """
         self.name = display_name(path)
-        """What messages call the input."""
+        """The name of the input in messages."""
         self.parts = tuple(parts)
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path
@@ -60,7 +60,7 @@ class Source:
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, *, parts: Iterable[Source] = ()) -> Source:
-        """Make the source of uncompressed `data`, which messages call `name`."""
+        """Make the source of uncompressed `data`, with `name` as its name in messages."""
         source = cls(name, parts=parts)
         source.name = name
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
@@ -82,11 +82,12 @@ class Source:
         """Return the first `size` bytes without leading white space, or fewer at the end."""
         wanted = size
         while True:
+            # Not in place: `chunks` may follow, and must not reserve memory for the whole file.
             self._buffer_up_to(wanted, in_place=False)
             head = self._buffered.first(wanted).lstrip()
             if len(head) >= size or self._buffered.size < wanted:
                 return head[:size]
-            wanted *= 2
+            wanted *= 2  # too much of it was white space
 
     def size_up_to(self, limit: int) -> int:
         """Read up to `limit` bytes. Return how many there are, or `limit` if there are more."""
@@ -99,7 +100,7 @@ class Source:
         return self._buffered.all()
 
     def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
-        """Yield all bytes in order, `size` at once. The last chunk may be shorter.
+        """Yield all bytes in order, in chunks of `size` bytes. The last chunk may be shorter.
 
         The bytes do not stay in memory, so no other method can be called afterwards.
         """
@@ -130,9 +131,9 @@ class Source:
         self._error = error
 
     def _buffer_up_to(self, wanted: int, *, in_place: bool) -> None:
-        """Read until `wanted` bytes, or all, are in memory.
+        """Read until the first `wanted` bytes, or all bytes, are in memory.
 
-        With `in_place`, a large plain file is read into one buffer of its size.
+        With `in_place`, a large plain file is read straight into one buffer of the file's size.
         """
         assert not self._is_spent, "the bytes were handed out as chunks"
         with self._remembering_errors():
@@ -147,7 +148,7 @@ class Source:
                 stream.close()
 
     def _next_part(self, most: int) -> bytes:
-        """Return the next bytes after those in memory, or none at the end."""
+        """Return up to `most` bytes that follow the buffered ones; empty at the end."""
         with self._remembering_errors():
             part = b"" if self._is_complete else self._open().read_some(most)
             self._is_complete = not part
@@ -164,6 +165,7 @@ class Source:
     @contextmanager
     def _remembering_errors(self) -> Iterator[None]:
         """Raise an error of the block now and in each later call."""
+        # Reading on after an error could return bytes with a gap.
         if self._error is not None:
             raise self._error
         try:
@@ -175,7 +177,10 @@ class Source:
 
 
 class _Buffer:
-    """Bytes that arrive in parts, without a second copy in memory."""
+    """Collects bytes that arrive in parts, without a second copy in memory."""
+
+    # BytesIO shares a single bytes object with its user: `BytesIO(data)` and `getvalue()` copy
+    # nothing. Joining a list of parts would need twice the memory of the file.
 
     def __init__(self, data: bytes = b"") -> None:
         self._buffer = BytesIO(data)
@@ -183,9 +188,10 @@ class _Buffer:
         self.size = len(data)
 
     def reserve(self, size: int) -> None:
-        """Reserve space for `size` bytes in all. Space that is never filled takes no memory."""
+        """Reserve space for `size` bytes in total. Space that is never filled takes no memory."""
         if size > max(self.size, self._reserved):
             first = self.first(self.size)
+            # `bytes(size)` gets zeroed pages, which the system provides on the first write.
             self._buffer = BytesIO(bytes(size))
             self._buffer.write(first)
             self._reserved = size
@@ -200,8 +206,12 @@ class _Buffer:
         self.size += len(part)
 
     def add_from(self, stream: ByteStream, wanted: int) -> int:
-        """Append the next bytes of `stream`, to about `wanted` in all. Return how many."""
+        """Append the next bytes of `stream`, up to about `wanted` bytes in total.
+
+        Return the number of bytes that were appended.
+        """
         before = self.size
+        # If the file has grown since, the bytes beyond the reserved space are appended.
         end = min(self._reserved, wanted)
         if self.size < end:
             with self._buffer.getbuffer() as whole, whole[self.size : end] as space:
@@ -217,6 +227,7 @@ class _Buffer:
 
     def all(self) -> bytes:
         """Return all bytes: the buffer itself, not a copy."""
+        # The file may have shrunk since its size was reserved.
         self._buffer.truncate(self.size)
         self._reserved = 0
         return self._buffer.getvalue()

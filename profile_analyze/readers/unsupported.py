@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Signature:
-    """A format that is recognised by how its files begin."""
+    """A format that is recognised by the first bytes of its files."""
 
     def __init__(self, format_: str, pattern: bytes) -> None:
         self.format = format_
@@ -54,6 +54,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
     ),
+    # Paddle writes schemaVersion as a text, PyTorch as a number.
     _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
     _Signature(
         "a PyTorch (Kineto) trace",
@@ -65,13 +66,15 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a TensorFlow Lite benchmark log", rb".*\[node type\].*\[avg ms\]"),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
     _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
-    # protobuf: the field ir_version, then the producer's name, its version, or the graph
+    # protobuf: the field ir_version, then the tag of a field such as producer_name or graph
     _Signature("an ONNX model, not a profile", rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]"),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
+    # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),
     _Signature("a bzip2 file; unpack it first", rb"BZh[1-9]"),
     _Signature("an xz file; unpack it first", rb"\xfd7zXZ"),
     _Signature("a zip archive; unpack it first", rb"PK\x03\x04"),
+    # the magic of a tar header is at offset 257
     _Signature("a tar archive; unpack it first", rb".{257}ustar"),
     _Signature(
         "JSON, but no profile", rb'\{\s*["}]|\[\s*[\[{"\]\d]|"|null\b|true\b|false\b|-?\d+\s*$'

@@ -140,7 +140,7 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     assert [one.bound for one in gains] == [1.01]
 
 
-def test_types_keep_group_formulas_from_the_profile() -> None:
+def test_mypy_rejects_group_formulas_that_use_the_profile() -> None:
     """Checked by mypy, which reports each `type: ignore` that is not needed."""
 
     def of_operators(rows: OperatorRows) -> Values:

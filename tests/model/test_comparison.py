@@ -104,11 +104,11 @@ def test_a_comparison_needs_a_compared_query() -> None:
 def test_notes_on_matching() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
     assert comparison.notes == (
-        "2 operators matched with the base, 1 added, 1 removed; the column match says how",
+        "2 operators matched with the baseline, 1 added, 1 removed; the column match says how",
     )
     other = pa.compare(profile_of(NEW, "new.json"), profile_of([Operator("z", "Pool", 1)]))
     assert other.notes == (
-        "no operator of the base was matched, so that all are added or removed: these are "
+        "no operator of the baseline was matched, so all are added or removed: these are "
         "different models; --aggregate-by type compares them by kind",
     )
     assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == (
@@ -206,10 +206,10 @@ def swapped(match: str) -> str:
 
 
 def test_work_in_a_comparison_is_from_the_profile_only() -> None:
-    def of(*names: str) -> pa.Profile:
+    def with_operators(*names: str) -> pa.Profile:
         return profile_of([Operator(name, "Conv", 1, work=(10, 100)) for name in names])
 
-    comparison = pa.compare(of("a", "b"), of("b", "c", "d"), "name")
+    comparison = pa.compare(with_operators("a", "b"), with_operators("b", "c", "d"), "name")
     rows = {row["name"]: row for row in pa.run(pa.Query(compared=True), comparison).rows}
     assert [rows[name]["computation"] for name in "abcd"] == [10, 10, None, None]
     (whole,) = pa.run(pa.Query(compared=True, by="type"), comparison).rows

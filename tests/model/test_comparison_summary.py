@@ -93,13 +93,13 @@ def test_a_comparison_without_times() -> None:
 
 def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
     new, base = written(tmp_path / "new.json", NEW), written(tmp_path / "base.json", BASE)
-    for form in pa.OUTPUT_FORMATS:
-        if form in ("operators", "junit"):
+    for format_ in pa.OUTPUT_FORMATS:
+        if format_ in ("operators", "junit"):
             continue
-        outcome = run_command(new, "--compare", base, "--format", form, "--aggregate-by", "type")
+        outcome = run_command(new, "--compare", base, "--format", format_, "--aggregate-by", "type")
         assert outcome.code == 0
         assert "nan" not in outcome.out
-        if form not in ("csv", "jsonl", "github"):
+        if format_ not in ("csv", "jsonl", "github"):
             assert "0.000175" in outcome.out
     assert (
         "::notice title=profile_analyze::largest differences by type: Conv +5e-05 s"
@@ -162,7 +162,8 @@ largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (
 """
     )
     assert outcome.err == (
-        "note: 2 operators matched with the base, 1 added, 1 removed; the column match says how\n"
+        "note: 2 operators matched with the baseline, 1 added, 1 removed; the column match says "
+        "how\n"
         "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
         "the base; with so few, large differences often occur by chance\n"
     )

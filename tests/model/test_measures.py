@@ -90,7 +90,7 @@ def test_a_call_that_both_sides_recorded_is_one_call() -> None:
     assert executed(rows).calls()[:2, 0].tolist() == [1, 1]
 
 
-def test_the_calls_of_a_mean_count() -> None:
+def test_a_row_of_a_mean_counts_all_its_calls() -> None:
     rows = [{"operator": 0, "duration_s": 6.0, "calls": 3}, {"operator": 1, "duration_s": 1.0}]
     profile = profile_of(NAMES[:3], rows)
     assert profile.calls()[:2].tolist() == [[3], [1]]

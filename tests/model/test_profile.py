@@ -113,7 +113,7 @@ ROW = np.zeros(1, np.int32)
         ({"runs": ()}, "runs: the profile has no run"),
         ({"runs": (Run(3),)}, "runs: run 0 refers to process 3, but the profile has 1 process"),
         (
-            {"origin": Origin("x", times="average")},  # type: ignore[arg-type]  # the point
+            {"origin": Origin("x", times="average")},  # type: ignore[arg-type]  # wrong on purpose
             "origin: times 'average' is not one of of each execution, mean, absent",
         ),
         (
@@ -232,7 +232,7 @@ def test_constant_columns_take_no_memory() -> None:
 
 
 def test_an_execution_takes_at_most_100_bytes() -> None:
-    """All columns have values."""
+    """Count the memory of executions with values in all columns."""
     rows = np.arange(1000)
     filled = Executions.of(
         rows,

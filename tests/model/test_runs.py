@@ -1,4 +1,4 @@
-"""Joined runs in memory. The tests of the readers join files."""
+"""Joined runs in memory. The tests in `tests/readers` join files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from profile_analyze.model.runs import RunJoiner
 from tests.in_memory import four_steps, profile_of
 
 
-def test_a_partial_result_does_not_change_when_its_joiner_goes_on() -> None:
+def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     joiner = RunJoiner()
     joiner.add(profile_of([{"name": "a"}, {"name": "b", "computation": 1.0}]))
     before = joiner.partial()
@@ -23,7 +23,7 @@ def test_a_partial_result_does_not_change_when_its_joiner_goes_on() -> None:
     )
 
 
-def test_runs_with_an_operator_count_its_executions() -> None:
+def test_the_runs_that_executed_an_operator_are_counted() -> None:
     steps, other = four_steps("a.json"), profile_of([{"name": "new"}], processes=["b.json"])
     joiner = RunJoiner()
     joiner.add(steps)

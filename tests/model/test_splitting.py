@@ -67,7 +67,7 @@ def test_host_time_belongs_to_the_device_of_its_operator() -> None:
     assert by_track[3] == ("thread 1", "b", 0.5)
 
 
-def test_several_keys_and_none() -> None:
+def test_operators_are_split_by_several_keys_or_none() -> None:
     profile = two_devices()
     assert split(profile, []) is profile
     assert [row[:3] for row in rows_of(split(profile, ["phase", "rank"]))] == [
@@ -77,7 +77,7 @@ def test_several_keys_and_none() -> None:
     ]
 
 
-def test_several_tracks_as_one_text() -> None:
+def test_the_tracks_of_an_operator_are_one_text() -> None:
     profile = two_devices()
     assert track_values(profile, "device", "device").values().tolist() == [
         "gpu 1, gpu 0",

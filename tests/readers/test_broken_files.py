@@ -88,7 +88,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
 
 def test_every_unsupported_format_is_tested() -> None:
     tested = {reason.removeprefix("looks like ") for _, reason in NOT_PROFILES}
-    assert {known.format for known in UNSUPPORTED} <= tested
+    assert {signature.format for signature in UNSUPPORTED} <= tested
 
 
 @pytest.mark.parametrize(("content", "reason"), NOT_PROFILES)
@@ -201,9 +201,9 @@ def test_a_truncated_profile_says_at_which_byte(tmp_path: Path, share: float) ->
     )
 
 
-def test_the_text_truncated_in_a_time_is_not_a_truncation(tmp_path: Path) -> None:
-    lane = 'CompNode("cpu0:0" from "xpux:0")'
-    content = document_with("truncated", "profiler", "device", "6", lane, "end")
+def test_a_time_with_the_text_truncated_is_not_a_truncated_file(tmp_path: Path) -> None:
+    comp_node = 'CompNode("cpu0:0" from "xpux:0")'
+    content = document_with("truncated", "profiler", "device", "6", comp_node, "end")
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == (
         "at $.profiler.device.6[...].end: expected a number, inf, -inf or nan, got 'truncated'"
     )
@@ -246,7 +246,7 @@ OPEN_FILES = Path("/proc/self/fd")
 @pytest.mark.skipif(not OPEN_FILES.is_dir(), reason="the system does not list open files")
 def test_errors_leave_no_file_open(tmp_path: Path) -> None:
     file = write_bytes(
-        tmp_path, document_with({"a lane": {"end": "late"}}, "profiler", "host", "9")
+        tmp_path, document_with({"a thread": {"end": "late"}}, "profiler", "host", "9")
     )
     gc.disable()  # as in the command: files in a reference cycle would stay open
     try:

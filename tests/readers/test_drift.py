@@ -1,4 +1,4 @@
-"""Drift between runs, and times without it."""
+"""Drift between runs, and times that are corrected for drift."""
 
 from __future__ import annotations
 

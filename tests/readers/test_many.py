@@ -1,4 +1,4 @@
-"""Many files as one profile: what is read together, by which process, and bad files."""
+"""Many files as one profile: files that are read together, pools of processes, and bad files."""
 
 from __future__ import annotations
 
@@ -201,10 +201,10 @@ def test_several_processes_give_the_same_result(
         broken = [Operator("relu", "Relu", -1 if index in (1, 5) else 3)]
         operators = [Operator("conv", "Conv", 10 + index), *broken, *more]
         files.append(written(tmp_path / f"{index}.json", operators))
-    told: list[int] = []
+    reported: list[int] = []
     one = pa.load_runs(files)
-    several = pa.load_runs(files, processes=2, progress=told.append)
-    assert told == [3, 6, 8]
+    several = pa.load_runs(files, processes=2, progress=reported.append)
+    assert reported == [3, 6, 8]
     query = pa.Query(order="+id")
     assert pa.run(query, several).rows == pa.run(query, one).rows
     assert (several.notes, several.notes_on_runs) == (one.notes, one.notes_on_runs)
@@ -272,7 +272,7 @@ def test_a_process_that_dies_while_it_writes_a_result_is_an_error(
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 @pytest.mark.parametrize("started", [0, 1])
-def test_without_new_processes_this_process_reads(
+def test_this_process_reads_if_no_other_can_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: int
 ) -> None:
     start = ForkProcess.start

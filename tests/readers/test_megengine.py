@@ -1,4 +1,4 @@
-"""The MegEngine reader: what it recognises, what it reads, and notes on odd values."""
+"""The MegEngine reader: recognition, columns, tables, and notes on odd values."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def test_raw_control_characters_are_read_and_counted() -> None:
     assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
 
 
-def test_lanes_with_unmatched_entries_only_are_not_tracks(tmp_path: Path) -> None:
+def test_a_comp_node_with_unmatched_entries_only_is_not_a_track(tmp_path: Path) -> None:
     document = json.loads(TINY)
     stranger = {"stranger": {"start": 0, "kern": 0, "end": 7}}
     document["profiler"]["device"] = {"999": stranger, **document["profiler"]["device"]}
@@ -236,20 +236,20 @@ def test_unmatched_entries_are_counted(tmp_path: Path) -> None:
     document["profiler"]["host"]["998"] = document["profiler"]["host"]["6"]
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     assert profile.notes == (
-        "left out 1 entry of device that belong to no operator of the graph",
-        "left out 2 entries of host that belong to no operator of the graph",
-        "left out 1 entry of opr_footprint that belong to no operator of the graph",
+        "left out 1 entry of device without an operator in the graph",
+        "left out 2 entries of host without an operator in the graph",
+        "left out 1 entry of opr_footprint without an operator in the graph",
     )
     assert profile.total_s() == pytest.approx(5e-6)
 
 
-def test_an_entry_without_a_lane_is_counted(tmp_path: Path) -> None:
+def test_an_entry_without_a_thread_is_counted(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, document_with({}, "profiler", "host", "6")))
     assert profile.notes == ("left out 1 entry of host without a thread or comp node",)
     assert profile.recorded("host").tolist().count(False) == 1
 
 
-def test_a_lane_without_a_known_time_has_no_total(tmp_path: Path) -> None:
+def test_a_comp_node_without_a_known_time_has_no_total(tmp_path: Path) -> None:
     document = json.loads(TINY)
     document["profiler"]["device"]["6"]["other"] = {"start": 0, "kern": 0, "end": "inf"}
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))

@@ -1,4 +1,4 @@
-"""A reader for a made-up format: everything works with its profiles.
+"""A reader for a made-up format: commands and the library work with its profiles.
 
 A file has the line `made-up`, then one operator in each line: its name, its type, and its time in
 microseconds. The times may be in a second file instead.
@@ -70,32 +70,34 @@ def answer(*files: str, stdin: bytes = b"") -> str:
     return outcome.out
 
 
-def test_only_four_members_are_needed() -> None:
+def test_a_reader_needs_only_four_members() -> None:
     reader = MadeUpReader()
     assert reader.default_output_format == "plain"
     assert not isinstance(reader, BatchReader)
     assert READERS[0].default_output_format == "table"
 
 
-def test_its_default_output_format_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_output_format_of_a_reader_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(MadeUpReader, "default_output_format", "markdown")
     outcome = run_command(written(tmp_path), "--print-only", "device", "-t", "1")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines()[-1].startswith("| conv1 ")
 
 
-def test_the_command_reads_it_from_any_source(tmp_path: Path) -> None:
+def test_the_command_reads_the_format_from_any_source(tmp_path: Path) -> None:
     assert answer(written(tmp_path)) == ANSWER
     assert answer(written(tmp_path, gzip.compress(TEXT))) == ANSWER
     assert answer("-", stdin=TEXT) == ANSWER
     assert answer(written(tmp_path, b"\n" * 100_000 + TEXT)) == ANSWER
-    # The first line is found in the longer head only.
+    # Only the longer head has the whole first line.
     assert answer(written(tmp_path, b"#" * (HEAD_SIZE - 3) + TEXT)) == ANSWER
-    # Only the name of the file tells its format.
+    # Only the suffix of the file shows the format.
     assert answer(written(tmp_path, b"#" + TEXT[4:], "run.made")) == ANSWER
 
 
-def test_the_library_reads_it(tmp_path: Path) -> None:
+def test_the_library_reads_the_format(tmp_path: Path) -> None:
     file = written(tmp_path)
     profile = pa.load(file)
     assert repr(profile) == f"Profile({file!r}, 3 operators, 'made-up text')"

@@ -1,4 +1,4 @@
-"""Folders and lists of names stand for files."""
+"""Folders and lists as names of inputs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import profile_analyze as pa
 from profile_analyze.readers.paths import files_in
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import write_bytes
-from tests.small import (
-    Operator,
-    written,
-)
+from tests.small import Operator, written
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -80,7 +80,7 @@ def test_group_times_are_computed_per_run() -> None:
     ("statistic", "time", "total"),
     [("mean", 4.0, 8.0), ("min", 1.0, 2.0), ("max", 10.0, 11.0)],
 )
-def test_another_statistic(statistic: str, time: float, total: float) -> None:
+def test_other_run_statistics(statistic: str, time: float, total: float) -> None:
     profile = runs((10, 1), (1, 10), (1, 1))
     query = pa.Query(run_statistic=statistic)
     assert pa.run(query, profile)["time"].tolist() == [us(time), us(time)]
@@ -105,7 +105,7 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
     assert len(profile.runs) == 2
 
 
-def test_shapes_tell_operators_apart() -> None:
+def test_operators_with_different_shapes_do_not_match() -> None:
     one = profile_of([Operator("conv", "Conv", 10, shape=[1])])
     two = profile_of([Operator("conv", "Conv", 20, shape=[2])])
     assert pa.join_runs([one, two]).notes_on_runs == (
@@ -115,7 +115,7 @@ def test_shapes_tell_operators_apart() -> None:
     )
 
 
-def test_a_repeated_operator_is_another_operator(tmp_path: Path) -> None:
+def test_a_repeated_operator_has_its_own_row(tmp_path: Path) -> None:
     once, twice = [Operator("a", "A", 5.0)], [Operator("a", "A", 1.0), Operator("a", "A", 2.0, 1.0)]
     files = [written(tmp_path / "1.json", once), written(tmp_path / "2.json", twice)]
     one_by_one = pa.join_runs(map(pa.load, files))
@@ -123,7 +123,7 @@ def test_a_repeated_operator_is_another_operator(tmp_path: Path) -> None:
         np.testing.assert_allclose(profile.measured("time"), [[5e-6, 1e-6], [nan, 2e-6]])
 
 
-def test_a_time_that_is_missing_in_one_run() -> None:
+def test_a_time_may_be_missing_in_one_run() -> None:
     profile = runs((10, 1), (None, 3))
     rows = pa.run(pa.Query(order="+id"), profile).rows
     assert [(row["time"], row["runs"]) for row in rows] == [(us(10), 1), (us(2), 2)]
@@ -183,7 +183,7 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
 
 
 def with_work(*amounts: tuple[int, int]) -> list[dict[str, Any]]:
-    """Documents of one operator with these amounts of computation and memory."""
+    """Return documents of one operator, each with an amount of computation and memory."""
     return [document([Operator("a", "A", index, work=one)]) for index, one in enumerate(amounts, 1)]
 
 
@@ -221,9 +221,9 @@ def test_files_and_runs_are_keys() -> None:
         (3, "Conv", us(1)),
         (3, "Relu", us(1)),
     ]
-    apart = pa.run(pa.Query(split_by="run", order="+run"), profile)
-    assert apart["run"].tolist() == [1, 1, 2, 2, 3, 3]
-    assert "file" in apart.columns
+    split_rows = pa.run(pa.Query(split_by="run", order="+run"), profile)
+    assert split_rows["run"].tolist() == [1, 1, 2, 2, 3, 3]
+    assert "file" in split_rows.columns
     with pytest.raises(pa.QueryError, match="run: rows are not split by it; group by it"):
         _ = pa.run(pa.Query(), profile)["run"]
 
@@ -271,7 +271,7 @@ def test_rates_of_groups_use_sums_of_the_same_run() -> None:
         assert row["flops"] == near(10)
 
 
-def test_the_order_of_execution_is_that_of_the_first_run(tmp_path: Path) -> None:
+def test_the_first_run_decides_the_order_of_execution(tmp_path: Path) -> None:
     times = ((1.0, 1.0), (2.0, 5.0)), ((8.0, 9.0), (4.0, 0.0))
     files = [
         written(

@@ -60,7 +60,7 @@ def standard_input(data: bytes) -> Iterator[None]:
 
 @contextmanager
 def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
-    """A source of `data` in a file, in standard input or in memory."""
+    """Yield a source of `data` in a file, in standard input or in memory."""
     path = folder / "input"
     if where == "memory":
         yield Source.of_bytes("input", data)
@@ -74,7 +74,7 @@ def opened(where: str, data: bytes, folder: Path) -> Iterator[Source]:
 
 
 def collect(chunks: Iterable[bytes], found: bytearray) -> None:
-    """Append the chunks to `found`. It has the first chunks even if a later one fails."""
+    """Append the chunks to `found`, which has the first chunks even if a later one fails."""
     for chunk in chunks:
         found += chunk
 
@@ -219,9 +219,8 @@ def test_parts_as_large_as_chunks_keep_their_order() -> None:
 def test_members_may_begin_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "input"
     first = gzip.compress(b"first")
-    for before in range(
-        1, 40
-    ):  # bytes of the second member within the first 4 KiB, which are one step
+    # `before` bytes of the second member are within the first step of 4 KiB.
+    for before in range(1, 40):
         padding = bytes(4096 - len(first) - before)
         path.write_bytes(first + padding + gzip.compress(b"second") + gzip.compress(b"third"))
         assert Source(path).content() == b"firstsecondthird"
@@ -259,7 +258,7 @@ def test_an_error_is_raised_again(tmp_path: Path) -> None:
             ask()
 
 
-def test_inputs_that_are_not_files_are_refused_by_every_method(tmp_path: Path) -> None:
+def test_every_method_refuses_inputs_that_are_not_files(tmp_path: Path) -> None:
     for name, reason in [
         (str(tmp_path / "none"), "no such file"),
         (str(tmp_path), "is a directory; name a file in it"),

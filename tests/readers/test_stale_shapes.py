@@ -1,4 +1,4 @@
-"""Shapes that changed between runs are noted."""
+"""Notes on shapes that changed between runs."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_a_null_shape_of_an_input_is_noted(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "trace-dyn.json").read_text())
     graph, footprints = document["graph_exec"], document["profiler"]["opr_footprint"]
     graph["var"]["90001"] = {"static_infer_tags": None}
-    judged = next(
+    comparable = next(
         operator
         for id_, operator in graph["operator"].items()
         if id_ in footprints and 0 < len(operator["input"]) == len(footprints[id_]["in_shapes"])
     )
-    judged["input"][0] = "90001"
+    comparable["input"][0] = "90001"
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     note = "the shapes of the runs cannot be compared: static_infer_tags are null"
     assert profile.notes == (note,)

@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 
 import profile_analyze as pa
-from tests.small import (
-    Operator,
-    profile_of,
-)
+from tests.small import Operator, profile_of
 
 
 def runs(*times: tuple[float | None, float | None]) -> pa.Profile:
-    """Runs of two operators, conv and relu, with their times in microseconds."""
+    """Return runs of two operators, conv and relu, with their times in microseconds."""
     return pa.join_runs(
         profile_of(
             [Operator("conv", "Conv", conv), Operator("relu", "Relu", relu)], f"{index}.json"
@@ -24,10 +21,10 @@ def runs(*times: tuple[float | None, float | None]) -> pa.Profile:
 
 
 def us(microseconds: float) -> Any:
-    """About that many microseconds, in seconds."""
+    """Return so many microseconds, in seconds, as an approximate value."""
     return pytest.approx(microseconds * 1e-6)
 
 
 def near(value: float) -> Any:
-    """About that value."""
+    """Return an approximate value."""
     return pytest.approx(value)

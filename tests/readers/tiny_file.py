@@ -24,7 +24,7 @@ def write_bytes(tmp_path: Path, content: bytes, name: str = "run.json") -> str:
 
 
 def document_with(value: Any, *path: str) -> bytes:
-    """The profile with `value` at `path`."""
+    """Return the tiny profile with `value` at `path`."""
     document = json.loads(TINY)
     inner = document
     for key in path[:-1]:
@@ -34,7 +34,7 @@ def document_with(value: Any, *path: str) -> bytes:
 
 
 def failure(path: str, kind: type[pa.InputError] = pa.InputError) -> str:
-    """The reason why a file cannot be read: the same in the library and in the command."""
+    """Return why a file cannot be read. The library and the command give the same reason."""
     with pytest.raises(pa.InputError) as caught:
         pa.load(path)
     assert type(caught.value) is kind

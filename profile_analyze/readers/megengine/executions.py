@@ -1,4 +1,4 @@
-"""When operators ran: executions on comp nodes and host threads, and notes on their times."""
+"""Turns intervals into executions on comp nodes and host threads, with notes on their times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
 
 _UNMATCHED: Final = -1
-"""The row of an entry with the id of no operator."""
+"""The row of an entry that belongs to no operator of the graph."""
 
 
 def read_executions(
@@ -42,7 +42,7 @@ def read_executions(
     notes: list[FileNote] = []
     for side, intervals in times.items():
         columns, lanes, notes_on_side = _side_executions(side, intervals, decoded)
-        columns["track"] = columns["track"] + len(tracks)
+        columns["track"] = columns["track"] + len(tracks)  # the host's tracks follow the device's
         parts.append(columns)
         tracks += (track_of(name, side) for name in lanes)
         notes += notes_on_side
@@ -63,6 +63,7 @@ def _side_executions(
         for row_of, ids in zip(decoded.row_of, intervals.ids, strict=True)
     )
     rows = np.fromiter(chain.from_iterable(rows_of_files), np.int64, len(intervals.sizes))
+    # An entry has an interval for each comp node or thread that worked on the operator.
     operator = np.repeat(rows, intervals.sizes)
     _, _, lane, start_s, kern_s, end_s = intervals
     matched = operator != _UNMATCHED

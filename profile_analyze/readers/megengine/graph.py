@@ -1,4 +1,4 @@
-"""The graph: which variables operators use, the shapes and dtypes of these, and its tables."""
+"""Decodes the graph: variables with their shapes and dtypes, and which operators use them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def decode_shape(text: bytes) -> Shape | None:
     """Return the shape in `text`, or None if it is not a shape."""
     try:
         return sections.INFERRED_SHAPE.decode_cached(text)
-    except sections.BrokenValueError:  # "Large Array", which stands for a long shape
+    except sections.BrokenValueError:  # the text "Large Array" stands for a long shape
         return None
 
 
@@ -79,6 +79,7 @@ def graph_tables(graph: sections.Graph) -> tuple[Tensors, Uses]:
         for id_ in used
         if id_ in tensor_of  # edited files may lack variables
     ]
+    # without any use, `zip` yields no columns
     operator_rows, tensor_rows, is_output = list(zip(*uses, strict=True)) or [(), (), ()]
     return (
         Tensors(

@@ -1,4 +1,4 @@
-"""What files say about operators, except their times: names, work, shapes, dtypes, parameters."""
+"""Reads operators without their times: names, work, shapes, dtypes and parameters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_operators(
     """Return the operators in `documents`. Raises `BrokenValueError`."""
     graphs = [document.graph_exec for document in documents]
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
-    rows = count()
+    rows = count()  # one counter for all files: rows are numbered over all of them
     row_of = [dict(zip(graph.operator, rows)) for graph in graphs]  # noqa: B905  # rows never end
     operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
     footprints_of_files, notes = _footprints(documents, wanted)
@@ -88,16 +88,16 @@ def read_operators(
 
 
 def notes_by_file(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Iterator[FileNote]:
-    """Yield a note for each file in `file_of`; `text` gets how often the file occurs in it."""
+    """Yield a note for each file in `file_of`. `text` gets the number of its occurrences."""
     for file, occurrences in enumerate(np.bincount(file_of).tolist()):
         if occurrences:
             yield FileNote(file, text(occurrences))
 
 
 def unmatched_entries(section: str, entries: int) -> str:
-    """Return the note on entries of a section that name no operator of the graph."""
+    """Return the note on entries of a section that belong to no operator of the graph."""
     left_out = counted(entries, "entry", "entries")
-    return f"left out {left_out} of {section} that belong to no operator of the graph"
+    return f"left out {left_out} of {section} without an operator in the graph"
 
 
 def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
@@ -108,7 +108,8 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    worst = min(wrong, key=str.isdecimal)  # a number that is too long only if all are numbers
+    # False sorts first: an id with other characters is reported rather than a long number.
+    worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)
 
@@ -185,8 +186,8 @@ def _compute_dtype(dtypes: Dtypes) -> str | None:
 
 def _layouts(footprints: Iterable[sections.Footprint]) -> Categorical[bytes]:
     """Return the strides of inputs as JSON."""
-    # The writer leaves the field out if all inputs are contiguous, which is `[]`. An operator
-    # without shapes has no inputs that the writer knows of, so its strides are N/A.
+    # The writer leaves the field out if all inputs are contiguous: it then counts as `[]`. If an
+    # operator has no shapes either, the writer knows of no inputs, and the strides are N/A.
     return Categorical.of(
         [
             bytes(one.in_layouts) or (b"[]" if memoryview(one.in_shapes).nbytes else b"")
@@ -209,7 +210,7 @@ def _parameters(text: bytes) -> Parameters | None:
 
 
 def _scalar(value: Any) -> int | float | str:
-    """Return a number or a text; other values, and integers of over 64 bits, become JSON."""
+    """Return a number or a text. Other values, and integers of over 64 bits, become JSON."""
     if isinstance(value, (str, float)):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:

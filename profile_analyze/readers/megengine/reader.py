@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
     from profile_analyze.readers.source import Source
 
-# JSON allows these bytes nowhere, not even between values. The writer escapes all other
-# control characters.
+# JSON allows these bytes nowhere. Tabs and line breaks are not among them: JSON allows these
+# between values, and the writer escapes them in strings.
 _RAW_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')
 _OWN_KEY: Final = re.compile(rb'"(graph_exec|opr_footprint)"\s*:')  # no other format has these
@@ -88,7 +88,7 @@ class MegEngineReader(Reader, BatchReader):
             _check_memory(sum(map(len, contents)))
             try:
                 return _read_files([source.name for source in sources], contents, wanted)
-            except BrokenValueError:  # `read` tells which file, and escapes control characters
+            except BrokenValueError:  # `read` names the file, and escapes control characters
                 return None
 
 
@@ -105,6 +105,7 @@ def _read_files(
     files: Sequence[str], contents: Sequence[bytes], wanted: Collection[str]
 ) -> ReadTogether:
     """Return the profiles in files of JSON, a run for each. Raises `BrokenValueError`."""
+    # Joining drops these tables, so they are not read for several files.
     with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
     decoded, times, (tensors, uses) = _decode(contents, wanted, with_tables=with_tables)
     executions, tracks, notes = read_executions(decoded, times)
@@ -161,7 +162,8 @@ def _explain(failure: BrokenValueError, data: bytes) -> str:
         return f"at {path}: text that is not UTF-8, {error.object[error.start :][:8]!r}"
     text = str(error)
     if isinstance(error, msgspec.ValidationError):
-        what, _, inner = text.partition(" - at `$")
+        what, _, inner = text.partition(" - at `$")  # msgspec: "Expected ... - at `$.path`"
+        # msgspec describes the texts for inf and nan as an enum, which users would not expect.
         what = what.replace("Invalid enum value", "Expected a number, inf, -inf or nan, got")
         return f"at {path}{inner.removesuffix('`')}: {what[0].lower()}{what[1:]}"
     if "truncated" in text:

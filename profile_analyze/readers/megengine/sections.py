@@ -1,8 +1,8 @@
-"""The sections of GraphProfiler JSON: what is decoded, how, and the times as columns.
+"""Decodes the sections of GraphProfiler JSON, and turns times into columns.
 
-Field names are those of the file. The graph is decoded at once. The sections of the profiler are
-decoded one after another from their raw text: the objects of one are freed, and their memory is
-used again, before the next is decoded.
+Fields have the names that the file uses. The graph is decoded at once. The profiler's sections stay
+raw text at first, and are decoded one after another. The objects of one section are freed before
+the next is decoded, which uses their memory again.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import Side
 
-# Fields of type `Raw` stay JSON text, because few questions need their values, or because equal
-# texts are then decoded once. `gc=False` saves the garbage collector's header of each object;
-# it is safe because none of them can be part of a reference cycle.
+# Fields of type `Raw` stay JSON text. Few questions need their values, and equal texts can be
+# decoded once. `gc=False` saves the garbage collector's header of each object. It is safe, because
+# none of these objects can be part of a reference cycle.
 
 
 class Operator(msgspec.Struct, gc=False):
@@ -133,7 +133,7 @@ class _MemoryPlan(msgspec.Struct, gc=False):
 T = TypeVar("T")
 
 CACHE_SIZE: Final = 4096
-"""How many distinct texts are cached together with their decoded values."""
+"""The most texts of one kind that are cached with their decoded values."""
 
 _VALUE_ERRORS: Final = (msgspec.ValidationError, UnicodeDecodeError)
 """Errors about a single value in JSON that is otherwise valid."""
@@ -249,8 +249,8 @@ class Intervals(NamedTuple):
     ids: list[list[str]]
     """For each file, the ids of its entries. Usually they are ids of operators."""
     sizes: NDArray[np.int64]
-    """Shape (entries,): how many intervals each entry has. All other columns have a row for each
-    interval."""
+    """Shape (entries,): the number of intervals of each entry. All other columns have a row for
+    each interval."""
     lane: Categorical[str]
     """The comp node or host thread."""
     start_s: NDArray[np.float64]
@@ -292,7 +292,7 @@ def _intervals(files: Sequence[dict[str, dict[str, _Interval]]]) -> Intervals:
     )
 
 
-# `map` with `attrgetter` is a loop in C: files may have millions of entries.
+# Files may have millions of entries, and `map` with `attrgetter` loops over them in C.
 
 
 def field_values(entries: Iterable[object], field: str) -> list[Any]:
@@ -307,6 +307,7 @@ def raw_column(entries: Iterable[object], field: str) -> list[bytes]:
 
 def number_column(entries: Iterable[object], field: str) -> NDArray[np.float64]:
     """Return a field of every entry as numbers; NaN if it is None or not finite."""
+    # NumPy parses the texts "inf" and "nan", and turns None into NaN.
     numbers = np.array(field_values(entries, field), dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers

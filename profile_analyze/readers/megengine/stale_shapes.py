@@ -1,4 +1,4 @@
-"""Finds operators with shapes that changed between runs, so that numbers do not fit together."""
+"""Finds operators with shapes that changed between runs: their work and time do not match."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stale_shape_notes(
     try:
         last = last_shapes(outputs, graph.var)
         first = sections.raw_column(footprints, "out_shapes")
-        # Pairs repeat, so comparing the distinct ones is a quick check of the usual case.
+        # Pairs repeat, and usually no shape changed: comparing the distinct pairs shows it fast.
         if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
             return
         is_stale = np.array([_differ(*pair) for pair in zip(first, last, strict=True)])
@@ -59,10 +59,10 @@ def _have_stale_inputs(
     operators: Iterable[sections.Operator],
     variables: Mapping[str, sections.Variable],
 ) -> NDArray[np.bool_]:
-    """Shape (operators,): whether some input had another shape than in the footprint.
+    """Return whether each operator has an input with another shape than in its footprint.
 
-    An operator whose footprint has another number of inputs is never stale: it is not known
-    which shape belongs to which input.
+    The result has shape (operators,). If graph and footprint disagree on the number of inputs, it
+    is not known which shape belongs to which input. Such an operator does not count.
     """
     in_shapes = Categorical.of(sections.raw_column(footprints, "in_shapes")).mapped(
         sections.IN_SHAPES.decode_cached

@@ -17,6 +17,7 @@ _CONSTANTS: Final = (
 )
 """How the names of types begin that only hold a tensor, such as weights."""
 
+# A prefix covers the variants of an operator: ConvolutionForward, ConvolutionBackwardData.
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
     terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
     terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
@@ -45,12 +46,12 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
         *("VirtualDep", "MarkDynamicVar", "AssertEqual", "Alloc", "Sleep", "Timestamp"),
     ),
 }
-"""For each category, how the names of its types begin, as of MegEngine 1.13. The first match
-counts."""
+"""The prefixes of the types in each category, as of MegEngine 1.13. The first match counts."""
 
 _COPY: Final = "Copy"
-"""The only type that copies between comp nodes."""
+"""The only type that copies between comp nodes. It is compared as a whole, not as a prefix."""
 
+# A quantized dtype counts as the integer that stores it.
 _DTYPES: Final[Mapping[str, str]] = {
     "Float32": "fp32",
     "Float16": "fp16",
@@ -83,7 +84,7 @@ def category_of(type_: str) -> str:
     if type_ == _COPY:
         return terms.COPY
     return next(
-        (category for category, begins in _CATEGORIES.items() if type_.startswith(begins)),
+        (category for category, prefixes in _CATEGORIES.items() if type_.startswith(prefixes)),
         terms.OTHER,
     )
 
@@ -99,7 +100,7 @@ def dtype_of(name: str) -> str:
 
 
 def bytes_of(dtype: str | None) -> float:
-    """Return the bytes that a value of a canonical dtype takes, or NaN if that is not known."""
+    """Return the size in bytes of a value of a canonical dtype; NaN if it is not known."""
     return _BYTES_OF.get(dtype or "", float("nan"))
 
 
