@@ -44,7 +44,7 @@ GENERAL: Final = (
 )
 
 ROWS: Final = OptionGroup(
-    "rows: which operators",
+    "rows: filters for operators",
     (
         Option.of(
             "--type",
@@ -122,7 +122,7 @@ GROUPS: Final = OptionGroup(
 )
 
 ORDER: Final = OptionGroup(
-    "order: which come first, and how many",
+    "order: order and number of rows",
     (
         Option.of(
             "--order-by",
@@ -234,7 +234,7 @@ COMPARISON: Final = OptionGroup(
 )
 
 VIEW: Final = OptionGroup(
-    "view: what is shown",
+    "view: parts of the report",
     (
         Option.of(
             "--level",
@@ -286,7 +286,7 @@ VIEW: Final = OptionGroup(
 )
 
 OUTPUT: Final = OptionGroup(
-    "output: how it is written",
+    "output: formats and files",
     (
         Option.of(
             "--format",
