@@ -35,8 +35,8 @@ COLUMNS: Final = (
     _digits(
         "p_value",
         "1",
-        "how often chance alone makes a difference at least this large between the runs of the two "
-        "sides, corrected for the number of rows",
+        "how often a difference at least this large between the runs of the two sides occurs by "
+        "chance, corrected for the number of rows",
     ),
     _same(
         "verdict",
@@ -48,8 +48,9 @@ COLUMNS: Final = (
     _column(
         "match",
         "",
-        "how the operator was matched with one of the baseline: name or structure; added if only "
-        "the profile has it, removed if only the baseline; for a group: both, added or removed",
+        "how the operator was matched with an operator of the baseline: name or structure; added "
+        "if only the profile has it, removed if only the baseline has it; for a group: both, added "
+        "or removed",
         FORMULA,
         kind="text",
         is_key=True,

@@ -23,7 +23,7 @@ COLUMNS: Final = (
         "attainable",
         "FLO/s",
         "the lesser of the peak rate and intensity * peak bandwidth; N/A for operators that are "
-        "not judged, and for operators that move data, if they move 0 bytes",
+        "not judged, and for data movement of 0 bytes",
         RatioOfSums("computation", "least_time"),
     ),
     _column("compute_time", "s", "computation / peak rate of the operator's dtype", AGGREGATED),
@@ -37,16 +37,21 @@ COLUMNS: Final = (
     _column(
         "efficiency",
         "1",
-        "least_time / time: how much of the time was needed",
+        "least_time / time: the share of the time that was needed",
         RatioOfSums("least_time", "time"),
     ),
     _column(
-        "lost", "s", "time - least_time: the most that could be gained", AGGREGATED, timed=True
+        "lost",
+        "s",
+        "time - least_time: the most time that could be saved",
+        AGGREGATED,
+        timed=True,
     ),
     _column(
         "gain",
         "1",
-        "total time / (total time - lost): the speed-up of the whole if the row ran at its roof",
+        "total time / (total time - lost): the speed-up of the whole model if the row took only "
+        "its least_time",
         FORMULA,
         shown_as="digits",
     ),

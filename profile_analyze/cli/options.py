@@ -44,7 +44,7 @@ GENERAL: Final = (
 )
 
 ROWS: Final = OptionGroup(
-    "rows: which operators",
+    "rows: filters for operators",
     (
         Option.of(
             "--type",
@@ -56,7 +56,8 @@ ROWS: Final = OptionGroup(
         Option.of(
             "--opr-name",
             metavar="REGEX",
-            help="operators whose name matches from its start; '.*conv' finds conv anywhere",
+            help="operators with a name that this pattern matches from its start; '.*conv' finds "
+            "conv anywhere",
         ),
         Option.of(
             "--input-dtype",
@@ -82,9 +83,9 @@ ROWS: Final = OptionGroup(
             action="append",
             default=[],
             metavar="'COLUMN OP VALUE'",
-            help="operators for which this holds: == != < <= > >= with a number and its unit, such "
-            "as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or a "
-            "pattern, such as 'name ~ conv'; N/A never holds; if repeated, all must hold",
+            help="operators that meet this condition: == != < <= > >= with a number and its unit, "
+            "such as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or "
+            "a pattern, such as 'name ~ conv'; N/A never meets it; if repeated, all must hold",
         ),
     ),
 )
@@ -102,25 +103,26 @@ GROUPS: Final = OptionGroup(
         Option.of(
             "--aggregate",
             metavar="HOW[,HOW...]",
-            help="how the values of a group become one: "
+            help="how to combine the values of a group: "
             f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first applies to all "
-            "columns, and each further one adds a column of the time. Without --aggregate-by, all "
-            "operators are one row. With sum and mean, FLOPS and bandwidth are the sum of work "
-            "over the sum of time; otherwise they are aggregated from those of the operators",
+            "columns, and each further one adds a column of the time, such as time.p90. Without "
+            "--aggregate-by, all operators are one row. With sum and mean, FLOPS and bandwidth are "
+            "the sum of work over the sum of time; otherwise, the values of the operators are "
+            "aggregated",
         ),
         Option.of(
             "--having",
             action="append",
             default=[],
             metavar="'COLUMN OP VALUE'",
-            help="groups for which this holds, in the grammar of --where, such as 'count >= 10'; "
+            help="groups that meet this condition, written as for --where, such as 'count >= 10'; "
             "if repeated, all must hold",
         ),
     ),
 )
 
 ORDER: Final = OptionGroup(
-    "order: which come first, and how many",
+    "order: order and number of rows",
     (
         Option.of(
             "--order-by",
@@ -142,8 +144,8 @@ ORDER: Final = OptionGroup(
             "--top-end-key",
             choices=("end", "kern"),
             default="end",
-            help="end: times last until the operator ends; kern: until its first kernel starts, "
-            "which is its wait time (default: end)",
+            help="which time to show. end: from the operator's start to its end; kern: to the "
+            "start of its first kernel, which is the wait time (default: end)",
         ),
     ),
 )
@@ -155,7 +157,7 @@ RUNS: Final = OptionGroup(
             "--run-stat",
             choices=RUN_STATISTICS,
             default=RUN_STATISTICS[0],
-            help="which statistic of several runs is shown (default: median)",
+            help="the statistic to show for several runs (default: median)",
         ),
         Option.of(
             "--skip-runs",
@@ -172,8 +174,8 @@ RUNS: Final = OptionGroup(
         Option.of(
             "--correct-drift",
             action="store_true",
-            help="correct for how busy the machine was: divide the times of each run by how slow "
-            "the whole run was; this hides a change of all operators at once",
+            help="correct for the load of the machine: divide the times of each run by the "
+            "slowness of the whole run; this hides a change of all operators at once",
         ),
     ),
 )
@@ -217,7 +219,7 @@ COMPARISON: Final = OptionGroup(
             action="append",
             default=[],
             metavar="'[CONDITION:] METRIC > LIMIT'",
-            help="exit with 3 if this holds beyond noise: 'total > +5%%', 'time > +2ms', "
+            help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
             "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC "
             "is total (of all operators), time (of the operators that pass the filters), "
             "device_time, host_time or wait; may be repeated",
@@ -232,7 +234,7 @@ COMPARISON: Final = OptionGroup(
 )
 
 VIEW: Final = OptionGroup(
-    "view: what is shown",
+    "view: parts of the report",
     (
         Option.of(
             "--level",
@@ -249,9 +251,9 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--copy-time",
             action="store_true",
-            help="add to the summary how long copies between devices took, and how long they "
-            "waited for their first kernel, in seconds; only operators that --type, --opr-name and "
-            "--input-dtype keep",
+            help="add the copies between devices to the summary: their time, and their wait for "
+            "the first kernel, in seconds; only copies that pass --type, --opr-name and "
+            "--input-dtype",
         ),
         Option.of(
             "--print-only",
@@ -261,8 +263,8 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--dump-only-opr",
             action="store_true",
-            help="print only name, type and id, one operator per line; with --order-by +id, to "
-            "compare with diff",
+            help="print only name, type and id, one operator per line; add --order-by +id to "
+            "compare two profiles with diff",
         ),
         Option.of(
             "--peaks",
@@ -277,14 +279,14 @@ VIEW: Final = OptionGroup(
             "--columns",
             action=ColumnsAction,
             metavar="COLUMN[,...]",
-            help="show these columns, in this order; all: all of them; help: print every column "
-            "with its unit and meaning, and exit",
+            help="show these columns, in this order; all shows every column; help prints every "
+            "column with its unit and meaning, and exits",
         ),
     ),
 )
 
 OUTPUT: Final = OptionGroup(
-    "output: how it is written",
+    "output: formats and files",
     (
         Option.of(
             "--format",
@@ -303,25 +305,25 @@ OUTPUT: Final = OptionGroup(
             "-o",
             "--output",
             metavar="FILE",
-            help="write to this file, whole or not at all; its suffix chooses the format unless "
-            "--format does (.csv, .json, .jsonl, .md, .xml); - is standard output",
+            help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
+            ".md, .xml) chooses the format unless --format is given; - is standard output",
         ),
         Option.of(
             "--force",
             action="store_true",
-            help="let --output and --plot replace a file that exists",
+            help="let --output and --plot replace existing files",
         ),
         Option.of(
             "--plot",
             metavar="FILE",
-            help="also draw a picture, .svg, .png or .pdf: with --peaks all rows on the roofline, "
-            "otherwise the longest as ranked bars; needs the extra plot",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
+            "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
         ),
         Option.of(
             "--color",
             choices=("auto", "always", "never"),
             default="auto",
-            help="when to use colours, shares as bars and dim N/A. auto: on a terminal, unless "
+            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
             "NO_COLOR is set (default: auto)",
         ),
         Option.of(

@@ -21,8 +21,8 @@ _INTRODUCTION = """\
     profile-analyze [options] FILE [FILE ...]
 
 `profile-analyze --help` prints the same texts, and `--version` the version.
-[The cookbook](cookbook.md) shows the options at work, and [the list of columns](columns.md)
-says what can be filtered, grouped and ordered.
+[The cookbook](cookbook.md) has examples, and [the list of columns](columns.md) says by what rows
+can be filtered, grouped and ordered.
 """
 
 

@@ -53,7 +53,7 @@ _IDENTITY: Final = (
     Column(
         "count",
         "1",
-        "the number of operators in the group; in a comparison, of operators that either side has",
+        "the number of operators in the group; in a comparison, of operators of either side",
         FORMULA,
         shown_as="count",
         of_operators=None,

@@ -22,30 +22,36 @@ _POINT_WRAPPER: Final = TextWrapper(
 _INTRODUCTION: Final = """\
 # Columns
 
-The columns that can be shown (`--columns`), filtered (`--where`, `--having`) and ordered by
-(`--order-by`). `profile-analyze --columns help` prints this page. Running sums can only be shown.
-Shapes and parameters as a whole have no order. In brackets: the unit, and the name in output
-formats for programs (csv, json, jsonl), where numbers are in that unit.
+Columns can be shown (`--columns`), and rows can be filtered (`--where`, `--having`) and ordered
+(`--order-by`) by them. Running sums can only be shown. Shapes and parameters as a whole have no
+order. `profile-analyze --columns help` prints this page.
 
-N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
+The brackets have the unit, and the name in output formats for programs (csv, json, jsonl). Numbers
+in these formats are in that unit.
+
+N/A means that the profile does not have the value. N/A is never 0, meets no condition, and comes
+last in every order.
 """
 
 _TOLERANCE: Final = """\
 In conditions, measured times are equal if they differ by at most half a nanosecond, because
-differences of clock readings carry rounding noise. These are {}, and their aggregates. All other
-numbers are compared exactly, including computed times such as memory_time and lost.
+differences of clock readings have rounding errors. The measured times are {}, and their aggregates.
+All other numbers are compared exactly, including computed times such as memory_time and lost.
 """
 
 _CONVENTIONS: Final = """\
 ## What the numbers count
 
-- Computation: two floating-point operations for a multiply-add. Memory: each input and output once,
-  a lower bound of the traffic, as caches may be too small to read everything only once.
-- Operators of the category copy, and of data movement if their computation is known, only move
-  data: what the profile calls their computation counts elements, so only the bandwidth bounds them.
-- Not judged against a roof: times of the host, wait times, times of 0, times below the clock's
-  resolution, operators whose computation or memory is not known, and dtypes for which the device
-  has no known rate. An efficiency over 100% is shown, and a note says what it means.
+- Computation counts a multiply-add as two floating-point operations.
+- Memory counts each input and output once. This is a lower bound of the traffic, because caches may
+  be too small to read everything only once.
+- Operators of the category copy only move data, and so do operators of the category data movement
+  with a known computation. What the profile calls their computation counts elements, so only the
+  bandwidth bounds them.
+- The roofline does not judge host times, wait times, times of 0, times below the clock's
+  resolution, operators with unknown computation or memory, and dtypes for which the device has no
+  known rate.
+- An efficiency over 100% is shown, and a note says what it means.
 """
 
 _FAMILIES: Final = """\
@@ -55,13 +61,12 @@ _FAMILIES: Final = """\
   are compared as numbers: 1 and 1.0 are equal. Booleans, lists and objects are compared as JSON
   text without blanks: `--where 'param.flag == true'`, `--where 'param.axes == [0,1]'`.
 - `name~REGEX`: the part of the name that matches the pattern, or the first group of the pattern if
-  it has one; N/A without a match. Other texts work alike: `type~^(Conv)`. Commas separate columns,
-  except inside brackets or after a backslash. `--where` has `name ~ REGEX` instead.
+  it has one; N/A without a match. It also works for other texts: `type~^(Conv)`. Commas separate
+  columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
-  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, which would have no
-  meaning. Percentiles are interpolated
-  linearly between neighbours; `std` is the sample standard deviation (n - 1); `count` is the number
-  of operators that have a value.
+  says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because these would
+  mean nothing. Percentiles are interpolated linearly between neighbours. `std` is the sample
+  standard deviation (n - 1). `count` is the number of operators that have a value.
 """
 
 
@@ -73,13 +78,14 @@ _SHOWN: Final = """\
   as `time max`, and as `time_max_s` for programs. These columns are {aggregated}. Conditions and
   orders use the plain names. All other columns are never renamed.
 - By default, csv, json and jsonl show these columns of operators: id, name, type, time, share,
-  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. Of groups they show
-  the keys, count, the times, and share to bandwidth. Several runs add spread before share.
+  computation, flops, memory, bandwidth, in_shapes, in_strides and out_shapes. For groups, they show
+  the keys, count, the times, share, computation, flops, memory and bandwidth.
+- These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, p_value, match and verdict after time.
   `--columns all` shows all columns.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
-  in csv too. json and jsonl have the characters themselves, in JSON's own escapes (`\\u001b`).
+  also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).
 """
 
 
@@ -90,9 +96,9 @@ def column_list() -> str:
     sections = {
         "Group keys": [one for one in plain if one.is_key],
         "Numbers": [one for one in plain if not one.is_key],
-        "With --peaks": [one for one in of_operators if one.needs_peaks],
-        "With --compare": [one for one in of_operators if one.needs_base],
-        "Groups only": [column for column in CATALOG if not column.of_operators],
+        "Roofline columns (--peaks)": [one for one in of_operators if one.needs_peaks],
+        "Comparison columns (--compare)": [one for one in of_operators if one.needs_base],
+        "Columns of groups only": [column for column in CATALOG if not column.of_operators],
     }
     return "\n".join(
         [
@@ -150,8 +156,8 @@ def _of_groups(column: Column) -> str:
     if isinstance(column.of_groups, RatioOfSums):
         above, below = column.of_groups
         return (
-            f"; for a group: sum of {above} / sum of {below} over the operators that have both; an "
-            "aggregate other than sum and mean is of the operators' own values"
+            f"; for a group: sum of {above} / sum of {below} over the operators that have both; "
+            "with another aggregate than sum or mean, that aggregate of the operators' values"
         )
     if column.of_groups is None and not column.is_key:
         return "; operators only"
