@@ -31,10 +31,11 @@ test: $(VENV)/dev ## set up and run the tests
 test-slow: $(VENV)/dev ## the slow tests with all examples and inputs, of which `make test` tries few
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m slow
 
-docs: $(VENV)/dev ## write the generated pages of docs/ anew
+docs: $(VENV)/dev ## write the generated pages, and the output of commands in documents, anew
 	$(BIN)/python -m profile_analyze --columns help > docs/columns.md
 	$(BIN)/python -m profile_analyze.cli.options_page > docs/options.md
 	$(BIN)/python -m tests.report.test_facts
+	$(BIN)/python -m tests.document_sessions
 
 install: $(VENV)/dev ## set up for development
 
