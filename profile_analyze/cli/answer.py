@@ -133,7 +133,7 @@ def _notes(
 ) -> Iterator[str]:
     """Yield the notes of all parts of the answer. Some may come twice."""
     if request.plot is not None and request.baseline:
-        yield "the picture shows only the new side, without the base"
+        yield "the picture shows only the profile, not the baseline"
     profile = _profile_of(source)
     yield from profile.notes
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)

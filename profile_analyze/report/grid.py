@@ -154,7 +154,7 @@ def _comparison_boxes(table: Table) -> dict[str, list[str]]:
     base = zip(*(table.texts(name) for name in ("base", "difference", "change")), strict=True)
     verdict = zip(table.texts("ratio"), _intervals(table), table.texts("verdict"), strict=True)
     return {
-        "base time": list(map("\n".join, base)),
+        "baseline time": list(map("\n".join, base)),
         "ratio": list(map("\n".join, verdict)),
     }
 

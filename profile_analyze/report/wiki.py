@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
-_RATIO_TO_BASE: Final = "ratio to base"  # because `ratio` is the original's title of the share
+_RATIO_TO_BASE: Final = "ratio to baseline"  # because `ratio` is the original's title of the share
 # Characters that mean something in Markdown or in a wiki, where they do.
 _MARKUP: Final = re.compile(
     r"""[|`*~!$^]

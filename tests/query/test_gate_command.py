@@ -55,7 +55,7 @@ def test_exit_status_of_the_command(
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
         "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
-        "base: beyond the limit, and beyond noise"
+        "baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
     for form in pa.OUTPUT_FORMATS:
@@ -93,7 +93,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
   <testcase classname="profile_analyze" name="total &gt; +50%">
-    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the base: not beyond the limit</system-out>
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: not beyond the limit</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
     <skipped message="no operator matches"/>
@@ -109,7 +109,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     conditions = [part for text in options for part in ("--fail-if", text)]
     assert run_command(*call, *conditions, "--format", "github").out == (
         "::notice title=profile_analyze::not met: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
-        "+13.2%25), 0.000113 s against 0.000103 s of the base: not beyond the limit\n"
+        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: not beyond the limit\n"
         "::warning title=profile_analyze::not judged: type=a\\n::error::b: time > +1%25: no operator "
         "matches\n"
     )
