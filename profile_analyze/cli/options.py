@@ -23,9 +23,11 @@ from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 
+# Help texts are formats of argparse, where a percent sign is written %%.
+
 FILES: Final = Option.of(
     "files",
-    nargs="*",
+    nargs="*",  # not +, because `request_of` has a better message if `--compare` took all files
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
@@ -84,7 +86,8 @@ ROWS: Final = OptionGroup(
             metavar="'COLUMN OP VALUE'",
             help="operators for which this holds: == != < <= > >= with a number and its unit, such "
             "as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or a "
-            "pattern, such as 'name ~ conv'; N/A never holds; if repeated, all must hold",
+            "pattern, such as 'name ~ conv'; a condition on N/A never holds; if repeated, all must "
+            "hold",
         ),
     ),
 )
@@ -106,7 +109,7 @@ GROUPS: Final = OptionGroup(
             f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first applies to all "
             "columns, and each further one adds a column of the time. Without --aggregate-by, all "
             "operators are one row. With sum and mean, FLOPS and bandwidth are the sum of work "
-            "over the sum of time; otherwise they are aggregated from those of the operators",
+            "over the sum of time; otherwise they are aggregated from the operators' own values",
         ),
         Option.of(
             "--having",
@@ -134,7 +137,7 @@ ORDER: Final = OptionGroup(
             "-t",
             "--top",
             type=row_count,
-            default=3,
+            default=3,  # as in the original
             metavar="N",
             help="how many rows to show; 0 shows all (default: 3)",
         ),
@@ -225,6 +228,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("yes", "no"),
+            # No default, because the option is refused without `--fail-if`.
             help="whether to exit with 4 if a condition cannot be judged, because there are too "
             "few runs or no operators (default: yes)",
         ),
@@ -250,8 +254,8 @@ VIEW: Final = OptionGroup(
             "--copy-time",
             action="store_true",
             help="add to the summary how long copies between devices took, and how long they "
-            "waited for their first kernel, in seconds; only operators that --type, --opr-name and "
-            "--input-dtype keep",
+            "waited for their first kernel, in seconds; only operators that pass --type, "
+            "--opr-name and --input-dtype",
         ),
         Option.of(
             "--print-only",
@@ -261,8 +265,8 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--dump-only-opr",
             action="store_true",
-            help="print only name, type and id, one operator per line; with --order-by +id, to "
-            "compare with diff",
+            help="print only name, type and id, one operator per line; with --order-by +id, diff "
+            "can compare two of these lists",
         ),
         Option.of(
             "--peaks",

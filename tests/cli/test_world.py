@@ -230,7 +230,7 @@ def test_a_package_that_cannot_be_loaded_is_one_line() -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == error(
         "a package cannot be loaded: import of tabulate halted; None in sys.modules; memory is "
-        "short, or the installation broken"
+        "short, or the installation is broken"
     )
 
 

@@ -140,7 +140,7 @@ def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> No
         (["--compare", "a", "--correct-drift", "--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
-        (["--threshold=-1%"], "argument --threshold: '-1%' is not from 0% to 100%; write 3% or 0.03; see profile-analyze --help"),
+        (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
         (["--columns", "verdict"], "verdict needs a profile to compare with: --compare (see --help)"),
         (["--aggregate-by", "match"], "match needs a profile to compare with: --compare (see --help)"),
