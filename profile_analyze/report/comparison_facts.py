@@ -84,6 +84,7 @@ def _verdict_sentence(summary: Summary) -> Iterator[str]:
 
 def _largest_differences(summary: Summary) -> Iterator[str]:
     change = _change(summary)
+    # Without enough runs, no group has a verdict, and all are shown.
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not clear or not _is_known(summary):
         return
@@ -236,7 +237,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "called",
-            "Of the rows that are slower or faster, those with the largest differences.",
+            "The rows with the largest differences among all that are slower or faster.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,

@@ -24,7 +24,7 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """Return the columns on the difference to the baseline and between runs, as far as they apply.
 
-    Group keys, such as the verdict, have their own place in tables and are not repeated.
+    A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
     compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
     spread = ("spread",) if several_runs else ()
