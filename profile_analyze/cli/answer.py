@@ -68,8 +68,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
     """Return the requested renderer, or the default renderers of all profile formats."""
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
-    # The profile's format decides, which is known after reading. But the reader must be told before
-    # which columns to load: those of all formats that may be chosen.
+    # The profile's format decides, and it is known only after reading. The columns to load must be
+    # known before, so the columns of all possible output formats are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 

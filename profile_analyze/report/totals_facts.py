@@ -19,7 +19,7 @@ def _time_text(summary: Summary, time_s: float) -> str:
 
 def _work_text(summary: Summary, amount: float, unit: str) -> str:
     """Return the amount as text, but only for a profile without times."""
-    # With times, the totals are those of the original, which has no line for the work.
+    # With times, the lines are those of the original, which has none for the work.
     return "" if summary.has_times else " ".join(scaled(amount, unit))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _BAR_LENGTH: Final = 15
 _RATIO_TO_BASE: Final = "ratio to baseline"  # because `ratio` is the original's title of the share
-# Characters that are markup in Markdown or in a wiki, where they stand as markup.
+# Characters that are markup in Markdown or in a wiki, in the positions where they are markup.
 _MARKUP: Final = re.compile(
     r"""[|`*~!$^]
     | \\ (?= [!-/:-@\[-`{-~])        # a backslash that would escape
