@@ -59,6 +59,7 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
     work = () if table.has_times else ("computation", "memory", "intensity")
+    # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))

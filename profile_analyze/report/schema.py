@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.report.facts import FactGroup
 
+# Unlike a `COUNT` of runs or processes, an amount may be 0.
 _AMOUNT: Final = {"type": "integer", "minimum": 0}
 _TEXTS: Final = {"type": "array", "items": TEXT}
 _OPTIONAL_TEXT: Final = {"type": ["string", "null"]}

@@ -65,6 +65,7 @@ def gate_reason(verdict: FailVerdict) -> str:
     if not verdict.condition.relative:
         interval = interval_text(seconds(verdict.low), seconds(verdict.high))
         return f"{measured}{in_brackets(interval)}, {verdict.reason}"
+    # The baseline is not 0, or the condition would be unjudged.
     change = verdict.time_s / verdict.base_s - 1
     interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
     against = f"{measured} against {seconds(verdict.base_s)} s of the baseline"
