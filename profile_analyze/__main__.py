@@ -6,12 +6,13 @@ from profile_analyze.cli.process import run_process
 
 
 def run() -> NoReturn:
-    """Answer the command line of the process, and end it."""
+    """Answer the command line, and end the process."""
     run_process(_answer)
 
 
 def _answer() -> int:
-    from profile_analyze.cli.main import main  # here, where an interrupt ends quietly
+    # Imported here, because `run_process` also handles an interrupt during the import.
+    from profile_analyze.cli.main import main
 
     return main()
 

@@ -17,6 +17,7 @@ def gc_paused() -> Iterator[None]:
     Decoding makes millions of objects without reference cycles. Each collection would visit them
     all and free nothing.
     """
+    # The caller may have disabled garbage collection, and it must then stay disabled.
     was_enabled = gc.isenabled()
     gc.disable()
     try:

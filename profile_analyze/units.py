@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 NOT_AVAILABLE: Final = "N/A"
 
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
+# prefix -> power of 1000, or of 1024 before an `i`. SI writes kilo as `k`, many tools as `K`.
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
 # unit -> (factor between prefixes, the unit without a prefix, the unit after a prefix)
+# These are the spellings of the original: `12.00 byte`, `1.50 KiB`, `2.00 GFLOPS`.
 SCALED: Final = {
     "FLO": (1000.0, "FLO", "FLO"),
     "FLO/s": (1000.0, "FLOPS", "FLOPS"),
@@ -54,6 +56,7 @@ _SECONDS: Final[Mapping[str, int | str]] = {
     "s": 1,
     "ms": "1e-3",
     "us": "1e-6",
+    # These two characters look the same. Keyboards differ in which one they have.
     "\N{MICRO SIGN}s": "1e-6",
     "\N{GREEK SMALL LETTER MU}s": "1e-6",
     "ns": "1e-9",
@@ -66,7 +69,7 @@ _MAX_FACTOR_DIGITS: Final = 25
 """The number of digits of the largest factor, 1024 ** 8."""
 
 _MAX_FIXED_PERCENT: Final = 1e15
-"""Larger fractions are written as a power of ten: a float has no further exact digits."""
+"""Larger fractions are written with a power of ten, as a float has no more than 17 exact digits."""
 
 
 def parse_time(text: str) -> float:
@@ -79,6 +82,7 @@ def parse_time(text: str) -> float:
     """
     number, unit = _split_unit(text)
     try:
+        # An unknown unit is reported below, with the same message as a wrong number.
         seconds = _product(number, _SECONDS.get(unit, 1))
     except ValueError:
         seconds = float("nan")
@@ -95,7 +99,7 @@ def _split_unit(text: str) -> tuple[str, str]:
     stripped = text.strip()
     digits = stripped.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5\u03bc")
     unit = stripped[len(digits) :]
-    # the letters of `inf` are not a unit
+    # The letters of `inf` are not a unit.
     if unit.lower() in ("inf", "infinity", ""):
         return stripped, "s"
     return digits.strip(), unit
@@ -113,6 +117,7 @@ def parse_quantity(text: str, unit: str) -> float:
     """
     if unit == "s":
         return parse_time(text)
+    # `float` would also accept `inf`, `nan` and `1_000`.
     match = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*", text)
     factor = _factor(match[2], unit) if match else None
     if match and unit == "1" and match[2] == "%":
@@ -134,28 +139,31 @@ def _product(number: str, factor: int | str) -> float:
     Raises `ValueError` if `number` is not a number.
     """
     nearest = float(number)
-    # 1e999999999 is infinite as a float; as an exact decimal it would fill the memory
+    # 1e999999999 is infinite as a float. As an exact decimal, it would fill the memory.
     if factor == 1 or nearest == 0 or not isfinite(nearest):
         return nearest
     return float(_exact_product(number, factor))
 
 
 def _exact_product(number: str | float, factor: int | str) -> Decimal:
-    from decimal import Context, Decimal  # few calls need it, and it takes a millisecond
+    # Imported here, because few calls need it and the import takes a millisecond.
+    from decimal import Context, Decimal
 
+    # Enough digits for the whole product. It is rounded once, when it becomes a float or a text.
     context = Context(prec=len(str(number)) + _MAX_FACTOR_DIGITS)
     return context.multiply(Decimal(number), Decimal(factor))
 
 
 def _factor(written: str, unit: str) -> int | None:
     """Return the factor from the written unit to `unit`; None if it measures something else."""
-    for base in _SPELLINGS[unit]:
-        if not written.endswith(base):
+    # The empty spelling comes last. It matches any text, so that `10M` has the prefix M.
+    for spelling in _SPELLINGS[unit]:
+        if not written.endswith(spelling):
             continue
-        prefix = written[: len(written) - len(base)]
+        prefix = written[: len(written) - len(spelling)]
         if not prefix:
             return 1
-        if unit not in SCALED:
+        if unit not in SCALED:  # ratios such as FLO/byte have no prefixes
             continue
         if prefix in _DECIMAL:
             return int(1000 ** _DECIMAL[prefix])
@@ -190,7 +198,7 @@ def seconds(value: float) -> str:
 
 def decimal_rate(value: float) -> str:
     """Return bytes per second as in data sheets of hardware: `1555 GB/s`, of 1e9 bytes."""
-    # the inner format rounds to four digits, the outer one writes them without a power of ten
+    # The inner format rounds to four digits. The outer one writes them without a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 
 

@@ -1,4 +1,4 @@
-"""What several tests use: the shipped profiles, and the command run in this process."""
+"""Shared by tests: the paths of shipped profiles, and the command run in this process."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def profile_of(
     }
     if "phase" in names:
         table["phase"] = Categorical.of([row.get("phase") for row in executions])
-    found = Profile(
+    profile = Profile(
         file=processes[0],
         origin=origin or Origin("a made-up runtime"),
         operators=operators_of(operators, **(columns or {})),
@@ -67,8 +67,8 @@ def profile_of(
         processes=tuple(processes),
         **more,
     )
-    assert found.check() == ()
-    return found
+    assert profile.check() == ()
+    return profile
 
 
 STATIC = Origin("a made-up model", times="absent")

@@ -58,10 +58,10 @@ def profile_of(operators: Sequence[Operator], file: str = "small.json") -> pa.Pr
     return profile_of_document(document(operators), file)
 
 
-def profile_of_document(found: dict[str, Any], file: str = "generated.json") -> pa.Profile:
+def profile_of_document(document: dict[str, Any], file: str = "generated.json") -> pa.Profile:
     """Return the profile of a decoded document, with all optional columns."""
     return MegEngineReader().read(
-        Source.of_bytes(file, json.dumps(found).encode()), OPTIONAL_COLUMNS
+        Source.of_bytes(file, json.dumps(document).encode()), OPTIONAL_COLUMNS
     )
 
 

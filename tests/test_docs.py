@@ -105,7 +105,7 @@ def test_the_list_of_columns_is_current() -> None:
         assert f"- `{column.name}`" in text
 
 
-def test_the_page_of_options_is_made_from_their_table() -> None:
+def test_the_page_of_options_is_current() -> None:
     assert (ROOT / "docs" / "options.md").read_text(encoding="utf-8") == options_page()
 
 
@@ -164,7 +164,7 @@ def test_the_files_that_documents_name_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
-def test_the_names_that_developers_are_told_exist(name: str) -> None:
+def test_names_in_developer_documents_exist(name: str) -> None:
     names = re.findall(
         r"`([A-Za-z_]+(?:\.[A-Za-z_]+)*)`", (ROOT / name).read_text(encoding="utf-8")
     )
@@ -191,7 +191,7 @@ VARIABLE = re.compile(
     """,
     re.VERBOSE,
 )
-# The words of these messages are those of Python, msgspec or the system, or come from several strings.
+# Messages of Python, msgspec or the system, and messages made of several strings.
 NOT_IN_ONE_STRING = {
     "argument ...: invalid choice: ...",
     "FILE: permission denied",
@@ -208,12 +208,12 @@ NOT_IN_ONE_STRING = {
 
 
 def pairs(text: str) -> set[tuple[str, str]]:
-    """Neighbouring words of a text in which NUL stands for a value."""
+    """Return the pairs of neighbouring words of a text in which NUL stands for a value."""
     return {pair for pair in pairwise(WORD.findall(text)) if "\0" not in pair}
 
 
 def strings_in(tree: ast.AST) -> Iterator[str]:
-    """The strings of a module except docstrings, with NUL for each value in an f-string."""
+    """Yield the strings of a module except docstrings, with NUL for each value in an f-string."""
     left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     formatted = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     left_out |= {id(value) for node in formatted for value in node.values}
@@ -232,7 +232,7 @@ def pairs_by_string() -> tuple[set[tuple[str, str]], ...]:
 
 
 def share_in_the_source(message: str) -> float:
-    """The largest share of the word pairs of a message that a single string of the package has."""
+    """Return the largest share of a message's word pairs that one string of the package has."""
     found = pairs(VARIABLE.sub("\0", message))
     return max(len(found & one) for one in pairs_by_string()) / len(found) if found else 1.0
 
@@ -251,7 +251,7 @@ def test_documented_messages_are_in_the_source(message: str) -> None:
     assert share_in_the_source(message) >= 0.5
 
 
-def test_messages_that_the_source_lacks_are_found() -> None:
+def test_documented_messages_missing_in_the_source_are_detected() -> None:
     assert len(MESSAGES) > 200
     assert set(MESSAGES) >= NOT_IN_ONE_STRING
     assert share_in_the_source("FILE: is a folder, but a file is needed") < 0.5

@@ -79,7 +79,7 @@ def label(path: Path) -> str:
 
 
 def imported_by(code: str) -> Iterator[str]:
-    """The modules that some code imports anywhere, also in functions and for type checkers."""
+    """Return the modules that `code` imports, also in functions and for type checkers."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -88,7 +88,7 @@ def imported_by(code: str) -> Iterator[str]:
 
 
 def is_allowed(package: str, module: str) -> bool:
-    """Whether a package of ours may import a module, which may be ours or of others."""
+    """Return whether a package of ours may import a module, our own or a dependency."""
     top, _, rest = module.partition(".")
     if top == "profile_analyze":
         return rest.partition(".")[0] in MAY_IMPORT[package] | {package}
@@ -124,14 +124,12 @@ def test_modules_import_only_what_their_package_may(path: Path) -> None:
         ("from .base import Reader", ".base"),
     ],
 )
-def test_a_module_that_is_not_listed_may_not_be_imported(
-    package: str, code: str, module: str
-) -> None:
+def test_no_package_may_import_an_unlisted_module(package: str, code: str, module: str) -> None:
     assert forbidden_imports(package, code) == [module]
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
-def test_a_module_that_is_listed_may_be_imported_by_those_who_are(package: str) -> None:
+def test_listed_packages_may_import_a_listed_module(package: str) -> None:
     assert forbidden_imports(package, "from __future__ import annotations\nimport json") == []
     for module, users in USERS_OF.items():
         assert (forbidden_imports(package, f"import {module}") == []) == (package in users)
@@ -144,7 +142,7 @@ def test_every_package_is_listed() -> None:
     assert {package_of(path) for path in MODULES} == set(MAY_IMPORT)
 
 
-def test_the_arrows_have_no_circle() -> None:
+def test_the_import_rules_have_no_cycle() -> None:
     left = {package: set(imported) for package, imported in MAY_IMPORT.items()}
     while left:
         free = {package for package, imported in left.items() if not imported & left.keys()}
@@ -153,7 +151,7 @@ def test_the_arrows_have_no_circle() -> None:
 
 
 def acts(package: str, code: str) -> list[str]:
-    """The lines of some code that act on the world outside, though its package may not."""
+    """Return the lines of `code` that act on the world outside although `package` may not."""
     found = []
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, (ast.Attribute, ast.Name)):
@@ -168,7 +166,7 @@ def test_only_some_packages_act_on_the_world(path: Path) -> None:
     assert acts(package_of(path), path.read_text(encoding="utf-8")) == []
 
 
-def test_acting_on_the_world_is_found() -> None:
+def test_acting_on_the_world_is_detected() -> None:
     code = "import sys\nprint('a', file=sys.stderr)\nPath('a').open()\nopen('a')"
     assert acts("model", code) == ["2: print", "2: stderr", "3: open", "4: open"]
     assert acts("cli", code) == []
@@ -190,7 +188,7 @@ HEADINGS = {Path("report/wiki.py"): ('"opr name"', '"opr type"', '"opr count"', 
 
 
 def lines_with_terms_of_megengine(text: str) -> list[str]:
-    """Each line with such a term, with its number."""
+    """Return each line with a term of MegEngine, with its number."""
     lines = enumerate(text.splitlines(), start=1)
     return [f"{number}: {line}" for number, line in lines if TERMS_OF_MEGENGINE.search(line)]
 
@@ -209,7 +207,7 @@ def test_there_are_modules_with_the_headings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_found"),
+    ("text", "is_detected"),
     [
         *((text, True) for text in ("MegEngine", "a megengine.tools", "kern", "KERN_S", "kern_s")),
         *((text, True) for text in ("comp node", "comp_node", "CompNode", "compNode", "OpenCL")),
@@ -220,12 +218,12 @@ def test_there_are_modules_with_the_headings() -> None:
         *((text, False) for text in ("operator", "component", "layout", "improper", "in_strides")),
     ],
 )
-def test_terms_of_megengine_are_found(text: str, *, is_found: bool) -> None:
-    assert bool(lines_with_terms_of_megengine(text)) == is_found
+def test_terms_of_megengine_are_detected(text: str, *, is_detected: bool) -> None:
+    assert bool(lines_with_terms_of_megengine(text)) == is_detected
 
 
 def test_neutral_packages_have_only_python_files() -> None:
-    """Other files would have to be searched for such terms, too."""
+    """The test above searches Python files only."""
     found = {
         path
         for package in NEUTRAL
@@ -246,7 +244,7 @@ IN_FUNCTIONS = [
 
 
 def test_few_imports_are_inside_functions() -> None:
-    """Each delays something that most calls do without: see docs/architecture.md."""
+    """Each delays the import of a module that most calls do not need: see docs/architecture.md."""
     assert len(IN_FUNCTIONS) <= 30
 
 

@@ -1,6 +1,6 @@
 """From a request to its answer: sources, profile, report, delivery.
 
-This module is the door to everything that answers: it imports NumPy, which `--help` does not need.
+Importing this module imports NumPy, which `--help` and wrong options do not need.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def answer(request: Request) -> Report:
 
     Raises `ProfileAnalyzeError` before anything is written, unless writing itself fails.
     """
+    # Cheap checks come first: a wrong destination is reported before seconds of reading.
     sources = find_sources(request)
     check_destinations(request, sources)
     request = _with_measured_peaks(request, sources)
@@ -54,7 +55,7 @@ def answer(request: Request) -> Report:
 
 
 def _with_measured_peaks(request: Request, sources: Sources) -> Request:
-    """Return the request with this machine's peaks, if these are to be measured."""
+    """Return the request with measured peaks if `--peaks here` asks for them."""
     if request.measure_peaks is None:
         return request
     # Measuring takes seconds, so check first that all files exist.
@@ -70,6 +71,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
     """Return the requested renderer, or the default renderers of all profile formats."""
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
+    # The profile's format decides, and it is known only after reading. The columns to load must be
+    # known before, so the columns of all possible output formats are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 
@@ -88,9 +91,11 @@ def _profile_of(source: Profile | Comparison) -> Profile:
 
 def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[str]:
     """Return the optional columns that the questions and the tables need."""
+    # The query about host times differs in the measure only, so it needs the same columns.
     query = request.queries["device"]
     by_default = (name for renderer in renderers for name in renderer.columns(query))
     of_tables = (request.columns or by_default) if request.sides else ()
+    # The roofline in the summary needs the dtypes, as the column efficiency does.
     of_summary = ["efficiency"] if query.peaks else []
     return query.wanted | optional_columns_of((*of_tables, *of_summary))
 
@@ -101,7 +106,9 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
     tables = [run(request.queries[side], source) for side in request.sides]
-    for table in tables:  # columns are computed when first used: errors come before any output
+    # A column is computed when it is first used. All shown columns are computed here, so that an
+    # error in one of them comes before any output.
+    for table in tables:
         for name in request.columns or renderer.columns(table.query):
             _ = table.shown[table.column(name).name]
     verdicts = _verdicts(source, request)
@@ -134,11 +141,12 @@ def _notes(
     tables: list[Table],
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[str]:
-    """Yield the notes of all parts of the answer. Some may come twice."""
+    """Yield the notes on all parts of the answer. Two parts may have the same note."""
     if request.plot is not None and request.baseline:
-        yield "the picture shows only the new side, without the base"
+        yield "the picture shows only the profile, not the baseline"
     profile = _profile_of(source)
     yield from profile.notes
+    # Notes on runs are about combining them. Rows that are split by run combine nothing.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
@@ -150,6 +158,7 @@ def _notes(
     if renderer.for_programs and renderer.has_tables:
         for table in tables:
             yield from _note_on_more_rows(table)
+    # Formats such as csv have rows only, so that verdicts become notes.
     if not renderer.has_summary_beside_tables:
         yield from map(gate_sentence, verdicts)
 

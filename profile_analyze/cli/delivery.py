@@ -1,4 +1,4 @@
-"""Where the answer goes: to standard output, to a file, and as a picture."""
+"""Delivers the answer: to standard output or a file, and as a picture."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
     display = _display(request)
     with NewFiles(force=request.force) as files:
         if request.plot is not None:
+            # The picture comes first, because printing cannot be undone if drawing fails.
             # Imported here, because only calls with `--plot` draw.
             from profile_analyze.cli.plot import picture_of
 
@@ -52,7 +53,7 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
 
 
 def _display(request: Request) -> Display:
-    """Return where the answer is shown."""
+    """Return the encoding, the width and the colours of the destination."""
     always = request.color == "always"
     if request.output is not None or sys.stdout is None:
         return Display(color=always)
@@ -65,7 +66,7 @@ def _display(request: Request) -> Display:
 
 
 def _terminal_width() -> int:
-    # output that is not for a terminal, as in pipelines, saves this import
+    # Imported here, because only output to a terminal needs it.
     from shutil import get_terminal_size
 
     return get_terminal_size().columns

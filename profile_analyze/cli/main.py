@@ -29,11 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
         # a short call, and nothing here multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # `--help` ends in `parse`: what answers is imported after it
+        # `--help` ends in `parse`, before these imports.
         from profile_analyze.cli.request import request_of
 
         request = request_of(arguments)
-        # wrong options end in `request_of`, which is quick without NumPy
+        # Wrong options end in `request_of`, before this import loads NumPy.
         from profile_analyze.cli.answer import answer
 
         with gc_paused():
@@ -43,12 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ProfileAnalyzeError as error:
         say(f"{PROGRAM}: error", [str(error)])
         return error.exit_code
-    except (MemoryError, SystemError):  # an import without memory may raise the latter
+    # Python may raise SystemError if an import runs out of memory.
+    except (MemoryError, SystemError):
         say(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
         return 1
     except ImportError as error:
         reason = f"a package cannot be loaded: {_first_cause(error)}"
-        say(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation broken"])
+        say(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation is broken"])
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -56,16 +57,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _first_cause(error: BaseException) -> BaseException:
     """Return the error that led to `error`, which packages wrap in long explanations."""
+    # `raise ... from None` suppresses the context, here as in a traceback.
     context = None if error.__suppress_context__ else error.__context__
     cause = error.__cause__ or context
     return error if cause is None else _first_cause(cause)
 
 
 def _exit_code(report: Report, *, fail_uncertain: bool) -> int:
-    """Return the exit code that tells a pipeline what became of its conditions."""
+    """Return the exit code for the verdicts on all conditions."""
     outcomes = {
         verdict.outcome for section in report.all_of(Verdicts) for verdict in section.verdicts
     }
+    # A condition that is met is worse than one that could not be judged.
     if "met" in outcomes:
         return EXIT_MET
     return EXIT_UNJUDGED if "unjudged" in outcomes and fail_uncertain else 0

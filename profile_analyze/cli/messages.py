@@ -30,7 +30,7 @@ def say_measuring(text: str) -> None:
 
 
 def _shortened(message: str) -> str:
-    """Return `message` without its middle if it is very long: names in it may have any length."""
+    """Return `message` without its middle if it is very long, as the names in it may be."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     half = _LONGEST_MESSAGE // 2

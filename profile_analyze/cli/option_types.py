@@ -1,4 +1,4 @@
-"""What the table of options is made of: entries, types of values, options that print and end."""
+"""The parts of the table of options: entries, value types, and options that print a text."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def seconds(text: str) -> float:
     """Return a time in seconds, such as `1ms`."""
     try:
         return parse_time(text)
+    # argparse adds the name of the option to its own exception, and to no other.
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -50,7 +51,7 @@ def size_in_bytes(text: str) -> int:
         size = parse_quantity(text, "byte")
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    if not text.strip()[-1].isalpha():
+    if not text.strip()[-1].isalpha():  # a bare number could mean bytes or GiB
         raise argparse.ArgumentTypeError(f"{text!r} has no unit; write one, as in 16GiB")
     if size < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is less than a byte; write 16GiB")
@@ -58,13 +59,15 @@ def size_in_bytes(text: str) -> int:
 
 
 def fraction(text: str) -> float:
-    """Return a fraction from 0 to 1, such as `3%`."""
+    """Return a fraction of at least 0 and less than 1, such as `3%`."""
     try:
         value = parse_quantity(text, "1")
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not from 0% to 100%; write 3% or 0.03")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
+        )
     return value
 
 
@@ -76,7 +79,7 @@ def run_count(text: str) -> int:
 
 
 def row_count(text: str) -> int:
-    """Return a number of rows. The original's `-t` takes all that `int` takes."""
+    """Return a number of rows, in any spelling that `int` accepts, as in the original."""
     try:
         count = int(text)
     except ValueError:
@@ -86,8 +89,8 @@ def row_count(text: str) -> int:
     return count
 
 
-class _AnswerAction(argparse.Action):
-    """Keeps the value, unless it asks for a text: then it prints that, and ends the process."""
+class _PrintingAction(argparse.Action):
+    """An option with values that print a text and end the process. It stores any other value."""
 
     def __call__(
         self,
@@ -108,10 +111,7 @@ class _AnswerAction(argparse.Action):
         raise NotImplementedError
 
 
-# What prints a text is imported for that text alone.
-
-
-class ColumnsAction(_AnswerAction):
+class ColumnsAction(_PrintingAction):
     """`--columns`, where `help` prints the list of columns."""
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
@@ -119,26 +119,29 @@ class ColumnsAction(_AnswerAction):
         return column_list() if value == "help" else None
 
 
-class PeaksAction(_AnswerAction):
+class PeaksAction(_PrintingAction):
     """`--peaks`, where `list` prints the table of devices."""
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
         """See the base class."""
         if value != "list":
             return None
+        # Imported here, because only `--peaks list` needs it.
         from profile_analyze.report.device_list import device_list
 
         return device_list()
 
 
-class CompletionAction(_AnswerAction):
+class CompletionAction(_PrintingAction):
     """`--print-completion`, which prints a completion script for a shell."""
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str:
         """See the base class."""
-        import shtab  # for this answer alone
+        # Imported here, because only `--print-completion` needs it.
+        import shtab
 
-        for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
+        # shtab reads the attribute `complete` of actions. argparse has no public list of actions.
+        for action in parser._actions:  # noqa: SLF001
             if action.dest in ("files", "compare", "output", "plot"):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
         return shtab.complete(parser, value) + "\n"

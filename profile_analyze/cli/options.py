@@ -23,9 +23,11 @@ from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 
+# Help texts are formats of argparse, where a percent sign is written %%.
+
 FILES: Final = Option.of(
     "files",
-    nargs="*",
+    nargs="*",  # not +, because `request_of` has a better message if `--compare` took all files
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
@@ -136,7 +138,7 @@ ORDER: Final = OptionGroup(
             "-t",
             "--top",
             type=row_count,
-            default=3,
+            default=3,  # as in the original
             metavar="N",
             help="how many rows to show; 0 shows all (default: 3)",
         ),
@@ -227,6 +229,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("yes", "no"),
+            # No default, because the option is refused without `--fail-if`.
             help="whether to exit with 4 if a condition cannot be judged, because there are too "
             "few runs or no operators (default: yes)",
         ),

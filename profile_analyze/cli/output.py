@@ -1,4 +1,4 @@
-"""Writing: to standard output, or to files that appear whole or not at all."""
+"""Writes to standard output, or to files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -81,15 +81,17 @@ class NewFiles:
             raise _output_error(file, error) from None
 
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
-        from tempfile import mkstemp  # takes as long to import as half of this package
+        from tempfile import mkstemp  # importing it takes as long as half of this package
 
+        # In the folder of the target, because a rename works within one file system only.
         target = os.path.realpath(file)
         handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))  # noqa: PTH120
+        # Added before writing, so that `__exit__` also removes a file that could not be written.
         self._staged.append(_Staged(file, target, temporary))
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(pieces)
             stream.flush()
-            os.fsync(handle)
+            os.fsync(handle)  # after a power cut, the final name must not have an empty file
         os.chmod(temporary, _mode_for(target))  # noqa: PTH101
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -133,14 +135,16 @@ class _Staged(NamedTuple):
 
 
 def _is_special(file: str) -> bool:
-    """Return whether it is a device, a pipe, or a link to one such as /dev/stdout."""
+    """Return whether `file` is a device, a pipe, or a link to one such as /dev/stdout."""
+    # /dev/shm has ordinary files.
     if file.startswith("/dev/") and not file.startswith("/dev/shm/"):
         return True
     return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
 
 
 def _link(staged: _Staged) -> None:
-    """Link the temporary file to its final name. Fail if that name was taken meanwhile."""
+    """Link the temporary file to its final name. Fail if that name exists by now."""
+    # Unlike a rename, a link never replaces a file.
     try:
         os.link(staged.temporary, staged.target)
     except FileExistsError:
@@ -153,6 +157,7 @@ def _mode_for(file: str) -> int:
     """Return the permissions of the file that is replaced, or those of a new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(file).st_mode)  # noqa: PTH116
+    # The umask can only be read by setting it. `mkstemp` lets only the owner read its file.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
@@ -192,5 +197,5 @@ def _output_error(file: str, error: Exception) -> OutputError:
 
 
 def _discard_standard_output() -> None:
-    """Discard what is still buffered, or the interpreter would report an error at its end."""
+    """Discard the buffered text. Otherwise, flushing it at the end would fail a second time."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The parser of the command line: the help, abbreviations and mistakes."""
+"""The parser of the command line: its help, abbreviations, and messages on mistakes."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ class _Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
+        # Replaces the formatter with a fixed width: see `parser`.
         self.formatter_class = argparse.RawDescriptionHelpFormatter
         return super().format_help()
 
@@ -77,8 +78,8 @@ def parser() -> argparse.ArgumentParser:
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes one to check each metavar; with a width it does not look for a terminal,
-        # and imports nothing for that
+        # argparse makes a formatter for each option, to check its metavar. With a fixed width, that
+        # does not import `shutil` to ask the terminal.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
     )
@@ -98,17 +99,19 @@ def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Return the arguments, each checked by itself.
 
-    Raises `QueryError`; ends the process after `--help`, `--version` and their like.
+    Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
-    known = parser()
-    arguments, unknown = known.parse_known_intermixed_args([*map(_without_abbreviation, argv)])
+    command_parser = parser()
+    whole = [*map(_without_abbreviation, argv)]
+    # Intermixed: options may come between the files.
+    arguments, unknown = command_parser.parse_known_intermixed_args(whole)
     if unknown:
-        known.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
+        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
     return arguments
 
 
 def _without_abbreviation(argument: str) -> str:
-    """Return the argument with a whole name in place of one of the original's abbreviations."""
+    """Return the argument with the full name of the option instead of an abbreviation."""
     name, equals, value = argument.partition("=")
     return _ABBREVIATIONS.get(name, name) + equals + value
 

@@ -26,6 +26,7 @@ PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Peaks to check a query with before this machine is measured."""
 _SUFFIX: Final = ".toml"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
+# BLAS fixes its number of threads when it is loaded, so a child process measures.
 _CHILD: Final = (
     "import sys\n"
     "sys.path[0] = sys.argv[2]\n"  # not the current folder, which may have a json.py
@@ -64,6 +65,7 @@ def _in_file(file: str, rest: str) -> Peaks:
     except InputError as error:
         raise PeaksError(str(error)) from None
     devices = read_devices(file, text)
+    # Without a colon, `rest` is a dtype if there is one of that name, and a device otherwise.
     name, _, dtype = rest.rpartition(":") if rest.lower() not in DTYPES else ("", "", rest)
     if not name and dtype.lower() not in DTYPES:
         name, dtype = dtype, ""
@@ -74,30 +76,33 @@ def _in_file(file: str, rest: str) -> Peaks:
 
 
 def _of_this_machine(threads: str, *, afresh: bool, say: Callable[[str], None]) -> Peaks:
-    """Return what this machine reaches with all cores, or with one if `threads` is `1`.
+    """Return the peaks of this machine, with all cores, or with one if `threads` is `1`.
 
-    It is measured once and cached; `afresh` measures again.
+    They are measured once and cached; `afresh` measures again.
     """
     if threads not in ("", "1"):
-        raise PeaksError(f"here:{threads}: there are here (all cores) and here:1 (one thread)")
+        raise PeaksError(f"here:{threads}: write here (all cores) or here:1 (one thread)")
+    # Several machines may share a home folder, and with it the cache.
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
     key = threads or "all"
     cached = _cached(machine)
     if afresh or key not in cached:
         cached[key] = _measure(1 if threads else os.cpu_count() or 1, say)
-        _cache(machine, cached)
+        _store(machine, cached)
     count, flops, bandwidth, flops_spread, bandwidth_spread = cached[key]
     return Peaks(
         "this machine",
         (("fp32", flops),),
         bandwidth,
         f"measured with {count} thread{'s' if count > 1 else ''}: the best of "
-        "NumPy's single-precision matrix products and of copies of large arrays; rounds were "
-        f"{flops_spread:.0%} and {bandwidth_spread:.0%} apart",
+        "NumPy's single-precision matrix products and of copies of large arrays; the rounds "
+        f"differ by {flops_spread:.0%} (FLOPS) and {bandwidth_spread:.0%} (bandwidth)",
     )
 
 
 def _measure(threads: int, say: Callable[[str], None]) -> list[float]:
+    """Return a `Measured` as a list. `say` is called with each line of progress."""
+    # NumPy may be built with any of three BLAS libraries.
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
@@ -114,6 +119,7 @@ def _measure(threads: int, say: Callable[[str], None]) -> list[float]:
         for line in process.stderr:
             last = line.strip()
             say(last)
+        # Read after standard error: the output is one short line, which the pipe can hold.
         measured = process.stdout.read()
     if process.returncode:
         raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
@@ -133,32 +139,34 @@ def _whole_cache() -> dict[str, dict[str, Any]]:
     file = _cache_file()
     with suppress(OSError, ValueError, RecursionError, AttributeError):
         if file is not None:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            return {machine: dict(rates) for machine, rates in found.items()}
+            cache = json.loads(file.read_text(encoding="utf-8"))
+            return {machine: dict(rates) for machine, rates in cache.items()}
     return {}
 
 
 def _cached(machine: str) -> dict[str, Any]:
     """Return the cached measurements of this machine."""
-    found = _whole_cache().get(machine, {})
-    return {key: value for key, value in found.items() if _is_measured(value)}
+    entries = _whole_cache().get(machine, {})
+    return {key: value for key, value in entries.items() if _is_measured(value)}
 
 
 def _is_measured(value: object) -> bool:
     """Return whether `value` is a cached `Measured`: threads, two rates, two spreads."""
     if not isinstance(value, list) or len(value) != 5:
         return False
+    # Not `isinstance`, because a bool is an int. NaN fails the comparison.
     if not all(type(one) in (int, float) and 0 <= one < 1e30 for one in value):
         return False
     threads, flops, bandwidth, *spreads = value
     return type(threads) is int and threads > 0 < min(flops, bandwidth) and max(spreads) <= 1
 
 
-def _cache(machine: str, rates: dict[str, Any]) -> None:
-    """Cache the measurements, if possible. The answer does not depend on the cache."""
+def _store(machine: str, rates: dict[str, Any]) -> None:
+    """Write the measurements to the cache, if possible. The answer does not depend on it."""
     file = _cache_file()
     if file is None:
         return
+    # If two calls write at once, one measurement is lost, and measured again by a later call.
     everything = _whole_cache() | {machine: rates}
     with suppress(OSError, OutputError):
         file.parent.mkdir(parents=True, exist_ok=True)

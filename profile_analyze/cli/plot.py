@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def picture_of(report: Report, request: Request) -> Report:
     """Return the picture as a report: a chart of all rows, not only of the first."""
     assert report.source is not None
-    # matplotlib: draw without a window, whatever the environment asks for, and say nothing about
-    # searching for fonts
+    # matplotlib reads this variable when it is imported. `agg` draws without a window.
     os.environ["MPLBACKEND"] = "agg"
+    # It would log that it searches for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     # The roofline exists only for device times.
     if request.queries["device"].peaks is not None:
@@ -30,6 +30,6 @@ def picture_of(report: Report, request: Request) -> Report:
         table = run(query.changed(top=0), report.source)
         caption = roofline_caption(summarise(report.source, judged_by=query))
         return Report((Chart("roofline", table, caption),))
-    # the longest operators are drawn, whatever the order of the table
+    # Bars show the longest operators, whatever the order of the table is.
     query = request.query.changed(top=0, order=DEFAULT_ORDER)
     return Report((Chart("times", run(query, report.source)),))

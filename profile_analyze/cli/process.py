@@ -27,11 +27,12 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # Errors before `answer` could handle them. Python may raise SystemError if an import runs out
-    # of memory.
+    # These errors came before `answer` could handle them. Python may raise SystemError if an import
+    # runs out of memory.
     except (MemoryError, OSError, SystemError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
+        # Neither `print` nor the clean-up, which need memory.
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)
@@ -43,7 +44,7 @@ def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
     This is `sys.unraisablehook`.
     """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        # in a thread, so that the signal arrives after the callback
+        # From a thread, so that the signal arrives after the callback.
         _thread.start_new_thread(os.kill, (os.getpid(), signal.SIGINT))
     else:
         sys.__unraisablehook__(unraisable)
@@ -55,7 +56,8 @@ def end_process(code: int) -> NoReturn:
     The clean-up visits every module and object, which takes a tenth of a short call. The system
     frees the memory anyway.
     """
-    atexit._run_exitfuncs()  # noqa: SLF001  # there is no public way to have them run first
+    # `os._exit` skips these functions, and Python has no public way to run them.
+    atexit._run_exitfuncs()  # noqa: SLF001
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with suppress(OSError, ValueError):  # a failure was reported at the first write

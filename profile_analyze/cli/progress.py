@@ -24,8 +24,8 @@ class Progress:
         self._shown = False
         self._on_terminal = sys.stderr is not None and sys.stderr.isatty()
 
-    def of_next(self, files: int) -> Callable[[int], None]:
-        """Return a function to call with the number of the next `files` that were read."""
+    def counter_of_next(self, files: int) -> Callable[[int], None]:
+        """Return a function to call with how many of the next `files` files have been read."""
         before = self._files_before
         self._files_before += files
         return lambda read: self._update(before + read)
@@ -34,12 +34,13 @@ class Progress:
         if self._on_terminal and monotonic() >= self._next:
             self._next = monotonic() + _INTERVAL_S
             self._shown = True
+            # The line needs no clearing: the number only grows, so that each text covers the last.
             self._write(f"\rread {read} of {self._files} files")
 
     def clear(self) -> None:
         """Remove the line."""
         if self._shown:
-            self._write("\r\x1b[K")
+            self._write("\r\x1b[K")  # to the start of the line, and erase it
 
     def _write(self, text: str) -> None:
         with suppress(OSError):

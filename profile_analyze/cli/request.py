@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """One call of the command, with everything checked that needs no file."""
+    """One call of the command. All that can be checked without a file has been checked."""
 
     files: tuple[str, ...]
     """The profiles, folders and lists that are named; `-` is standard input."""
     baseline: tuple[str, ...]
     """The files of the baseline, as in `files`."""
     max_size: int
-    """The most bytes that a file may hold, decompressed."""
+    """The largest decompressed size of a file, in bytes."""
     skip_bad: bool
     skip_runs: int
     match: str
@@ -87,11 +87,11 @@ def request_of(arguments: argparse.Namespace) -> Request:
     Raises `QueryError` if options contradict each other or an expression is wrong. Raises
     `PeaksError` if the peaks are invalid.
     """
-    _check_that_a_profile_is_named(arguments)
+    _check_files(arguments)
     _rename_columns(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
-    _check_what_the_format_needs(arguments)
+    _check_needs_of_the_format(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
@@ -122,10 +122,12 @@ def request_of(arguments: argparse.Namespace) -> Request:
     )
 
 
-def _check_that_a_profile_is_named(arguments: argparse.Namespace) -> None:
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if no profile is named."""
     if arguments.files:
         return
     if arguments.compare:
+        # `--compare` takes all names after it, also those of the new side.
         raise QueryError("--compare took all files that are named; name the profile before it")
     raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
 
@@ -179,10 +181,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
 
 
-def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
+def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if the output format cannot show what is asked for."""
     name = _output_format(arguments)
-    if name is None:  # every format that a profile may have by default shows everything
+    if name is None:  # the default formats, table and plain, show everything
         return
     renderer = find_renderer(name)
     if not renderer.has_tables and (arguments.columns or arguments.copy_time):
@@ -213,8 +215,8 @@ def _output_format(arguments: argparse.Namespace) -> str | None:
 def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     """Return the peaks, and a function that measures them if that is asked for.
 
-    Measuring takes seconds. It is done once everything else is known to be right; until then, a
-    placeholder stands for the peaks.
+    Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
+    for the peaks.
     """
     if spec is None:
         return None, None
@@ -231,6 +233,7 @@ _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
 }
 """What the original's `--top-end-key` means on each side."""
 
+# The option that sets a field of `Query`, for the fields that begin messages.
 _OPTION_OF: Final = {
     "level": "--level",
     "by": "--aggregate-by",
@@ -244,8 +247,9 @@ _OPTION_OF: Final = {
 }
 
 
-def in_options(error: QueryError) -> QueryError:
-    """Return the error with the name of the option in place of the field of a query."""
+def naming_option(error: QueryError) -> QueryError:
+    """Return the error with the name of an option instead of the field of a query."""
+    # `Query` begins its messages with the name of the field.
     field, _, message = str(error).partition(": ")
     return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
 
@@ -277,17 +281,17 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         measures = _MEASURES[arguments.top_end_key]
         return {side: Query(measure=measure, **fields) for side, measure in measures.items()}
     except QueryError as error:
-        if (better := in_options(error)) is error:
+        if (better := naming_option(error)) is error:
             raise
         raise better from None
 
 
 def _split_by(columns: str | None) -> tuple[str, ...]:
-    """Return the keys among `--columns` that rows must be split by. Names are checked later."""
+    """Return the keys among `--columns` that rows must be split by."""
     if columns is not None:
-        with suppress(QueryError):
-            found = map(find_column, split_names(columns))
-            return tuple(column.base_name for column in found if column.needs_split)
+        with suppress(QueryError):  # `_columns` reports wrong names
+            shown = map(find_column, split_names(columns))
+            return tuple(column.base_name for column in shown if column.needs_split)
     return ()
 
 
@@ -315,9 +319,10 @@ def _conditions(arguments: argparse.Namespace, query: Query) -> tuple[FailCondit
     from profile_analyze.query.gate import FailCondition
 
     try:
+        # A condition that is given twice is judged once: p is corrected for their number.
         conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
-        raise QueryError(f"argument --{error}") from None
+        raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     for condition in conditions if arguments.correct_drift else ():
         if not (condition.subject and condition.relative):
             raise QueryError(

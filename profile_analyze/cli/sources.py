@@ -1,4 +1,4 @@
-"""From the names of files to what was read: a profile, or a comparison."""
+"""Reads the files of a request into a profile or a comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
 from profile_analyze.cli.progress import Progress
-from profile_analyze.cli.request import in_options
+from profile_analyze.cli.request import naming_option
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
@@ -28,7 +28,7 @@ class Sources(NamedTuple):
     files: list[str]
     baseline: list[str]
     lists: list[str]
-    """The files that the names of others were read from."""
+    """The files that list names of other files (`@FILE`)."""
 
     @property
     def all(self) -> list[str]:
@@ -84,7 +84,7 @@ def _loaded(
     """Return one profile with the runs in all `files`."""
     if len(files) == 1 and not request.baseline:
         return load(files[0], wanted=wanted, max_size=request.max_size)
-    # joining runs, which a call on one file does not need
+    # Imported here, because a call on one file joins no runs.
     from profile_analyze.readers.many import load_runs
 
     try:
@@ -92,7 +92,8 @@ def _loaded(
             files,
             wanted=wanted,
             skip_bad=request.skip_bad,
-            progress=progress.of_next(len(files)),
+            progress=progress.counter_of_next(len(files)),
+            # Only this process can read standard input.
             processes=1 if "-" in files else _available_cores(),
             max_size=request.max_size,
         )
@@ -109,7 +110,7 @@ def _prepared(request: Request, profile: Profile) -> Profile:
     try:
         return at_level(without_first_runs(profile, request.skip_runs), level)
     except QueryError as error:
-        raise in_options(error) from None
+        raise naming_option(error) from None
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:
@@ -119,6 +120,7 @@ def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comp
 
 def _available_cores() -> int:
     """Return how many processes may read at once."""
+    # The cores that this process may use, which are fewer than all in a container or on a cluster.
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:

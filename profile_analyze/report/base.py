@@ -98,20 +98,20 @@ class Renderer(Protocol):
     name: str
     """The name on the command line."""
     for_programs: bool
-    """Whether programs read it. It is then UTF-8, whatever the terminal's encoding."""
+    """Whether the format is for programs. It is then UTF-8, whatever the terminal's encoding."""
     suffixes: tuple[str, ...]
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool
-    """Whether it shows tables and totals; otherwise only verdicts and sentences."""
+    """Whether the format shows tables and totals, or only verdicts and sentences."""
     counts_constants: bool
     """Whether memory includes the sizes of constants, as the original has it: see
     `model.constants`."""
     has_summary_beside_tables: bool
-    """Whether it shows the summary, verdicts and notes beside tables, or only their rows."""
+    """Whether the format shows the summary, verdicts and notes beside tables, or only rows."""
     needs: Need
     """What the call must ask for, because the output would be empty without it.
 
-    `conditions` are those of a gate, `findings` those of a gate or a comparison.
+    `conditions`: the conditions of a gate. `findings`: a gate, a comparison, or both.
     """
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ def cells_of(table: Table, names: Sequence[str], display: Display) -> list[Cells
 def _cells(table: Table, name: str, display: Display) -> Cells:
     column = table.column(name)
     texts = [_cell_text(text, display) for text in table.texts(name)]
+    # The bars have the same width in all rows, so that the column stays aligned.
     if display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
     return Cells(
@@ -70,6 +71,7 @@ def column_title(table: Table, name: str) -> str:
     """Return the title of a column. The title of a time says which time it is."""
     column = table.shown_column(name)
     title = heading(column)
+    # Of `time` and its aggregates, such as `time.p90`.
     if column.name.partition(".")[0] == "time":
         return title.replace("time", time_title(table), 1)
     return title

@@ -38,14 +38,13 @@ _MAX_TYPES: Final = 9  # with a colour of their own; all other types are grey
 _ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
-# Names are shown as they are, without formulas or markup. Equal answers give equal files.
 _SETTINGS: Final[dict[Any, Any]] = {
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "profile_analyze",
+    "text.parse_math": False,  # a name with two $ is not a formula
+    "svg.fonttype": "none",  # text stays text, which can be searched
+    "svg.hashsalt": "profile_analyze",  # ids are not random: equal answers give equal files
 }
 
-# Where names may stand, in points from their dot: near ones first, to the right first.
+# Offsets of a name from its dot, in points, in the order of trying: near first, right first.
 _NAME_OFFSETS: Final = [
     (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
     for distance in range(20, 260, 12)
@@ -77,7 +76,7 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
         drawn = np.flatnonzero((flops > 0) & (intensity > 0))
     x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
     _draw_roofs(axes, peaks, x.tolist(), y.tolist())
-    longest = max(times.tolist(), default=0.0) or 1.0
+    longest = max(times.tolist(), default=0.0) or 1.0  # there may be no dots
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
     _draw_dots(axes, table, drawn, x, y, sizes)
     axes.set_xlabel("intensity (FLO/byte)")
@@ -86,7 +85,7 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
     if len(drawn):
         legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
         for handle in legend.legend_handles:
-            handle.set_sizes([30.0])  # type: ignore[union-attr]  # they are of scattered dots
+            handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
     # Names are placed in pixels. The layout must be final by then, and names must not change it.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -116,6 +115,7 @@ def _names(table: Table) -> list[str]:
 
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
     """Draw the slope of the bandwidth and the roof of each rate, around the dots at `x` and `y`."""
+    # Both axes show all dots and all ridges, with margins for the labels.
     ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     top = max(rate for _, rate in peaks.flops)
     left, right = min([*x, *ridges]) / 4, max([*x, *ridges]) * 8
@@ -129,6 +129,7 @@ def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> Non
         textcoords="offset points",
         fontsize=9,
     )
+    # Dtypes of the same rate share a roof and a label.
     for rate in dict.fromkeys(rate for _, rate in peaks.flops):
         axes.plot([rate / peaks.bandwidth, right], [rate, rate], **_ROOF_STYLE)
         dtypes = [dtype for dtype, one in peaks.flops if one == rate and dtype != ANY_DTYPE]
@@ -163,6 +164,7 @@ def _draw_dots(
         types = np.array(table.texts("type"), dtype=object)[drawn]
     else:
         types = np.array(["rows"] * len(x), object)
+    # The types that take most time get a colour of their own.
     totals: dict[str, float] = {}
     for type_, time in zip(types.tolist(), table["time"][drawn].tolist(), strict=True):
         totals[type_] = totals.get(type_, 0.0) + time
@@ -189,9 +191,10 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
 
     A name that fits nowhere inside the frame is left out.
     """
+    # A size is the square of the diameter in points, of which an inch has 72.
     radii = np.sqrt(sizes) / 2 * axes.figure.dpi / 72
     centres: Any = axes.transData.transform([(x, y) for x, y, _ in dots]) if dots else []
-    taken: list[Any] = [
+    occupied: list[Any] = [
         Bbox([centre - radius, centre + radius])
         for centre, radius in zip(centres, radii, strict=True)
     ]
@@ -212,8 +215,8 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
                 and frame.y0 <= box.y0
                 and box.y1 <= frame.y1
             )
-            if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
+            if inside and not any(box.overlaps(other) for other in occupied):
+                occupied.append(box)
                 break
             text.remove()
 
@@ -227,7 +230,7 @@ def draw_times(figure: Figure, chart: Chart) -> None:
     positions = np.arange(count)
     axes.barh(positions, times, color="tab:blue", alpha=0.75)
     axes.set_yticks(positions, _names(table)[:count], fontsize=8)
-    axes.invert_yaxis()
+    axes.invert_yaxis()  # the longest on top
     axes.set_xlabel(f"{time_title(table)} (s)")
     curve = axes.twiny()
     curve.plot(shares * 100, positions, color="tab:red", marker=".", linewidth=1)

@@ -36,6 +36,7 @@ def fit_columns(
         if excess <= 0 or len(shown) == 1:
             break
         shown.remove(index)
+        # Without the column, there is also a separator less.
         excess = sum(widths[one] for one in shown) + separators_width(len(shown)) - available
     return shown, excess
 

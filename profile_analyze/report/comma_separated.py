@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 # Where a comma is the decimal point, a semicolon starts a new cell, even inside quotes.
 _FORMULA: Final = r"(^|;)([\s\"]*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])"
 _FORMULA_STARTS: Final = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-_EMPTY_TEXT: Final = '""'
+# As RFC 4180 has them.
+_SEPARATOR: Final = ","
+_QUOTE: Final = '"'
+_LINE_END: Final = "\r\n"
+_EMPTY_TEXT: Final = _QUOTE * 2
 
 
 class CsvRenderer(ProgramRenderer):
@@ -54,14 +58,16 @@ def _texts(report: Report) -> Iterator[str]:
     for index, section in enumerate(sections):
         table, names = section.table, shown_columns(section)
         measures = [[table.query.measure] * len(table)] if several else []
-        if index == 0:
-            yield _lines([["measure"] * several + [*map(csv_cell, machine_names(table, names))]])
+        if index == 0:  # the tables of a call have the same columns
+            headers = map(csv_cell, machine_names(table, names))
+            yield _lines([["measure", *headers] if several else headers])
         yield _lines(zip(*measures, *(_cells(table, name) for name in names), strict=True))
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
     """Return the lines. Readers skip blank lines, so a line without values has an empty text."""
-    return "".join([f"{line or _EMPTY_TEXT}\r\n" for line in map(",".join, rows)])
+    lines = map(_SEPARATOR.join, rows)
+    return "".join([f"{line or _EMPTY_TEXT}{_LINE_END}" for line in lines])
 
 
 def _cells(table: Table, name: str) -> list[str]:
@@ -70,7 +76,7 @@ def _cells(table: Table, name: str) -> list[str]:
     values: list[Any] = table[name].tolist()
     if column.kind == "number":
         return number_texts(values, missing="")
-    # Texts repeat, so each is formatted once.
+    # Texts repeat, so each is formatted once. Ids and parameters may also be numbers.
     cells = {
         value: str(value) if isinstance(value, (int, float)) else csv_cell(column.as_text(value))
         for value in set(values) - {None}
@@ -83,7 +89,7 @@ def csv_cell(text: str) -> str:
     shown = visible(text, "utf-8")
     if not _FORMULA_STARTS.isdisjoint(shown):
         shown = re.sub(_FORMULA, r"\1\2'", shown)
-    if '"' in shown or "," in shown:
-        quoted = shown.replace('"', '""')
-        return f'"{quoted}"'
+    # `visible` has escaped line breaks, the third reason for quotes.
+    if _QUOTE in shown or _SEPARATOR in shown:
+        return f"{_QUOTE}{shown.replace(_QUOTE, _QUOTE * 2)}{_QUOTE}"
     return shown

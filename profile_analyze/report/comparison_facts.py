@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _HIDDEN_VERDICT: Final = f"{NOT_AVAILABLE} (drift is corrected)"
 
 _VERDICT_IN_WORDS: Final = {
-    "slower": "slower than the base",
-    "faster": "faster than the base",
-    "same": "the same as the base, within the threshold",
-    "uncertain": "not clearly different from the base",
-    ADDED: "the base has none of these operators",
-    REMOVED: "the profile has none of the operators of the base",
+    "slower": "slower than the baseline",
+    "faster": "faster than the baseline",
+    "same": "the same as the baseline, within the threshold",
+    "uncertain": "not clearly different from the baseline",
+    ADDED: "the baseline has none of these operators",
+    REMOVED: "the profile has none of the operators of the baseline",
     None: "no verdict",
 }
 
@@ -84,6 +84,7 @@ def _verdict_sentence(summary: Summary) -> Iterator[str]:
 
 def _largest_differences(summary: Summary) -> Iterator[str]:
     change = _change(summary)
+    # Without enough runs, no group has a verdict, and all are shown.
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not clear or not _is_known(summary):
         return
@@ -104,10 +105,11 @@ def _contribution_text(contribution: Contribution, *, with_share: bool) -> str:
 
 
 def _called_sentences(summary: Summary) -> Iterator[str]:
+    remark = iterations_remark(_change(summary).unit)
     for one in _change(summary).called if _is_known(summary) else ():
         yield (
             f"{one.verdict}: {visible(one.label, 'utf-8')} {signed_seconds(one.difference_s)}, "
-            f"{three_digits(one.ratio)} times the base{iterations_remark(_change(summary).unit)}"
+            f"{three_digits(one.ratio)} times the baseline{remark}"
         )
 
 
@@ -148,7 +150,7 @@ GROUP: Final = FactGroup(
             "base_device_time_s",
             "The device time of all operators of the baseline.",
             lambda summary: _change(summary).base_time_s,
-            label="base device time",
+            label="baseline device time",
             text=lambda summary: six_digits(_change(summary).base_time_s),
         ),
         Fact(
@@ -156,7 +158,7 @@ GROUP: Final = FactGroup(
             "The number of runs of the baseline.",
             lambda summary: _change(summary).base_runs,
             COUNT,
-            label="base runs",
+            label="baseline runs",
             text=_base_runs_text,
         ),
         Fact(
@@ -235,7 +237,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "called",
-            "Of the rows that are slower or faster, those with the largest differences.",
+            "The rows with the largest differences among all that are slower or faster.",
             lambda summary: list(map(_contribution_record, _change(summary).called)),
             list_schema(_CONTRIBUTION_SCHEMA),
             sentences=_called_sentences,

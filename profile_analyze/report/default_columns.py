@@ -24,7 +24,7 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     """Return the columns on the difference to the baseline and between runs, as far as they apply.
 
-    Group keys, such as the verdict, have their own place in tables and are not repeated.
+    A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
     compared = ("base", "difference", "change", "ratio", "verdict") if query.compared else ()
     spread = ("spread",) if several_runs else ()
@@ -44,10 +44,10 @@ def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    """Return the group keys, and those of `names` that have a value in at least one row.
+    """Return the group keys, and the columns of `names` that have a value in at least one row.
 
     Calls are added if operators have several calls in a run, and work is added if there are no
-    times. If no column has a value, as in a table without rows, all of `names` are kept.
+    times. If no column has a value, as in a table without rows, all of `names` are returned.
     """
     candidates = _with_calls_and_work(names, table)
     filled = {name for name in candidates if table.has_values(name)}
@@ -59,6 +59,7 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
     work = () if table.has_times else ("computation", "memory", "intensity")
+    # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))

@@ -30,8 +30,8 @@ def draw(
     on the right if they are in `right`.
     """
     count = max(map(len, [headers, *rows[:1]]))
-    # A setting of tabulate for its users: measuring characters takes an eighth of the drawing, and
-    # ASCII text does not need it.
+    # This setting of tabulate makes it measure the width of each character. That takes an eighth of
+    # the drawing, and ASCII text does not need it.
     before, tabulate.WIDE_CHARS_MODE = tabulate.WIDE_CHARS_MODE, has_wide_text(rows)
     try:
         return tabulate.tabulate(
@@ -68,7 +68,7 @@ def draw_boxes(
     for start in range(0, len(rows), rows_at_once):
         part = [widest, *rows[start : start + rows_at_once]]
         lines = draw(part, style=style, headers=headers, right=right).split("\n")
-        # top, headers, rule; the widest row and the rule below it; the rows; the bottom
+        # Lines 0 to 2: top, headers, rule. 3 and 4: the widest row and its rule. The last: bottom.
         if start == 0:
             yield "\n".join(lines[:3])
         is_last = start + rows_at_once >= len(rows)

@@ -1,4 +1,4 @@
-"""The register of the summary's facts. Each entry reaches every output format and the JSON schema.
+"""The register of the summary's facts. Every output format and the JSON schema use each entry.
 
 The modules `totals_facts`, `comparison_facts` and `roofline_facts` have the entries.
 """
@@ -47,7 +47,7 @@ class Fact(NamedTuple):
     def evaluate(self, summary: Summary) -> FactValue:
         """Return the fact's value and lines for `summary`."""
         value = self.value(summary)
-        if value is None or value != value:  # noqa: PLR0124  # NaN
+        if value is None or value != value:  # noqa: PLR0124  # NaN; isnan takes no lists
             value = None
         elif isinstance(value, float):
             value = float(value)  # orjson does not write NumPy's floats

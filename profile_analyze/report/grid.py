@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line, TableSection
 
-_INFO_WIDTH: Final = 30
+_INFO_WIDTH: Final = 30  # as in the original
 _MIN_INFO_WIDTH: Final = 8
 _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
@@ -82,9 +82,10 @@ class GridRenderer(PeopleRenderer):
 
 def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
     columns = _columns(table, names, display, _INFO_WIDTH)
-    order = None
+    order = None  # chosen columns are left out from the last
     if not names:
         titles = [column.header for column in columns]
+        # Further aggregates of the time go last, and the last of them first.
         more_times = [column_title(table, name) for name in reversed(table.query.times[1:])]
         removable = (*_REMOVAL_ORDER, *more_times)
         order = [titles.index(title) for title in removable if title in titles]
@@ -95,7 +96,7 @@ def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str
     yield from draw_boxes(
         list(zip(*(columns[index].texts for index in shown), strict=True)),
         headers=[columns[index].header for index in shown],
-        right=[place for place, index in enumerate(shown) if columns[index].is_number],
+        right=[position for position, index in enumerate(shown) if columns[index].is_number],
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
     yield from left_out_columns(names or [column.header for column in columns], shown, display)
@@ -103,6 +104,7 @@ def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str
 
 def _frame_width(columns: int) -> int:
     """Return the width of the lines around and between columns, with their blanks."""
+    # A line and two blanks for each column, and the line at the end.
     return 3 * columns + 1
 
 
@@ -155,7 +157,7 @@ def _comparison_boxes(table: Table) -> dict[str, list[str]]:
     base = zip(*(table.texts(name) for name in ("base", "difference", "change")), strict=True)
     verdict = zip(table.texts("ratio"), _intervals(table), table.texts("verdict"), strict=True)
     return {
-        "base time": list(map("\n".join, base)),
+        "baseline time": list(map("\n".join, base)),
         "ratio": list(map("\n".join, verdict)),
     }
 

@@ -66,7 +66,7 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
-        # The interval is that of the ratio or of the time, whichever the condition limits.
+        # A relative condition limits the ratio and has its interval. Others limit the time.
         "ratio_low": verdict.low if relative else None,
         "ratio_high": verdict.high if relative else None,
         "time_low_s": None if relative else verdict.low,
@@ -85,6 +85,7 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     return {
         **_origin(profile),
         "file": as_utf8(profile.file),
+        # A file that is named twice is two processes.
         "files": json_ready(list(dict.fromkeys(profile.processes))),
         "level": profile.level or OPERATOR,
         "operators": operators,

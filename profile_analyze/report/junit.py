@@ -63,7 +63,7 @@ def _test_case(verdict: FailVerdict) -> str:
     return f"{opening}{outcomes[verdict.outcome]}  </testcase>\n"
 
 
-# `visible` escapes all characters that XML does not allow, even as entities.
+# XML forbids most control characters, even as entities. `visible` has escaped them all.
 
 
 def _attribute(text: str) -> str:

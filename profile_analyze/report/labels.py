@@ -28,7 +28,7 @@ def row_labels(table: Table) -> list[tuple[str, ...]]:
         return list(zip(*(table.texts(name) for name in ("name", "type", "id")), strict=True))
     keys = [table.key_texts(key) for key in table.query.by] or [[_ALL_OPERATORS] * len(table)]
     counts = map(str, table["count"].tolist())
-    # The original has an id in the third place, which groups do not have.
+    # The third part is the id in the original. Groups have none.
     return list(zip(*keys, counts, [NOT_AVAILABLE] * len(table), strict=True))
 
 

@@ -66,6 +66,7 @@ def output_format_of(file: str) -> str | None:
 
     Raises `QueryError` for a suffix that no format has.
     """
+    # The dot of a hidden file such as `.json` begins its name, not a suffix.
     _, dot, suffix = file.rpartition("/")[2].lstrip(".").rpartition(".")
     if not dot:
         return None

@@ -1,4 +1,4 @@
-"""What output formats for people share."""
+"""The base of output formats for people."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ class PeopleRenderer(ABC):
         return encoded(self._texts(report, display), display.encoding)
 
     def _texts(self, report: Report, display: Display) -> Iterator[str]:
+        # Sections of one kind are handled together, because the facts of all groups are one table.
         previous: type[Section] | None = None
         for kind, sections in groupby(report.sections, type):
             for text in self._parts(list(sections), display):

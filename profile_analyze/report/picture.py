@@ -24,7 +24,8 @@ class PictureRenderer(TablelessRenderer):
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the picture of the report's chart. Raises `OutputError` without matplotlib."""
         try:
-            from profile_analyze.report.charts import picture  # matplotlib, an optional package
+            # Imports matplotlib, which is optional.
+            from profile_analyze.report.charts import picture
         except ImportError:
             message = "--plot needs the package matplotlib: pip install matplotlib"
             raise OutputError(message) from None

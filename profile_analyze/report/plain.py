@@ -55,7 +55,7 @@ def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str
     indices, excess = fit_columns(columns, display.width, lambda count: _GAP * (count - 1))
     shown = [columns[index] for index in indices]
     shortened_header = ""
-    # Only texts are shortened: a number without its last digits would be wrong.
+    # Only texts are shortened. A number without its last digits would be another number.
     texts = [index for index, column in enumerate(shown) if not column.is_number]
     if excess > 0 and texts:
         widest = max(texts, key=lambda index: shown[index].width)

@@ -1,4 +1,4 @@
-"""What output formats for programs share: raw numbers in base units, with full precision."""
+"""The bases of output formats for programs: raw numbers in base units, with full precision."""
 
 from __future__ import annotations
 
@@ -135,5 +135,6 @@ def number_texts(values: list[Any], *, missing: str) -> list[str]:
 
     JSON is used, because writing it takes a fifth of the time of `repr`.
     """
+    # The text of a number contains no comma, and orjson writes no blanks.
     texts = to_json(values)[1:-1].split(",") if values else []
     return [missing if text == "null" else text for text in texts]

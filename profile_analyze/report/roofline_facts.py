@@ -48,6 +48,7 @@ def _peaks_source(summary: Summary) -> Iterator[str]:
 def _roof_lines(summary: Summary) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
+        # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {percent(share)} of the time"
@@ -62,6 +63,7 @@ def _types_of_unknown_memory(summary: Summary) -> Iterator[str]:
 
 def _winner_sentences(summary: Summary) -> Iterator[str]:
     for winner in _judgement(summary).winners:
+        # Operators without known work or without a time have no roof to compare with.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f" ({winner.judged} of them judged)"
         yield (

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.report.facts import FactGroup
 
+# Unlike a `COUNT` of runs or processes, an amount may be 0.
 _AMOUNT: Final = {"type": "integer", "minimum": 0}
 _TEXTS: Final = {"type": "array", "items": TEXT}
 _OPTIONAL_TEXT: Final = {"type": ["string", "null"]}
@@ -120,7 +121,7 @@ def _origin() -> dict[str, Any]:
     return {
         "format": _described("What wrote the profile.", TEXT),
         "format_version": _OPTIONAL_TEXT,
-        "times": _described("What kind of times it has.", {"enum": [EACH, MEAN, ABSENT]}),
+        "times": _described("What kind of times the profile has.", {"enum": [EACH, MEAN, ABSENT]}),
         "averaged_over": _described(
             "How many inferences times are averaged over.", _OPTIONAL_COUNT
         ),
@@ -142,7 +143,7 @@ def _track() -> dict[str, Any]:
 def _condition() -> dict[str, Any]:
     return object_schema(
         {
-            "condition": _described("As it was written.", TEXT),
+            "condition": _described("The condition as it was written.", TEXT),
             "outcome": {"enum": ["met", "passed", "unjudged"]},
             "reason": TEXT,
             "time_s": NUMBER,
@@ -218,4 +219,5 @@ def _reference(name: str) -> dict[str, Any]:
 
 
 def _or_null(plain_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of the same value or null. `plain_schema` must have a single type."""
     return {**plain_schema, "type": [plain_schema["type"], "null"]}

@@ -48,7 +48,7 @@ def runs_and_spread(runs: int, processes: int, spread: float) -> str:
     """Return the number of runs, of processes if it differs, and the spread if it is known."""
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     count = f"{runs}{of}"
-    return count if isnan(spread) else f"{count}, which spread by {percent(spread)}"
+    return count if isnan(spread) else f"{count} (spread {percent(spread)})"
 
 
 def gate_sentence(verdict: FailVerdict) -> str:
@@ -65,7 +65,8 @@ def gate_reason(verdict: FailVerdict) -> str:
     if not verdict.condition.relative:
         interval = interval_text(seconds(verdict.low), seconds(verdict.high))
         return f"{measured}{in_brackets(interval)}, {verdict.reason}"
+    # The baseline is not 0, or the condition would be unjudged.
     change = verdict.time_s / verdict.base_s - 1
     interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
-    against = f"{measured} against {seconds(verdict.base_s)} s of the base"
+    against = f"{measured} against {seconds(verdict.base_s)} s of the baseline"
     return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {verdict.reason}"

@@ -20,6 +20,7 @@ def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[s
     """
     if shapes is None:
         return [NOT_AVAILABLE]
+    # A damaged profile may list more strides than shapes.
     lines = []
     for shape, stride in zip_longest(shapes, (strides or ())[: len(shapes)]):
         lines.append(shape_text(shape))

@@ -36,10 +36,12 @@ def _wrapped_wide(text: str, width: int) -> list[str]:
     earlier hyphen than necessary.
     """
     wcwidth = _wcwidth()
+    # The last of `lines` is always unfinished.
     lines = [""]
     for start in range(0, len(text), _WRAPPED_AT_ONCE):
         part = lines.pop() + text[start : start + _WRAPPED_AT_ONCE]
         lines += wcwidth.wrap(part, width) or [""]
+        # `wrap` drops the blanks at the end, but the next part may go on with the same line.
         lines[-1] += part[len(part.rstrip()) :]
     return lines if lines[-1].strip() else lines[:-1]
 
@@ -64,7 +66,7 @@ def text_width(text: str) -> int:
 
 
 def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether some character may not be exactly one column wide."""
+    """Return whether a character may be wider or narrower than one column."""
     return not all("".join(row).isascii() for row in cells)
 
 

@@ -18,7 +18,8 @@ def _time_text(summary: Summary, time_s: float) -> str:
 
 
 def _work_text(summary: Summary, amount: float, unit: str) -> str:
-    """Return the amount as text for a profile without times; with times, they matter more."""
+    """Return the amount as text, but only for a profile without times."""
+    # With times, the lines are those of the original, which has none for the work.
     return "" if summary.has_times else " ".join(scaled(amount, unit))
 
 
@@ -46,7 +47,7 @@ def _runs_text(summary: Summary) -> str:
 
 GROUP: Final = FactGroup(
     "totals",
-    "Totals over all operators, whatever is filtered; null if not asked for.",
+    "Totals over all operators, regardless of filters; null if not asked for.",
     (
         Fact(
             "device_time_s",
@@ -111,7 +112,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "runs",
-            "The number of runs that the totals are of.",
+            "The number of runs in the totals.",
             lambda summary: summary.runs,
             COUNT,
             label="runs",

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
-_RATIO_TO_BASE: Final = "ratio to base"  # because `ratio` is the original's title of the share
-# Characters that mean something in Markdown or in a wiki, where they do.
+_RATIO_TO_BASE: Final = "ratio to baseline"  # because `ratio` is the original's title of the share
+# Characters that are markup in Markdown or in a wiki, in the positions where they are markup.
 _MARKUP: Final = re.compile(
     r"""[|`*~!$^]
     | \\ (?= [!-/:-@\[-`{-~])        # a backslash that would escape
@@ -137,6 +137,7 @@ def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
 
 def _bars(values: list[float]) -> list[str]:
     """Return a bar for each value, the largest at full length; empty for N/A."""
+    # An N/A must not hide the longest: NaN compares as neither larger nor smaller.
     longest = max((value for value in values if not isnan(value)), default=0.0)
     return [
         "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
@@ -155,9 +156,9 @@ def _cell(text: str, display: Display) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return `text` with a backslash before all that would end the cell or be markup.
+    """Return `text` with a backslash before each character that would end the cell or be markup.
 
-    What is frequent in names and harmless stays as in the original: `[3443]`, `{1,8}`, `const<1>`,
+    Frequent and harmless parts of names stay as in the original: `[3443]`, `{1,8}`, `const<1>`,
     `a_b`.
     """
     return _MARKUP.sub(r"\\\g<0>", text)

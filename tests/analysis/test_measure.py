@@ -43,7 +43,7 @@ def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert first.rate(None) == 1e12
     assert first.source == (
         "measured with 1 thread: the best of NumPy's single-precision matrix products and of copies "
-        "of large arrays; rounds were 5% and 10% apart"
+        "of large arrays; the rounds differ by 5% (FLOPS) and 10% (bandwidth)"
     )
     assert command.resolve("here:1", lambda _: None) == first
     assert command.resolve("here", lambda _: None).rate(None) == 2e12
@@ -52,7 +52,7 @@ def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(calls) == 3
     (tmp_path / "profile_analyze" / "peaks-here.json").write_text("[broken")
     assert command.resolve("here:1", lambda _: None).rate(None) == 4e12
-    with pytest.raises(pa.PeaksError, match="here:4: there are here"):
+    with pytest.raises(pa.PeaksError, match="here:4: write here"):
         command.resolve("here:4", lambda _: None)
 
 

@@ -47,7 +47,7 @@ def run_process(
     ],
     ids=["module", "script"],
 )
-def test_both_ways_to_call_it(program: list[str]) -> None:
+def test_the_module_and_the_command_do_the_same(program: list[str]) -> None:
     done = run_process(*program, TINY)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == run_command(TINY).out
@@ -71,7 +71,7 @@ def test_help_is_grouped_and_has_six_examples() -> None:
     assert "in seconds or as 1ms, 20us" in " ".join(outcome.out.split())
 
 
-def test_every_option_says_what_it_does() -> None:
+def test_every_option_has_a_help_text() -> None:
     for action in parser()._actions:
         assert action.help
 
@@ -130,7 +130,7 @@ ABBREVIATIONS = [
 
 
 @pytest.mark.parametrize(("short", "full"), ABBREVIATIONS)
-def test_abbreviations_of_the_original_mean_what_they_meant(short: str, full: str) -> None:
+def test_abbreviations_of_the_original_keep_their_meaning(short: str, full: str) -> None:
     values = ORIGINAL_OPTIONS[full]
     if full == "--help":
         assert run_command(short) == run_command(full)
@@ -283,7 +283,7 @@ def test_a_full_disk_is_one_line() -> None:
         ),
     ],
 )
-def test_interrupted_or_out_of_memory(
+def test_the_exit_status_after_an_interrupt_or_without_memory(
     monkeypatch: pytest.MonkeyPatch, failure: BaseException, code: int, err: str
 ) -> None:
     def fail(_arguments: object) -> None:
@@ -319,7 +319,7 @@ def test_an_empty_filter_filters_nothing() -> None:
         assert run_command(RESNET, option, "") == run_command(RESNET)
 
 
-def test_standard_input_is_called_so() -> None:
+def test_messages_name_standard_input() -> None:
     outcome = run_command("-", stdin=b"")
     assert outcome.err.startswith("profile_analyze: error: standard input: is empty; ")
     assert run_command("").err == "profile_analyze: error: '': no such file\n"

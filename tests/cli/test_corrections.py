@@ -289,7 +289,7 @@ def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     ]
 
 
-def test_f18_an_operator_that_names_an_unknown_variable_is_kept(tmp_path: Path) -> None:
+def test_f18_an_operator_with_an_unknown_variable_has_a_row(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "direct-static.json").read_text())
     for operator in document["graph_exec"]["operator"].values():
         operator["input"] = operator["output"] = ["unknown"]
@@ -345,7 +345,7 @@ def test_w5_rates_of_a_group_count_the_time_of_known_work() -> None:
     assert column(FLOPS, "resnet18", "--aggregate", "sum") == [f"{work / seconds / 1e9:.2f} GFLOPS"]
 
 
-def test_w6_wait_times_are_labelled_as_such() -> None:
+def test_w6_wait_times_are_labelled_as_wait_times() -> None:
     path = str(PROFILES / "resnet18.json")
     kern = ["--top-end-key", "kern", "-t", "1"]
     outcome = run_command(path, *kern, "--show-host")

@@ -80,11 +80,11 @@ ACTING: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def document(texts: Iterable[str]) -> dict[str, Any]:
     """Return a profile with an operator for each of `texts`, which is its name, type and so on."""
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "profiler": {"device": {}, "host": {}, "opr_footprint": {}},
         "graph_exec": {"operator": {}, "var": {}},
     }
-    profiler, graph = found["profiler"], found["graph_exec"]
+    profiler, graph = document["profiler"], document["graph_exec"]
     for place, text in enumerate(texts):
         id_ = str(place)
         graph["operator"][id_] = {"name": text, "type": text, "input": [id_], "output": [id_]}
@@ -98,7 +98,7 @@ def document(texts: Iterable[str]) -> dict[str, Any]:
         }
         times = {"start": 0, "kern": 0.5, "end": 2}
         profiler["device"][id_] = profiler["host"][id_] = {text: times}
-    return found
+    return document
 
 
 def written(path: Path, *texts: str) -> str:
@@ -205,8 +205,8 @@ def cells(line: str) -> list[str]:
 
 def outside_code_spans(line: str) -> str:
     """Return `line` without code spans, which end at as many backticks as they begin with."""
-    found = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
-    return re.sub(r"^\|[-:|]+\|$", "", found)
+    rest = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+    return re.sub(r"^\|[-:|]+\|$", "", rest)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -381,7 +381,9 @@ def test_sentences_are_in_the_encoding_of_the_terminal(tmp_path: Path, form: str
     path = written(tmp_path / "a.json", "卷")
     call = (path, "--format", form, "--peaks", "1T:1G", "--fail-if", "type=卷: time > 1s")
     ascii_only = run_command(*call, encoding="ascii").out
-    assert ascii_only.count(r"\u5377") >= 3  # in the table, of what would win most, of the gate
+    assert (
+        ascii_only.count(r"\u5377") >= 3
+    )  # in the table, in the sentence on gains, in the verdict
     assert run_command(*call).out.count("卷") == ascii_only.count(r"\u5377")
 
 

@@ -29,9 +29,9 @@ ABOUT_KERNELS = (
 OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
 
 
-def written(path: Path, found: dict[str, Any]) -> str:
+def written(path: Path, document: dict[str, Any]) -> str:
     """Write a decoded document to `path` and return the path."""
-    path.write_text(json.dumps(found))
+    path.write_text(json.dumps(document))
     return str(path)
 
 
@@ -74,18 +74,18 @@ TIMES = [
 
 @pytest.mark.parametrize(("interval", "row", "share", "note"), TIMES)
 def test_times(tmp_path: Path, interval: dict[str, Any], row: str, share: str, note: str) -> None:
-    found = two_operators()
-    found["profiler"]["device"]["0"] = {"gpu0:0": interval}
-    assert answer(written(tmp_path / "a.json", found)) == ([row, OTHER + share], note)
+    document = two_operators()
+    document["profiler"]["device"]["0"] = {"gpu0:0": interval}
+    assert answer(written(tmp_path / "a.json", document)) == ([row, OTHER + share], note)
 
 
-def test_late_kernels_of_two_lanes_are_of_one_operator(tmp_path: Path) -> None:
-    found = two_operators()
+def test_a_late_kernel_on_two_lanes_counts_as_one_operator(tmp_path: Path) -> None:
+    document = two_operators()
     late = {"start": 0, "kern": 3, "end": 2}
-    found["profiler"]["host"] = {
+    document["profiler"]["host"] = {
         "0": {"a": late, "b": late, "c": {"start": 0, "kern": 1, "end": 2}}
     }
-    profile = pa.load(written(tmp_path / "a.json", found))
+    profile = pa.load(written(tmp_path / "a.json", document))
     assert profile.notes == (
         "the host wait time of 1 operator leaves out executions with a first kernel that "
         "starts after their end",
@@ -110,18 +110,18 @@ WORK = [
 
 @pytest.mark.parametrize(("work", "row", "note"), WORK)
 def test_work(tmp_path: Path, work: dict[str, Any], row: str, note: str) -> None:
-    found = two_operators()
-    found["profiler"]["opr_footprint"]["0"] |= work
-    rows, told = answer(written(tmp_path / "a.json", found))
+    document = two_operators()
+    document["profiler"]["opr_footprint"]["0"] |= work
+    rows, notes = answer(written(tmp_path / "a.json", document))
     third, rest = "0.3333333333333333", "0.6666666666666666"
-    assert (rows, told) == ([row + third, OTHER + rest], note)
+    assert (rows, notes) == ([row + third, OTHER + rest], note)
 
 
-def test_times_that_add_up_to_more_than_any_number(tmp_path: Path) -> None:
-    found = two_operators()
+def test_times_with_a_sum_that_overflows(tmp_path: Path) -> None:
+    document = two_operators()
     for id_ in "01":
-        found["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
-    path = written(tmp_path / "a.json", found)
+        document["profiler"]["device"][id_] = {"gpu0:0": {"start": 0, "end": 1.7e308}}
+    path = written(tmp_path / "a.json", document)
     note = "note: the total device time is N/A: the sum of its times is too large to represent\n"
     row = "{},1.7e308,,{}.0,{},{}.0,{},"
     first = row.format("0,a", 2, "1.176470588235294e-308", 4, "2.3529411764705885e-308")
@@ -138,28 +138,28 @@ def test_times_that_add_up_to_more_than_any_number(tmp_path: Path) -> None:
 
 
 def test_entries_without_times(tmp_path: Path) -> None:
-    found = two_operators()
+    document = two_operators()
     for id_ in "01":
-        found["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
+        document["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
     note = "note: the total device time is 0, so that shares of it are N/A\n"
     rows = ["0,a,0.0,,2.0,,4.0,,", "1,b,0.0,,4.0,,8.0,,"]
-    assert answer(written(tmp_path / "a.json", found)) == (rows, note)
+    assert answer(written(tmp_path / "a.json", document)) == (rows, note)
 
 
-def test_work_that_adds_up_to_more_than_any_number(tmp_path: Path) -> None:
-    found = two_operators()
+def test_work_with_a_sum_that_overflows(tmp_path: Path) -> None:
+    document = two_operators()
     for id_ in "01":
-        found["profiler"]["opr_footprint"][id_] |= {"computation": 1e308, "memory": 1e308}
-    path = written(tmp_path / "a.json", found)
+        document["profiler"]["opr_footprint"][id_] |= {"computation": 1e308, "memory": 1e308}
+    path = written(tmp_path / "a.json", document)
     columns = "count,time,computation,flops,memory,bandwidth"
     outcome = run_command(path, "--aggregate", "sum", "--format", "csv", "--columns", columns)
     assert outcome.out.split("\r\n")[1:-1] == ["2,3.0,,,,"]
 
 
-def test_operators_of_one_name_are_kept_apart(tmp_path: Path) -> None:
-    found = two_operators()
-    found["graph_exec"]["operator"]["1"] |= {"name": "a"}
-    rows, note = answer(written(tmp_path / "a.json", found))
+def test_operators_with_the_same_name_have_a_row_each(tmp_path: Path) -> None:
+    document = two_operators()
+    document["graph_exec"]["operator"]["1"] |= {"name": "a"}
+    rows, note = answer(written(tmp_path / "a.json", document))
     assert ([row[:4] for row in rows], note) == (["0,a,", "1,a,"], "")
 
 
@@ -171,9 +171,9 @@ def test_the_last_of_two_equal_keys_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("id_", ["-1", "+1", " 1", "1_0", "\u0663", "1.0", "0x1", ""])
 def test_ids_are_decimal(tmp_path: Path, id_: str) -> None:
-    found = two_operators()
-    found["graph_exec"]["operator"][id_] = {"name": "c", "type": "C"}
-    path = written(tmp_path / "a.json", found)
+    document = two_operators()
+    document["graph_exec"]["operator"][id_] = {"name": "c", "type": "C"}
+    path = written(tmp_path / "a.json", document)
     reason = f"at $.graph_exec.operator: the operator id {id_!r} is not a whole number"
     assert run_command(path).err == f"profile_analyze: error: {path}: {reason}\n"
 
@@ -209,10 +209,10 @@ def test_numbers_that_are_too_large_are_refused(tmp_path: Path, value: str) -> N
 
 
 def test_twenty_thousand_lanes_are_one_operator() -> None:
-    found = two_operators()
+    document = two_operators()
     interval = {"start": 0, "kern": 0.25, "end": 1}
-    found["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}
-    data = json.dumps(found).encode()
+    document["profiler"]["device"]["0"] = {f"gpu{n}:0": interval for n in range(20_000)}
+    data = json.dumps(document).encode()
     tracemalloc.start()
     profile = MegEngineReader().read(Source.of_bytes("a.json", data), ())
     peak = tracemalloc.get_traced_memory()[1]
@@ -229,18 +229,20 @@ def test_depth(tmp_path: Path, depth: int) -> None:
     path = tmp_path / "a.json"
     deep = "[" * depth + "]" * depth
     path.write_text(json.dumps(two_operators()).replace('"param": {}', f'"param": {{"x": {deep}}}'))
-    told = run_command(str(path), "--columns", "param.x", "--format", "csv")
+    outcome = run_command(str(path), "--columns", "param.x", "--format", "csv")
     if depth == 100:
-        assert (told.code, told.out) == (0, f"param.x\r\n{deep}\r\n{deep}\r\n")
+        assert (outcome.code, outcome.out) == (0, f"param.x\r\n{deep}\r\n{deep}\r\n")
     else:
-        assert told.err == f"profile_analyze: error: {path}: is nested too deeply for a profile\n"
+        assert (
+            outcome.err == f"profile_analyze: error: {path}: is nested too deeply for a profile\n"
+        )
 
 
-def test_lanes_whose_times_add_up_to_more_than_any_number_are_not_available(tmp_path: Path) -> None:
-    found = two_operators()
+def test_lanes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> None:
+    document = two_operators()
     huge, short = {"start": 0, "end": 1.5e308}, {"start": 0, "end": 1}
-    found["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
-    path = written(tmp_path / "a.json", found)
+    document["profiler"]["device"] = {"0": {"gpu0": huge, "gpu1": short}, "1": {"gpu0": huge}}
+    path = written(tmp_path / "a.json", document)
     totals = {track.name: total for track, total in pa.load(path).total_by_track("device").items()}
     assert totals == {
         "gpu0": pytest.approx(nan, nan_ok=True),

@@ -83,7 +83,7 @@ def test_a_hyphen_is_standard_output() -> None:
     assert run_command(TINY, "-o-", "--format", "csv") == run_command(TINY, "--format", "csv")
 
 
-def test_an_existing_file_is_kept_without_force(tmp_path: Path) -> None:
+def test_an_existing_file_is_not_replaced_without_force(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("precious")
     file.chmod(0o640)
@@ -153,7 +153,7 @@ def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_that_another_process_makes_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_file_that_another_process_creates_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
     def pieces() -> Iterator[bytes]:

@@ -139,7 +139,7 @@ def test_hostile_questions(arguments: list[str], message: str) -> None:
         ["time > 1us", "time > 2us"],
     ],
 )
-def test_conditions_that_may_hold_together_are_answered(conditions: list[str]) -> None:
+def test_conditions_that_can_hold_together_are_accepted(conditions: list[str]) -> None:
     where = [part for condition in conditions for part in ("--where", condition)]
     assert run_command(TINY, *where).code == 0
 
@@ -177,7 +177,7 @@ SLOW = "(a|aa|b)+$"
         ["--fail-if", f"name ~ {SLOW}: time > 5s"],
     ],
 )
-def test_patterns_stop_wherever_they_are_typed(
+def test_slow_patterns_stop_in_every_option(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profile_analyze.query.patterns.TIME_LIMIT_S", 0.05)

@@ -79,7 +79,7 @@ def test_a_named_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("call", [["{}"], ["@{}"], [TINY, "--compare", "{}"]])
 def test_sockets_and_devices_are_refused(tmp_path: Path, call: list[str]) -> None:
-    def told(file: str) -> str:
+    def message_on(file: str) -> str:
         outcome = run_command(*(one.format(file) for one in call))
         assert (outcome.code, outcome.out) == (1, "")
         return outcome.err.removeprefix("profile_analyze: error: ")
@@ -87,9 +87,9 @@ def test_sockets_and_devices_are_refused(tmp_path: Path, call: list[str]) -> Non
     listed = "the list cannot be read: " if call[0] == "@{}" else ""
     with listening(tmp_path / "socket") as file:
         reason = f"{listed}is a socket, not a file"
-        assert told(file).startswith(f"{call[-1].format(file)}: {reason}")
+        assert message_on(file).startswith(f"{call[-1].format(file)}: {reason}")
     reason = f"{listed}is a device, not a file"
-    assert told("/dev/zero").startswith(f"{call[-1].format('/dev/zero')}: {reason}")
+    assert message_on("/dev/zero").startswith(f"{call[-1].format('/dev/zero')}: {reason}")
 
 
 def test_a_device_on_standard_input_is_refused() -> None:
@@ -130,12 +130,15 @@ def test_files_without_permission(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "a\0b"])
 def test_names_of_files_that_do_not_exist(name: str) -> None:
-    told = {"": "'': no such file", "a\0b": "a\\x00b: no such file: the name has a NUL character"}
+    messages = {
+        "": "'': no such file",
+        "a\0b": "a\\x00b: no such file: the name has a NUL character",
+    }
     outcome = run_command(name)
-    assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {told[name]}\n")
+    assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {messages[name]}\n")
     outcome = run_command(TINY, "--compare", name)
-    assert outcome.err == f"profile_analyze: error: {told[name]}\n"
-    reason = told[name].partition(": ")[2]
+    assert outcome.err == f"profile_analyze: error: {messages[name]}\n"
+    reason = messages[name].partition(": ")[2]
     outcome = run_command(f"@{name}")
     shown = name.replace("\0", r"\x00")
     assert outcome.err == f"profile_analyze: error: @{shown}: the list cannot be read: {reason}\n"
@@ -162,7 +165,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
 
 
 def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
-    def told(file: str) -> str:
+    def message_on(file: str) -> str:
         outcome = run_command("nothing.json", "--peaks", file)
         assert (outcome.code, outcome.out) == (2, "")
         return outcome.err.removeprefix("profile_analyze: error: ")
@@ -178,8 +181,8 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("empty.toml", "no device is in it; a device is a table such as [my-card]"),
         ("latin.toml", "is not text in UTF-8, as TOML is"),
     ]:
-        assert told(f"{tmp_path}/{name}") == f"{tmp_path}/{name}: {reason}\n"
-    assert told("a\0b.toml") == "a\\x00b.toml: no such file: the name has a NUL character\n"
+        assert message_on(f"{tmp_path}/{name}") == f"{tmp_path}/{name}: {reason}\n"
+    assert message_on("a\0b.toml") == "a\\x00b.toml: no such file: the name has a NUL character\n"
     rates = b'[card]\nany = "1G"\nbandwidth = "1G"\n'
     with pipe_with(tmp_path / "pipe.toml", rates) as pipe:
         assert run_command(TINY, "--peaks", pipe).code == 0
@@ -230,7 +233,7 @@ def test_a_package_that_cannot_be_loaded_is_one_line() -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == error(
         "a package cannot be loaded: import of tabulate halted; None in sys.modules; memory is "
-        "short, or the installation broken"
+        "short, or the installation is broken"
     )
 
 

@@ -40,21 +40,21 @@ def test_the_summary_explains_the_difference() -> None:
         (
             FAST,
             SLOW,
-            "faster than the base: 0.000114 s instead of 0.000125 s, -8.8%\n"
+            "faster than the baseline: 0.000114 s instead of 0.000125 s, -8.8%\n"
             "largest differences by type: Conv -1e-05 s, 90.9% of the difference (faster); "
             "Relu -1e-06 s, 9.1% of the difference (faster)\n"
-            "faster: conv -1e-05 s, 0.912 times the base\n"
-            "faster: relu -1e-06 s, 0.912 times the base\n"
+            "faster: conv -1e-05 s, 0.912 times the baseline\n"
+            "faster: relu -1e-06 s, 0.912 times the baseline\n"
             "2 operators with a time: 2 faster\n",
         ),
         (
             SLOW,
             FAST,
-            "slower than the base: 0.000125 s instead of 0.000114 s, +9.7%\n"
+            "slower than the baseline: 0.000125 s instead of 0.000114 s, +9.7%\n"
             "largest differences by type: Conv +1e-05 s, 90.9% of the difference (slower); "
             "Relu +1e-06 s, 9.1% of the difference (slower)\n"
-            "slower: conv +1e-05 s, 1.1 times the base\n"
-            "slower: relu +1e-06 s, 1.1 times the base\n"
+            "slower: conv +1e-05 s, 1.1 times the baseline\n"
+            "slower: relu +1e-06 s, 1.1 times the baseline\n"
             "2 operators with a time: 2 slower\n",
         ),
     ],
@@ -80,14 +80,14 @@ def test_a_comparison_without_times() -> None:
     assert (change.verdict, change.contributions, change.verdicts) == (None, (), ())
     assert isnan(change.difference_s)
     assert pa.render(pa.Report.of(pa.summarise(comparison), ()), "plain") == (
-        "total device time  N/A\n"
-        "total host time    N/A\n"
-        "runs               1\n"
-        "base device time   N/A\n"
-        "base runs          1\n"
-        "difference         N/A\n"
-        "ratio              N/A\n"
-        "verdict            N/A\n"
+        "total device time     N/A\n"
+        "total host time       N/A\n"
+        "runs                  1\n"
+        "baseline device time  N/A\n"
+        "baseline runs         1\n"
+        "difference            N/A\n"
+        "ratio                 N/A\n"
+        "verdict               N/A\n"
     )
 
 
@@ -142,14 +142,14 @@ def test_a_comparison_in_the_plain_format(tmp_path: Path) -> None:
     assert (
         outcome.out
         == """\
-total device time  0.000175
-total host time    N/A
-runs               1
-base device time   0.000125
-base runs          1
-difference         +5e-05 s (+40.0%)
-ratio              1.4
-verdict            N/A
+total device time     0.000175
+total host time       N/A
+runs                  1
+baseline device time  0.000125
+baseline runs         1
+difference            +5e-05 s (+40.0%)
+ratio                 1.4
+verdict               N/A
 no verdict: 0.000175 s instead of 0.000125 s, +40.0%
 largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (removed)
 4 operators with a time: 1 added, 1 removed, 2 N/A
@@ -191,7 +191,7 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
-        "slower: conv +1e-05 s, 1.1 times the base\n2 operators with a time: 1 slower, 1 same\n"
+        "slower: conv +1e-05 s, 1.1 times the baseline\n2 operators with a time: 1 slower, 1 same\n"
         in text
     )
 
@@ -219,11 +219,11 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -
 @pytest.mark.parametrize(
     ("new", "base", "sentence"),
     [
-        (NEW, [], "the base has none of these operators: 0.000175 s instead of N/A, N/A"),
+        (NEW, [], "the baseline has none of these operators: 0.000175 s instead of N/A, N/A"),
         (
             [],
             BASE,
-            "the profile has none of the operators of the base: N/A instead of 0.000125 s, N/A",
+            "the profile has none of the operators of the baseline: N/A instead of 0.000125 s, N/A",
         ),
     ],
 )

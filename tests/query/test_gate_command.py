@@ -55,7 +55,7 @@ def test_exit_status_of_the_command(
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
         "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
-        "base: beyond the limit, and beyond noise"
+        "baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
     for form in pa.OUTPUT_FORMATS:
@@ -93,7 +93,7 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
   <testcase classname="profile_analyze" name="total &gt; +50%">
-    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the base: not beyond the limit</system-out>
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: not beyond the limit</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
     <skipped message="no operator matches"/>
@@ -109,7 +109,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     conditions = [part for text in options for part in ("--fail-if", text)]
     assert run_command(*call, *conditions, "--format", "github").out == (
         "::notice title=profile_analyze::not met: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
-        "+13.2%25), 0.000113 s against 0.000103 s of the base: not beyond the limit\n"
+        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: not beyond the limit\n"
         "::warning title=profile_analyze::not judged: type=a\\n::error::b: time > +1%25: no operator "
         "matches\n"
     )
@@ -140,7 +140,7 @@ def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> No
         (["--compare", "a", "--correct-drift", "--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
-        (["--threshold=-1%"], "argument --threshold: '-1%' is not from 0% to 100%; write 3% or 0.03; see profile-analyze --help"),
+        (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
         (["--columns", "verdict"], "verdict needs a profile to compare with: --compare (see --help)"),
         (["--aggregate-by", "match"], "match needs a profile to compare with: --compare (see --help)"),

@@ -48,7 +48,7 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
         == """\
 total device time  2.4e-05
 total host time    N/A
-runs               3, which spread by 10.4%
+runs               3 (spread 10.4%)
 
   device self time (s)    spread    share  type    name
                  2e-05     12.5%    83.3%  Conv    conv
@@ -89,7 +89,7 @@ def test_the_note_on_one_left_out_file_is_singular(tmp_path: Path) -> None:
 def test_standard_input_can_be_one_of_the_runs() -> None:
     data = Path(TINY).read_bytes()
     outcome = run_command(TINY, "-", "--print-only", "summary", stdin=data)
-    assert "runs               2, which spread by 0.0%" in outcome.out
+    assert "runs               2 (spread 0.0%)" in outcome.out
     outcome = run_command("-", "-", stdin=data)
     assert (
         outcome.err

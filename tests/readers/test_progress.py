@@ -36,7 +36,7 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     monkeypatch.setattr("profile_analyze.cli.progress.monotonic", lambda: next(clock))
     progress = Progress(4)
     for files in (1, 3):
-        step = progress.of_next(files)
+        step = progress.counter_of_next(files)
         for read in range(1, files + 1):
             step(read)
     progress.clear()
@@ -45,6 +45,6 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
 
 def test_progress_is_not_shown_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(1)
-    progress.of_next(1)(1)
+    progress.counter_of_next(1)(1)
     progress.clear()
     assert capsys.readouterr().err == ""

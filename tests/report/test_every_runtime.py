@@ -24,7 +24,7 @@ OUTPUTS = FIXTURES / "reports" / "every_runtime"
 
 
 def eight_files() -> pa.Profile:
-    """Return eight processes of four iterations each. Each process is slower than the last."""
+    """Return eight processes of four iterations each. Each process is slower than the one before."""
     return pa.join_runs(in_memory.four_steps(f"{i}.json", 1 + i / 100) for i in range(8))
 
 

@@ -1,4 +1,4 @@
-"""What all output formats share: names, suffixes, chosen and default columns."""
+"""Properties of all output formats: names, suffixes, chosen and default columns."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_an_unknown_suffix() -> None:
 def test_a_note_says_that_a_picture_has_no_baseline(tmp_path: Path) -> None:
     picture, base = str(tmp_path / "a.svg"), str(PROFILES / "smallcnn.json")
     outcome = run_command(base, "--compare", base, "--plot", picture)
-    assert "note: the picture shows only the new side, without the base\n" in outcome.err
+    assert "note: the picture shows only the profile, not the baseline\n" in outcome.err
     assert "picture" not in run_command(base, "--plot", str(tmp_path / "b.svg")).err
 
 
