@@ -1,6 +1,6 @@
 """From a request to its answer: sources, profile, report, delivery.
 
-This module is the door to everything that answers: it imports NumPy, which `--help` does not need.
+Importing this module imports NumPy, which `--help` and wrong options do not need.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class _AnswerAction(argparse.Action):
         raise NotImplementedError
 
 
-# What prints a text is imported for that text alone.
+# Modules that only one of these texts needs are imported when that text is printed.
 
 
 class ColumnsAction(_AnswerAction):

@@ -103,7 +103,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     known = parser()
     arguments, unknown = known.parse_known_intermixed_args([*map(_without_abbreviation, argv)])
     if unknown:
-        known.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
+        known.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(known, unknown)}")
     return arguments
 
 
@@ -113,9 +113,9 @@ def _without_abbreviation(argument: str) -> str:
     return _ABBREVIATIONS.get(name, name) + equals + value
 
 
-def _suggestion(unknown: Sequence[str]) -> str:
-    """Return a suggestion for the first unknown option that resembles a known one."""
-    options = [flag for group in OPTION_GROUPS for option in group.options for flag in option.flags]
+def _suggestion(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
+    """Return a suggestion for the first unknown option, if it resembles a known one."""
+    options = [flag for flag in known._option_string_actions if flag.startswith("--")]  # noqa: SLF001  # nothing else lists them
     for text in unknown:
         if text.startswith("--"):
             near = similar_names(text.partition("=")[0], options, limit=1, cutoff=0.7)
