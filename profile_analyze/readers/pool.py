@@ -56,7 +56,7 @@ class ReaderPool:
             with _interrupts_delayed():
                 for first in range(count):
                     self._start_worker(self._parts[first::count], read_files)
-        except OSError:
+        except BaseException:  # also an interrupt that was delayed
             self.shut_down()
             raise
 

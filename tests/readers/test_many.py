@@ -310,17 +310,20 @@ def test_a_process_that_must_not_start_others_reads_alone(
 
 @pytest.mark.parametrize("processes", [-1, 0])
 def test_without_a_number_of_processes_this_process_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+    monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
-    assert len(pa.load_runs(files, processes=processes).runs) == 2
+    assert len(pa.load_runs([TINY, TINY], processes=processes).runs) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 @pytest.mark.parametrize("started", [0, 1])
-def test_without_new_processes_this_process_reads(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: int
+@pytest.mark.parametrize("refusal", [BlockingIOError, KeyboardInterrupt])
+def test_if_not_all_processes_start_the_others_end(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    started: int,
+    refusal: type[BaseException],
 ) -> None:
     start = ForkProcess.start
     asked: list[ForkProcess] = []
@@ -329,15 +332,19 @@ def test_without_new_processes_this_process_reads(
     def start_or_refuse(process: ForkProcess) -> None:
         asked.append(process)
         if len(asked) > started:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
+            raise refusal(11, "Resource temporarily unavailable")
         start(process)
         assert process.pid is not None
         pids.append(process.pid)
 
     monkeypatch.setattr(ForkProcess, "start", start_or_refuse)
     files = [written(tmp_path / f"{index}.json", [Operator("a", "A", 1)]) for index in range(100)]
-    assert len(pa.load_runs(files, processes=2).runs) == 100
+    if refusal is BlockingIOError:  # this process reads
+        assert len(pa.load_runs(files, processes=2).runs) == 100
+    else:
+        with pytest.raises(refusal):
+            pa.load_runs(files, processes=2)
     assert len(asked) == started + 1
-    for pid in pids:  # these processes have ended
+    for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
