@@ -111,6 +111,9 @@ class _PrintingAction(argparse.Action):
         raise NotImplementedError
 
 
+# Modules that only one of these texts needs are imported when that text is printed.
+
+
 class ColumnsAction(_PrintingAction):
     """`--columns`, where `help` prints the list of columns."""
 

@@ -106,7 +106,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(whole)
     if unknown:
-        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
+        suggestion = _suggestion(command_parser, unknown)
+        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion}")
     return arguments
 
 
@@ -116,9 +117,9 @@ def _without_abbreviation(argument: str) -> str:
     return _ABBREVIATIONS.get(name, name) + equals + value
 
 
-def _suggestion(unknown: Sequence[str]) -> str:
-    """Return a suggestion for the first unknown option that resembles a known one."""
-    options = [flag for group in OPTION_GROUPS for option in group.options for flag in option.flags]
+def _suggestion(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
+    """Return a suggestion for the first unknown option, if it resembles a known one."""
+    options = [flag for flag in known._option_string_actions if flag.startswith("--")]  # noqa: SLF001  # nothing else lists them
     for text in unknown:
         if text.startswith("--"):
             near = similar_names(text.partition("=")[0], options, limit=1, cutoff=0.7)

@@ -68,14 +68,14 @@ def load_runs(
 
 def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPool | None:
     """Return a pool that reads the files, or None if this process should read them."""
-    if processes == 1 or len(paths) < _MANY_FILES:
+    if processes < 2 or len(paths) < _MANY_FILES:
         return None
-    # Most calls read few files, and importing pools of processes takes 0.03 s.
+    # Most calls read few files, and importing `multiprocessing` takes 0.01 s.
     from profile_analyze.readers.pool import ReaderPool
 
     try:
         return ReaderPool(paths, read_files, processes)
-    except OSError:  # the system allows no more processes
+    except OSError:  # the system allows no more processes, or none here
         return None
 
 

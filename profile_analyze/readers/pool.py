@@ -1,25 +1,21 @@
-"""Reads many files in a pool of processes."""
+"""Reads many files in several processes."""
 
 from __future__ import annotations
 
 import os
-import pickle
 import signal
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from multiprocessing import active_children, get_all_start_methods, get_context, parent_process
-from shutil import rmtree
-from tempfile import mkdtemp
-from threading import Thread
-from typing import TYPE_CHECKING, Final
+from itertools import cycle
+from multiprocessing import current_process, get_all_start_methods, get_context
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError
 from profile_analyze.model.runs import RunJoiner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from concurrent.futures import Future
+    from collections.abc import Iterable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
     from os import PathLike
     from typing import TypeAlias
 
@@ -28,63 +24,78 @@ if TYPE_CHECKING:
 
     _PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 
-# A part ends at the limit that it reaches first. Parts are large enough for sending their results
-# to cost little, and small enough to keep all processes busy until the end.
+# A part of the work ends at either limit: large enough that sending results costs little, small
+# enough that all processes are busy until the end.
 _FILES_PER_PART: Final = 25
 _BYTES_PER_PART: Final = 8 << 20
 
 
-class ReaderPool:
-    """A pool of processes that read parts of a few files each.
+class _Worker(NamedTuple):
+    process: ForkProcess
+    results: Connection
+    """The results of the worker's parts in order, or the error that ended it."""
 
-    Workers write results to temporary files, and send only the names through the executor's pipe.
-    If a worker were killed while it sends a long result, the executor would wait for ever.
+
+class ReaderPool:
+    """Processes that read a few files at a time: worker i of n reads parts i, i + n, ...
+
+    Each worker has a pipe of its own, which ends with the worker. `ProcessPoolExecutor` has one
+    pipe for all results: if a worker is killed while it sends, the executor waits for ever.
     """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
-        """Start reading. Raises `OSError` if the system cannot start enough processes."""
-        # Forked processes start at once. Others would import NumPy first.
-        method = "fork" if "fork" in get_all_start_methods() else None
-        self._folder = mkdtemp(prefix="profile_analyze.")
-        self._executor = ProcessPoolExecutor(
-            processes,
-            mp_context=get_context(method),
-            initializer=_begin_worker,
-            initargs=(self._folder,),
-        )
-        children_before = active_children()
+        """Start to read. Raises `OSError` if the system cannot start enough processes."""
+        # Only forked processes start at once; others would import NumPy first. Daemons, such as
+        # the workers of `multiprocessing.Pool`, must not start processes.
+        if "fork" not in get_all_start_methods() or current_process().daemon:
+            raise BlockingIOError("no process can be forked here")
+        self._parts = list(_parts(paths))
+        self._workers: list[_Worker] = []
+        count = min(processes, len(self._parts))
         try:
             with _interrupts_delayed():
-                self._parts: list[tuple[Paths, Future[str]]] = [
-                    (part, self._executor.submit(_write_result, file, part, read_files))
-                    for number, part in enumerate(_parts(paths))
-                    for file in [os.path.join(self._folder, str(number))]  # noqa: PTH118
-                ]
-        except OSError:
-            # Workers that have started would wait for ever for work that is never sent.
-            for worker in set(active_children()) - set(children_before):
-                worker.terminate()
-            rmtree(self._folder, ignore_errors=True)
+                for first in range(count):
+                    self._start_worker(self._parts[first::count], read_files)
+        except BaseException:  # also an interrupt that was delayed
+            self.shut_down()
             raise
+
+    def _start_worker(self, parts: Sequence[Paths], read_files: ReadFiles) -> None:
+        context = get_context("fork")
+        results, sender = context.Pipe(duplex=False)
+        unused = [results, *(worker.results for worker in self._workers)]
+        process = context.Process(
+            target=_send_results,
+            args=(parts, read_files, sender, unused),
+            # A daemon also ends if an interrupt comes before anyone can call `shut_down`.
+            daemon=True,
+        )
+        try:
+            process.start()
+        except OSError:
+            results.close()
+            raise
+        finally:
+            sender.close()  # so that the pipe ends with the worker
+        self._workers.append(_Worker(process, results))
 
     def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
         """Merge the partial results into `joiner`, in the order of the files."""
-        while self._parts:  # popping a part frees its result once it is merged
-            paths, future = self._parts.pop(0)
-            try:
-                partial, errors = _read_result(future.result())
-            except (BrokenProcessPool, MemoryError):
-                reason = "the process that read this or one of the next files died: out of memory?"
-                raise InputError(os.fspath(paths[0]), reason) from None
+        for paths, worker in zip(self._parts, cycle(self._workers)):
+            partial, errors = _receive(worker, paths)
             if partial is not None:
                 joiner.merge(partial)
             yield len(paths), errors
 
     def shut_down(self) -> None:
-        """Cancel the parts that no process has begun, and wait for the others."""
-        with _interrupts_delayed():  # Ctrl-C here would leave the folder behind
-            self._executor.shutdown(cancel_futures=True)
-            rmtree(self._folder, ignore_errors=True)
+        """End all workers, whatever they do."""
+        with _interrupts_delayed():
+            for worker in self._workers:
+                worker.process.kill()
+            for worker in self._workers:
+                worker.process.join()
+                worker.process.close()
+                worker.results.close()
 
 
 def _parts(paths: Paths) -> Iterator[Paths]:
@@ -102,12 +113,27 @@ def _parts(paths: Paths) -> Iterator[Paths]:
         yield part
 
 
+def _receive(worker: _Worker, paths: Paths) -> _PartResult:
+    """Return the worker's next result, which is of `paths`.
+
+    Raises the error of the worker, and `InputError` if the worker died.
+    """
+    reason = "the process that read this or one of the next files died: out of memory?"
+    died = InputError(os.fspath(paths[0]), reason)
+    try:
+        result: _PartResult | Exception = worker.results.recv()
+    except (EOFError, OSError, MemoryError):  # `OSError` if it died while it sent a result
+        raise died from None
+    if isinstance(result, MemoryError):
+        raise died
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Delay Ctrl-C until the block ends. Processes that start in the block never receive it."""
-    if not hasattr(signal, "pthread_sigmask"):  # on Windows
-        yield
-        return
+    """Delay Ctrl-C until the block is over. Processes that start in the block ignore it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -115,36 +141,22 @@ def _interrupts_delayed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker(folder: str) -> None:
-    """Leave Ctrl-C to the parent process, and end as soon as the parent does."""
-    # Windows cannot block the signal while a process starts: see `_interrupts_delayed`.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
-
-
-def _end_with_parent(folder: str) -> None:
-    """Wait until the parent process ends, then remove its folder and end this process."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        # Only a parent that was killed ends before its workers do. It did not clean up.
-        rmtree(folder, ignore_errors=True)
-        os._exit(1)
-
-
-def _write_result(file: str, paths: Paths, read_files: ReadFiles) -> str:
-    """Write the result of a part to `file`, and return its name."""
-    with open(file, "wb") as stream:  # noqa: PTH123
-        pickle.dump(_read_part(paths, read_files), stream, pickle.HIGHEST_PROTOCOL)
-    return file
-
-
-def _read_result(file: str) -> _PartResult:
-    """Return the result of a part, and remove its file."""
-    with open(file, "rb") as stream:  # noqa: PTH123
-        result: _PartResult = pickle.load(stream)  # safe: one of our own processes wrote it
-    os.unlink(file)  # noqa: PTH108
-    return result
+def _send_results(
+    parts: Iterable[Paths],
+    read_files: ReadFiles,
+    sender: Connection,
+    unused: Iterable[Connection],
+) -> None:
+    """Read the parts and send their results. This is what a worker does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the workers
+    for receiver in unused:  # otherwise sending would not fail once the parent has ended
+        receiver.close()
+    with suppress(OSError, MemoryError):  # the parent has ended, or notices that the pipe ends
+        try:
+            for paths in parts:
+                sender.send(_read_part(paths, read_files))
+        except Exception as error:  # whatever it is, the parent raises it
+            sender.send(error)
 
 
 def _read_part(paths: Paths, read_files: ReadFiles) -> _PartResult:

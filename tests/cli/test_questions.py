@@ -119,6 +119,16 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
             "unrecognized arguments: --agregate-by=type (did you mean --aggregate-by?); see "
             "profile-analyze --help",
         ),
+        (
+            ["--maxsize", "1KiB"],
+            "unrecognized arguments: --maxsize 1KiB (did you mean --max-size?); see "
+            "profile-analyze --help",
+        ),
+        (
+            ["--verson"],
+            "unrecognized arguments: --verson (did you mean --version?); see "
+            "profile-analyze --help",
+        ),
         (["-q", "--zzz"], "unrecognized arguments: -q --zzz; see profile-analyze --help"),
     ],
 )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import signal
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers import many
+from profile_analyze.readers import many, pool
 from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command
 from tests.small import (
@@ -26,6 +26,9 @@ from tests.small import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+    from profile_analyze.readers.many import Paths, ReadFiles
 
 
 TINY = str(PROFILES / "tiny.json")
@@ -252,42 +255,96 @@ def test_a_process_that_dies_is_an_error(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
-def test_a_process_that_dies_while_it_writes_a_result_is_an_error(
+def test_a_process_that_dies_while_it_sends_a_result_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_half(_result: object, stream: BinaryIO, _protocol: int) -> None:
-        stream.write(b"half of a long result" * 100_000)
-        stream.flush()
+    def send_half(_parts: object, _read: object, sender: Connection, _unused: object) -> None:
+        length = (1000).to_bytes(4, "big")
+        os.write(sender.fileno(), length + b"less than announced")
         os._exit(1)
 
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
     monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool.pickle.dump", write_half)
+    monkeypatch.setattr("profile_analyze.readers.pool._send_results", send_half)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError, match="died: out of memory"):
         pa.load_runs(files, processes=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.json", "2.json"]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
+def test_an_error_does_not_wait_for_other_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_part(paths: Paths, read_files: ReadFiles) -> object:
+        if str(paths[0]) == files[1]:
+            sleep(60)
+        return original(paths, read_files)
+
+    original = pool._read_part
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.pool._FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.pool._read_part", read_part)
+    files = [
+        str(tmp_path / "missing.json"),
+        written(tmp_path / "slow.json", [Operator("conv", "Conv", 1)]),
+    ]
+    begin = monotonic()
+    with pytest.raises(pa.InputError, match="no such file"):
+        pa.load_runs(files, processes=2)
+    assert monotonic() - begin < 30
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
+def test_a_process_that_must_not_start_others_reads_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
+    daemon = ForkProcess(
+        target=lambda: os._exit(len(pa.load_runs(files, processes=2).runs)), daemon=True
+    )
+    daemon.start()
+    daemon.join(30)
+    assert daemon.exitcode == 2
+
+
+@pytest.mark.parametrize("processes", [-1, 0])
+def test_without_a_number_of_processes_this_process_reads(
+    monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    assert len(pa.load_runs([TINY, TINY], processes=processes).runs) == 2
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the tests' runner has threads
 @pytest.mark.parametrize("started", [0, 1])
-def test_this_process_reads_if_no_other_can_start(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: int
+@pytest.mark.parametrize("refusal", [BlockingIOError, KeyboardInterrupt])
+def test_if_not_all_processes_start_the_others_end(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    started: int,
+    refusal: type[BaseException],
 ) -> None:
     start = ForkProcess.start
-    asked = []
+    asked: list[ForkProcess] = []
+    pids: list[int] = []
 
     def start_or_refuse(process: ForkProcess) -> None:
         asked.append(process)
         if len(asked) > started:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
+            raise refusal(11, "Resource temporarily unavailable")
         start(process)
+        assert process.pid is not None
+        pids.append(process.pid)
 
     monkeypatch.setattr(ForkProcess, "start", start_or_refuse)
     files = [written(tmp_path / f"{index}.json", [Operator("a", "A", 1)]) for index in range(100)]
-    assert len(pa.load_runs(files, processes=2).runs) == 100
+    if refusal is BlockingIOError:  # this process reads
+        assert len(pa.load_runs(files, processes=2).runs) == 100
+    else:
+        with pytest.raises(refusal):
+            pa.load_runs(files, processes=2)
     assert len(asked) == started + 1
-    if started:
-        asked[0].join(10)
-        assert asked[0].exitcode == -signal.SIGTERM
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
