@@ -146,7 +146,7 @@ def test_load_and_ask() -> None:
     np.testing.assert_array_equal(result["computation"], [nan, nan])
     assert result["id"].dtype == np.int64
     assert result["name"].tolist() == ["data", "const<1>[2]"]
-    assert (result.looked_at, result.matched, result.available, len(result)) == (4, 4, 4, 2)
+    assert (result.recorded, result.matched, result.available, len(result)) == (4, 4, 4, 2)
     assert (result.without_memory, result.notes) == (0, ())
     assert result.total_s == pytest.approx(5e-6)
 

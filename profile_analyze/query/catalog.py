@@ -161,7 +161,7 @@ def check_needs(column: Column, kind: RowKind) -> None:
         raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
     if column.needs_base and not kind.has_base:
         raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
-    if column.needs_split and column.base_name not in kind.split_by:
+    if column.needs_split_rows and column.base_name not in kind.split_by:
         raise QueryError(
             f"{column.name}: rows are not split by it; group by it, or filter with "
             f"--where '{column.name} == ...'"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
@@ -190,5 +190,5 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
     )
 
 
-def _unit_noun(comparison: Comparison, unit: Unit) -> str:
+def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)

@@ -35,10 +35,10 @@ class Selection(NamedTuple):
 
     operators: NDArray[np.int64]
     """Shape (matched,): their rows in the profile, ascending."""
-    looked_at: int
+    recorded: int
     """How many operators have an entry on the side of the measure."""
     not_recorded: int
-    """How many operators have no entry there, but would pass all filters."""
+    """How many operators have no such entry, but would pass all filters."""
     unknown_dtype: int
     """How many operators passed all other filters, but have an input of unknown dtype."""
     unjudged: tuple[tuple[Condition, int], ...]
@@ -90,7 +90,7 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
     return Selection(
         operators=np.flatnonzero(selected),
-        looked_at=int(recorded.sum()),
+        recorded=int(recorded.sum()),
         not_recorded=int(not_recorded.sum()),
         unknown_dtype=int((unknown_dtype & in_range & recorded).sum()),
         unjudged=unjudged,

@@ -103,7 +103,7 @@ def _rates(
 
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     groups = Query(
-        by=query.keys_of_one or ("type",),
+        by=query.plain_keys or ("type",),
         having=f"gain > {_LEAST_GAIN}",
         order="lost",
         top=_MOST_WINNERS,

@@ -149,7 +149,7 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
     side = MEASURES[query.measure].side
-    if not selection.looked_at:
+    if not selection.recorded:
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
@@ -159,7 +159,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would" if without else ""
         timed = "" if profile.origin.times == ABSENT else f" that have a {side} time"
-        yield f"no operator matches, of {selection.looked_at}{timed}{but}"
+        yield f"no operator matches, of {selection.recorded}{timed}{but}"
         if query.name:
             yield from _pattern_notes(query.name, profile)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
 
 DEFAULT_THRESHOLD: Final = 0.03
 
@@ -167,7 +167,7 @@ class Query(_Parsed):
     split_by: tuple[str, ...]
     compared: bool
     threshold: float
-    unit: Unit
+    unit: SampleUnit
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
@@ -190,7 +190,7 @@ class Query(_Parsed):
         split_by: str | Iterable[str] = (),
         compared: bool = False,
         threshold: float = DEFAULT_THRESHOLD,
-        unit: Unit = "process",
+        unit: SampleUnit = "process",
     ) -> None:
         # All arguments by name. This must be the first statement, before there are other locals.
         arguments = dict(locals())
@@ -238,8 +238,8 @@ class Query(_Parsed):
 
     def _add_split_keys(self) -> None:
         """Add the keys of executions that the question names to `split_by`."""
-        named = [column.base_name for column in self.by_columns if column.splits]
-        named += [column.base_name for column in self.used if column.needs_split]
+        named = [column.base_name for column in self.by_columns if column.is_split_key]
+        named += [column.base_name for column in self.used if column.needs_split_rows]
         split_by = dict.fromkeys((*self.split_by, *named))
         if "run" in split_by:  # a run has one file and one step
             split_by |= dict.fromkeys(RUN_KEYS)
@@ -259,10 +259,12 @@ class Query(_Parsed):
             )
 
     @property
-    def keys_of_one(self) -> tuple[str, ...]:
-        """The keys of `by` that operators of a single profile have."""
+    def plain_keys(self) -> tuple[str, ...]:
+        """The keys of `by` that need neither a baseline nor split operators."""
         return tuple(
-            column.name for column in self.by_columns if not (column.needs_base or column.splits)
+            column.name
+            for column in self.by_columns
+            if not (column.needs_base or column.is_split_key)
         )
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import LEVELS, SPLIT_KEYS, UNITS
+from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, SPLIT_KEYS
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     DEFAULT_AGGREGATE,
@@ -143,7 +143,7 @@ def _check_choices(query: Query) -> None:
         ("measure", query.measure, tuple(MEASURES)),
         ("level", query.level, (None, *LEVELS)),
         ("run_statistic", query.run_statistic, RUN_STATISTICS),
-        ("unit", query.unit, UNITS),
+        ("unit", query.unit, SAMPLE_UNITS),
         *(("split_by", key, SPLIT_KEYS) for key in query.split_by),
     ]
     for field, value, allowed in choices:

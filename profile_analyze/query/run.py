@@ -55,7 +55,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     return Table(
         query=query,
         total_s=operators.total_s,
-        looked_at=selection.looked_at,
+        recorded=selection.recorded,
         matched=len(selection.operators),
         without_memory=int(np.isnan(profile.operators.memory[selection.operators]).sum()),
         available=len(candidates),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
 
@@ -89,7 +89,9 @@ def summarise(
     # Totals are the denominators of shares, so they are of the runs that the rows are split into.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
     # The totals of a comparison are of the units that its verdicts count.
-    unit: Unit = "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
+    unit: SampleUnit = (
+        "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
+    )
     copy = None if copies_of is None else _copy_time(profile, copies_of)
     judgement = _judgement(query, profile) if query.peaks else None
     change = None if isinstance(source, Profile) else _change(query, source)
@@ -127,7 +129,7 @@ def _change(query: Query, comparison: Comparison) -> Change:
     return change_of(query, comparison)
 
 
-def _total_s(profile: Profile, measure: str, query: Query, unit: Unit) -> float:
+def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
     """Return the seconds of all operators: the run statistic over the units."""
     totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])

@@ -45,7 +45,7 @@ class Table:
     total_s: float
     """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
     if the profile has no times."""
-    looked_at: int
+    recorded: int
     """How many operators have an entry on the side of the measure."""
     matched: int
     """How many operators passed the filters."""

@@ -105,7 +105,7 @@ def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) ->
     ungrouped = {"by": (), "aggregates": (), "having": (), "order": ("time",)}
     plain = everything.changed(**ungrouped)
     matching = oracle.answer(operators, plain)
-    assert result.looked_at == sum(
+    assert result.recorded == sum(
         operator.recorded[oracle.side_of(query)] for operator in oracle.split(operators, query)
     )
     assert result.matched == len(matching)
