@@ -96,12 +96,12 @@ def _note(factors_of: Mapping[str, Floats | None]) -> str:
     device, host = factors_of["time"], factors_of["host_time"]
     factors = host if device is None else device
     if factors is None:
-        return "no operator has a time in each run: drift was not corrected"
+        return "no operator has a time in every run: drift was not corrected"
     if len(factors) == 1:
         return "there is only one run: there is no drift between runs to correct"
     return (
-        "times are corrected for drift: those of each run are divided by how slow it was as a "
-        f"whole, {factors.min():.3g} to {factors.max():.3g} of the median run; what changed in all "
+        "times are corrected for drift: the times of each run are divided by its drift factor, "
+        f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run); a change of all "
         "operators at once is hidden"
     )
 

@@ -75,8 +75,8 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
         rate, bytes_per_s = parse_quantity(flops, "FLO/s"), parse_quantity(bandwidth, "byte/s")
     except QuantityError as error:
         raise PeaksError(
-            f"{spec!r}: {error}; write FLO/s and bytes per second, as 19.5T:1555G, or a device and "
-            f"one of {', '.join(DTYPES)}, as h100-sxm:fp16"
+            f"{spec!r}: {error}; write FLO/s and bytes per second, as in 19.5T:1555G, or a device "
+            f"and one of {', '.join(DTYPES)}, as in h100-sxm:fp16"
         ) from None
     return _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
 
@@ -99,7 +99,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
         raise PeaksError(
-            f"{peaks.name} has no known rate for {chosen}; it has {known}: write which, as "
+            f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
             f"{peaks.name}:{peaks.flops[0][0]}"
         )
     return peaks._replace(dtype=chosen)
@@ -127,7 +127,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
         return next(iter(found.values()))
     if found:
         names = ", ".join(device.name for device in found.values())
-        raise PeaksError(f"{name!r} may be {names}; write which")
+        raise PeaksError(f"{name!r} is ambiguous: {names}")
     by_name = {_without_punctuation(one): device for one, device in named}
     suggestion = _suggestion(_without_punctuation(name), by_name)
     raise PeaksError(f"there is no device {name!r}; {suggestion}")
@@ -145,4 +145,4 @@ def _suggestion(name: str, by_name: Mapping[str, Device]) -> str:
     near = similar_names(name, by_name, limit=4)
     names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
     start = f"near: {names}; " if names else ""
-    return f"{start}--peaks list shows all, and 19.5T:1555G is FLO/s and bytes per second"
+    return f"{start}--peaks list shows all devices; 19.5T:1555G gives FLO/s and bytes per second"

@@ -172,8 +172,9 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
     ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
     if min(ours, theirs) < LEAST_RUNS:
         yield (
-            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side, and here are "
-            f"{ours} and {theirs} of the base; with so few, large differences often occur by chance"
+            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side; the profile "
+            f"has {ours}, the baseline {theirs}; with so few, large differences often occur by "
+            "chance"
         )
         return
     # The correction for many rows multiplies the p of a single changed row by their number.
@@ -185,8 +186,8 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
         enough += 1
     row_noun = "groups" if rows.query.grouped else "operators"
     yield (
-        f"so few {noun}, {ours} and {theirs} of the base, cannot show a change of just one of "
-        f"{tested} {row_noun}, however large; {enough} on each side can"
+        f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
+        f"{tested} {row_noun}, however large; {enough} on each side are enough"
     )
 
 

@@ -65,7 +65,7 @@ class Condition(NamedTuple):
         match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
             raise QueryError(
-                f"'{text}' is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+                f"'{text}' is not a condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
             )
         name, operator, value = match.groups()
         with _mistakes_at(match.start(1), text):
@@ -84,8 +84,8 @@ class Condition(NamedTuple):
         return self.operator not in _TEXT_OPERATORS
 
     @property
-    def not_comparable(self) -> str:
-        """The words that notes use for values that this condition cannot be compared with."""
+    def unknown_noun(self) -> str:
+        """The words that notes use for the values that this condition cannot judge."""
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
@@ -181,7 +181,7 @@ def check_contradictions(conditions: Sequence[Condition]) -> None:
 def _check_column(column: Column, kind: RowKind) -> None:
     check_needs(column, kind)
     if not kind.has(column):
-        advice = "; groups have: --having" if kind.keys is None else ""
+        advice = "; filter groups with --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")
     if column.running:
         raise QueryError(f"{column.name} depends on the rows shown, and cannot filter them")

@@ -100,17 +100,17 @@ class FailCondition(NamedTuple):
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
             raise QueryError(
-                f"fail-if: {text!r} is no condition; write [CONDITION:] METRIC > LIMIT, such as "
+                f"fail-if: {text!r} is not a condition; write [CONDITION:] METRIC > LIMIT, such as "
                 f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
             )
         if match["metric"] not in _METRICS:
             raise QueryError(
                 f"fail-if: {text!r}: there is no metric {match['metric']!r}; METRIC is one of "
-                f"{', '.join(_METRICS)}; a condition on operators stands before a colon"
+                f"{', '.join(_METRICS)}; a condition on operators comes before a colon"
             )
         if match["operator"] not in (">", "<"):
             raise QueryError(
-                f"fail-if: {text!r}: {match['operator']} is not judged beyond noise; write > or <"
+                f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
         limit, unit = _parse_limit(text, match["sign"], match["limit"])
         # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
@@ -119,7 +119,7 @@ class FailCondition(NamedTuple):
         condition = cls(text.strip(), subject, match["metric"], above, limit, unit)
         if condition.relative and not query.compared:
             raise QueryError(
-                f"fail-if: {text!r} is relative to a base, and there is none: --compare names it"
+                f"fail-if: {text!r} is relative to a baseline; name one with --compare"
             )
         try:
             condition.about(query)
@@ -149,10 +149,12 @@ def _parse_limit(
 
 def _parse_share(text: str, sign: str, limit: str) -> float:
     if not sign:
-        raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
+        raise QueryError(
+            f"fail-if: {text!r}: {limit} of what? write +{limit} for {limit} more than the baseline"
+        )
     share = parse_quantity(sign + limit, "1")
     if share <= -1:
-        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the base")
+        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
     return share
 
 
@@ -287,15 +289,15 @@ def _reason_unjudged(measured: _Measured) -> str:
         return "no operator matches"
     sides = [("", measured.times)]
     if measured.base is not None:
-        sides.append((" of the base", measured.base))
+        sides.append((" of the baseline", measured.base))
     for of_side, times in sides:
         known = int((~np.isnan(times)).sum())
         if not known:
             return f"the time{of_side} is N/A"
         if known < LEAST_RUNS:
-            return f"only {known} of the {LEAST_RUNS} {measured.unit}{of_side} that are needed"
+            return f"only {known} of the {LEAST_RUNS} required {measured.unit}{of_side}"
     if measured.base is not None and not _median(measured.base) > 0:
-        return "the time of the base is 0"
+        return "the time of the baseline is 0"
     return ""
 
 

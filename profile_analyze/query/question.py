@@ -254,8 +254,8 @@ class Query(_Parsed):
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(
-                f"run_statistic: {self.run_statistic}: a comparison is of medians, as its verdicts "
-                "are"
+                f"run_statistic: {self.run_statistic}: a comparison uses medians, as its verdicts "
+                "do"
             )
 
     @property

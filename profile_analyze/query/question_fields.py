@@ -128,7 +128,9 @@ def _check_types(query: Query) -> None:
     for field in ("min_time_s", "max_time_s"):
         value = getattr(query, field)
         if isinstance(value, str):
-            raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
+            raise QueryError(
+                f"{field}: {value!r} is a text, not a number of seconds; parse_time converts it"
+            )
         if not isinstance(value, Real | None):
             raise QueryError(f"{field}: {value!r} is not a number of seconds")
 
@@ -159,7 +161,7 @@ def _check_time_range(query: Query) -> None:
     low = query.min_time_s or 0.0
     high = inf if query.max_time_s is None else query.max_time_s
     if isnan(low) or isnan(high):
-        raise QueryError("a time to compare with cannot be NaN")
+        raise QueryError("min_time_s and max_time_s cannot be NaN")
     if isinf(low) and low > 0:
         raise QueryError("min_time_s: nothing takes infinitely long")
     if high < -TIME_TOLERANCE_S:

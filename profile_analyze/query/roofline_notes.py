@@ -51,15 +51,14 @@ def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tup
 def roofline_notes(rows: OperatorRows) -> Iterator[str]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile."""
     if rows.measure.side == HOST:
-        yield "host times have no roof: bound, efficiency, lost and gain are of the device"
+        yield "host times have no roof: bound, efficiency, lost and gain are N/A"
     if rows.measure != TIME:
         return
     faster = rows["efficiency"] > 1
     if faster.any():
         yield (
-            f"faster than their roof: {_counted(rows, faster)}; the peaks, the dtype or the "
-            "counted work are wrong for them, or the data stayed in caches; this lowers what is "
-            "lost"
+            f"faster than their roof: {_counted(rows, faster)}; their peak rates, dtype or counted "
+            "work are wrong, or their data stayed in caches; they lower the sum of lost"
         )
     short = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     if short.any():

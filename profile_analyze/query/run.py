@@ -91,7 +91,8 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
-            f"level: the comparison is of level {level}, not {query.level}; compare() takes a level"
+            f"level: the comparison has rows of level {level}, not {query.level}; pass the level "
+            "to compare()"
         )
     return split_comparison(source, query.split_by)
 

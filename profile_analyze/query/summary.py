@@ -175,7 +175,7 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
     if 0 < recorded < operators / 2:
         yield (
             f"only {recorded} of {operators} operators have a device time; totals and shares "
-            "are of those"
+            "cover only those"
         )
     yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
@@ -184,7 +184,7 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
             yield f"the total {side} time is N/A: the sum of its times is too large to represent"
     if profile.total_s() == 0:
-        yield "the total device time is 0, so that shares of it are N/A"
+        yield "the total device time is 0, so shares of it are N/A"
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
 
@@ -203,7 +203,7 @@ def _track_notes(profile: Profile) -> Iterator[str]:
         for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
     )
     yield (
-        f"the device time adds up {counted(len(by_track), noun)}, which may have worked at the "
+        f"the device time is the sum of {counted(len(by_track), noun)}, which may have run at the "
         f"same time: {parts}"
     )
 

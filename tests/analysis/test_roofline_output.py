@@ -32,8 +32,8 @@ peaks: as given
 """
     )
     assert outcome.err.splitlines() == [
-        "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
-        "counted work are wrong for them, or the data stayed in caches; this lowers what is lost",
+        "note: faster than their roof: 26 operators (0.7% of the time); their peak rates, dtype or "
+        "counted work are wrong, or their data stayed in caches; they lower the sum of lost",
         "note: not judged, because their times are below the clock's resolution: 20 operators (0.0% of the time)",
     ]
 

@@ -44,7 +44,7 @@ def test_conditions_are_parsed(
 
 
 FORM = (
-    "is no condition; write [CONDITION:] METRIC > LIMIT, such as 'total > +5%', "
+    "is not a condition; write [CONDITION:] METRIC > LIMIT, such as 'total > +5%', "
     "'type=ConvolutionForward: time > +3%' or 'time > 0.120s'; METRIC is one of total, "
     "device_time, host_time, wait, time"
 )
@@ -58,20 +58,23 @@ FORM = (
         (
             "memory > 5",
             "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
-            "host_time, wait, time; a condition on operators stands before a colon",
+            "host_time, wait, time; a condition on operators comes before a colon",
         ),
         (
             "total >= +5%",
-            "fail-if: 'total >= +5%': >= is not judged beyond noise; write > or <",
+            "fail-if: 'total >= +5%': >= is not supported; write > or <",
         ),
-        ("total == 5", "fail-if: 'total == 5': == is not judged beyond noise; write > or <"),
+        ("total == 5", "fail-if: 'total == 5': == is not supported; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
         ("total > inf", "fail-if: 'total > inf': inf is never reached"),
         ("total > 1e999s", "fail-if: 'total > 1e999s': 1e999s is never reached"),
         ("total > +5", "fail-if: 'total > +5': +5 of what? write +5%, +5ms"),
-        ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the base"),
+        ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the baseline"),
         ("total > ++5%", f"fail-if: 'total > ++5%' {FORM}"),
-        ("total > 5%", "fail-if: 'total > 5%': 5% of what? write +5% of the base"),
+        (
+            "total > 5%",
+            "fail-if: 'total > 5%': 5% of what? write +5% for 5% more than the baseline",
+        ),
         (
             "total > +5apples",
             "fail-if: 'total > +5apples': '+5apples' is not a time; write seconds, or a number with "
@@ -99,7 +102,7 @@ def test_relative_conditions_need_a_baseline() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse("total > +5%", pa.Query())
     assert str(caught.value) == (
-        "fail-if: 'total > +5%' is relative to a base, and there is none: --compare names it"
+        "fail-if: 'total > +5%' is relative to a baseline; name one with --compare"
     )
 
 
@@ -141,18 +144,18 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
-        ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 runs that are needed"),
+        ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 required runs"),
         (
             "total > +5%",
             SLOW,
             BASE[:1],
             "unjudged",
-            "only 1 of the 4 runs of the base that are needed",
+            "only 1 of the 4 required runs of the baseline",
         ),
-        ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 runs that are needed"),
+        ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 required runs"),
         ("type=Pool: time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("type=Pool: time > +1%", SLOW, BASE, "unjudged", "no operator matches"),
-        ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the base is 0"),
+        ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the baseline is 0"),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],
