@@ -40,6 +40,7 @@ def _device(file: str, name: str, table: object) -> Device:
             f"{where}: unknown key {min(unknown)!r}; the keys are {', '.join(DTYPES)}, "
             f"{ANY_DTYPE}, bandwidth, source, aliases, remark"
         )
+    # `Device` holds TFLO/s and GB/s, the units of data sheets.
     rates = {
         dtype: _quantity(f"{where}.{dtype}", table[dtype], "FLO/s") / 1e12
         for dtype in (*DTYPES, ANY_DTYPE)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_CONTRIBUTIONS: Final = 3
 _VERDICTS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
-"""In the order of the summary."""
+"""All verdicts, in the order in which the summary counts them."""
 
 
 class Contribution(NamedTuple):
@@ -84,6 +84,7 @@ class Change(NamedTuple):
 
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return how the whole changed, with contributions by the keys of `query`, or by type."""
+    # Without keys, a sum over all operators gives one row: the whole.
     whole = run(_query_for_all(query, aggregates="sum"), comparison)
     rows = run(_query_for_all(query, by=query.by), comparison)
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
@@ -139,7 +140,10 @@ def _number(whole: Table, name: str) -> float:
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
-    """Yield the first rows with a difference, optionally only those with one of `verdicts`."""
+    """Yield the first rows with a difference, optionally only rows with one of `verdicts`.
+
+    The default order of comparisons has put the largest differences first.
+    """
     differences, row_verdicts = rows["difference"], rows["verdict"]
     chosen = [
         index

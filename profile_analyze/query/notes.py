@@ -34,6 +34,7 @@ _SUGGESTION_LIMIT_S: Final = 1.0
 """The time limit of a pattern that is tried only to write a note."""
 
 _MOST_SUGGESTIONS: Final = 8
+"""The largest number of names in one suggestion."""
 
 
 def notes_on(
@@ -158,6 +159,7 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
     side = MEASURES[query.measure].side
+    # Two different causes: the profile has no times on this side, or the filters leave nothing.
     if not selection.recorded:
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
@@ -175,6 +177,7 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
 
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
     """Yield a note if a wider pattern would match: anywhere in a name, or in any case."""
+    # Without the group, `.*a|b` would match b only at the start of a name.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} must match from the start of a name, and case matters"
     names = profile.operators.name.categories
@@ -211,6 +214,7 @@ def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
 def _order_notes(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
 ) -> Iterator[str]:
+    # One row needs no order, and a profile without times has another default order.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return

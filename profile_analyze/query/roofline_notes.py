@@ -38,7 +38,7 @@ def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
-    """Yield the types with most time among the chosen operators, and their shares."""
+    """Yield the types with the most time among the chosen operators, and their shares."""
     types = rows.profile.operators.type
     shares = np.array(
         [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
@@ -71,6 +71,7 @@ def roofline_notes(rows: OperatorRows) -> Iterator[str]:
 
 
 def _unknown_computation_notes(rows: OperatorRows) -> Iterator[str]:
+    # Data movements may have a least time without a computation.
     unknown = np.isnan(rows["computation"]) & (rows["time"] > 0) & np.isnan(rows["least_time"])
     if share_of(rows, unknown) > _NOTEWORTHY_SHARE:
         types = ", ".join(
@@ -85,6 +86,7 @@ def _dtype_notes(rows: OperatorRows) -> Iterator[str]:
     assert peaks is not None, "a roofline needs peak rates"
     computes = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     unknown = computes & (dtypes.codes < 0)
+    # With one rate for every dtype, an unknown dtype changes nothing.
     if unknown.any() and peaks.dtype != "any":
         yield f"dtype unknown, assumed to be {peaks.dtype}: " + counted(
             int(unknown.sum()), "operator"

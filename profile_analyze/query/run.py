@@ -85,7 +85,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it, and whoever made one has imported it.
+    # Imported here because only comparisons need it. Making one has imported it already.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR
@@ -100,10 +100,11 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
 def _sorted_indices(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """Return the indices of `candidates`, stably sorted by their values; N/A comes last."""
+    """Return the indices that sort `candidates` by their values, stably; N/A comes last."""
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
         if isinstance(values, Categorical)
         else values[candidates]
     )
+    # NaN is last in both directions, because its sign does not matter to NumPy.
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

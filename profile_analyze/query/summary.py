@@ -86,9 +86,10 @@ def summarise(
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), len({run.process for run in profile.runs})
-    # Totals are the denominators of shares, so they are of the runs that the rows are split into.
+    # Totals are the denominators of shares, so they must cover the same runs as the rows do. Split
+    # by `run`, for example, they are totals over all runs.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
-    # The totals of a comparison are of the units that its verdicts count.
+    # In a comparison, verdicts compare processes or iterations, so the totals are medians of these.
     unit: SampleUnit = (
         "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
     )
@@ -161,6 +162,7 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
 def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[float, float]:
     """Return the total and the mean over operators, from times of shape (operators, runs)."""
     totals_s = totals(times)[np.newaxis]
+    # Without a known time, the total is NaN, and 1 only avoids a division by 0.
     means_s = totals_s / np.maximum((~np.isnan(times)).sum(axis=0), 1)
     total_s, mean_s = (over_runs(values, run_statistic)[0] for values in (totals_s, means_s))
     return float(total_s), float(mean_s)
@@ -172,6 +174,7 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
         inferences = "several inferences" if count is None else counted(count, "inference")
         yield f"times are means over {inferences}; how much they vary is not known"
     recorded = int(profile.recorded(DEVICE).sum())
+    # Profiles often lack the times of a few operators. A note is due only if most have none.
     if 0 < recorded < operators / 2:
         yield (
             f"only {recorded} of {operators} operators have a device time; totals and shares "
@@ -196,6 +199,7 @@ def _track_notes(profile: Profile) -> Iterator[str]:
         return
     kinds = {track.kind for track in by_track}
     noun = kinds.pop() if len(kinds) == 1 else "track"
+    # Every device may have a `stream 7`.
     is_ambiguous = len({track.name for track in by_track}) < len(by_track)
     parts = ", ".join(
         f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "

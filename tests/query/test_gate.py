@@ -21,12 +21,12 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 @pytest.mark.parametrize(
     ("text", "subject", "metric", "above", "limit", "unit"),
     [
-        ("total > +5%", "", "total", True, 0.05, "of base"),
-        ("time < -3%", "", "time", False, -0.03, "of base"),
+        ("total > +5%", "", "total", True, 0.05, "of baseline"),
+        ("time < -3%", "", "time", False, -0.03, "of baseline"),
         ("time>0.120s", "", "time", True, 0.12, "s"),
         ("wait > 2 ms", "", "wait", True, 0.002, "s"),
         ("host_time > +2ms", "", "host_time", True, 0.002, "s more"),
-        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of base"),
+        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of baseline"),
         ("type == Conv : time > 3s", "type == Conv", "time", True, 3.0, "s"),
         ("name ~ a:b=c: time > 1us", "name ~ a:b=c", "time", True, 1e-6, "s"),
         ("name != x: time > 1us", "name != x", "time", True, 1e-6, "s"),
@@ -38,7 +38,7 @@ def test_conditions_are_parsed(
 ) -> None:
     found = pa.FailCondition.parse(text, pa.Query(compared=True))
     assert (found.text, found.subject, found.metric) == (text, subject, metric)
-    assert (found.above, found.unit) == (above, unit)
+    assert (found.above, found.limit_unit) == (above, unit)
     assert found.limit == pytest.approx(limit)
     assert found.relative == (unit != "s")
 
