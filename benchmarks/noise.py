@@ -49,7 +49,9 @@ SIZES: Final = (4, 8, 16, 32)
 FEWER_SIZES: Final = (4, 8, 16)
 REAL_SIZES: Final = (4, 8, 12)
 TARGET: Final = 0.9
+"""The share of comparisons in which a slow-down must be found."""
 QUIET: Final = 0.02
+"""The spread of a simulated quiet machine."""
 LAYER: Final = "conv(l.2.RELU[1],fuse[2186]@2187)[3348]"
 GRID: Final = tuple(
     percent / 100 for percent in (*range(1, 21), *range(25, 51, 5), *range(60, 201, 10))
@@ -107,11 +109,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Judged:
-    """Comparisons without a change and their results, which several tables use."""
+    """Comparisons without a change, and their results. Several tables use them."""
 
     tables: Drawn
     p_values: Floats
-    called: Flags
+    is_change: Flags
 
 
 def main() -> None:
@@ -217,7 +219,7 @@ def _generator(*what: int) -> np.random.Generator:
 
 
 def _drawn(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Return comparisons of `runs` runs a side, drawn with replacement from those of each side."""
+    """Return comparisons of `runs` runs a side, drawn from each side with replacement."""
     generator = _generator(runs)
     chosen = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
     return Drawn(new[:, chosen[0]].swapaxes(0, 1), base[:, chosen[1]].swapaxes(0, 1))
@@ -264,12 +266,12 @@ def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
     return codes
 
 
-def _is_change(codes: NDArray[np.int64]) -> Flags:
+def _is_slower_or_faster(codes: NDArray[np.int64]) -> Flags:
     return np.isin(codes, [VERDICTS.index(SLOWER), VERDICTS.index(FASTER)])
 
 
-def _is_called(drawn: Drawn, p_values: Floats) -> Flags:
-    return _is_change(_codes(drawn, p_values))
+def _reported_changes(drawn: Drawn, p_values: Floats) -> Flags:
+    return _is_slower_or_faster(_codes(drawn, p_values))
 
 
 def _unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> Judged:
@@ -278,11 +280,11 @@ def _unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> J
     tables = _drawn(data.base, data.base, runs, comparisons)
     judged = tables.corrected() if corrected else tables
     p_values = judged.p_values()
-    return Judged(tables, p_values, _is_called(judged, p_values))
+    return Judged(tables, p_values, _reported_changes(judged, p_values))
 
 
 def _smallest(share_found: Callable[[float], float]) -> float | None:
-    """Return the smallest slow-down of the grid that is found often enough, by bisection."""
+    """Return the smallest slow-down of `GRID` that is found often enough, by bisection."""
     low, high = 0, len(GRID)
     while low < high:
         middle = (low + high) // 2
@@ -293,18 +295,18 @@ def _smallest(share_found: Callable[[float], float]) -> float | None:
     return GRID[low] if low < len(GRID) else None
 
 
-# --- rules for the total: each returns whether it is slower and whether it is faster
+# --- rules for the total: each returns whether the total is slower, and whether it is faster
 
 
 def _by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
-    """Apply the rule of `--compare`."""
+    """Report a change by the verdict of `--compare`."""
     totals = tables.totals()
     codes = _codes(totals, totals.p_values())[:, 0]
     return codes == VERDICTS.index(SLOWER), codes == VERDICTS.index(FASTER)
 
 
 def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
-    """Call a change if the ratio of the means is beyond the threshold."""
+    """Report a change if the ratio of the means is beyond the threshold."""
     totals = tables.totals()
     return _beyond(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
 
@@ -331,7 +333,7 @@ class Case:
     tables: Drawn
 
     def false_alarms(self) -> Flags:
-        """Return in which comparisons the rule calls a change of the total."""
+        """Return the comparisons in which the rule reports a change of the total."""
         slower, faster = self.judge(self.tables)
         return slower | faster
 
@@ -379,27 +381,28 @@ def _data_table(data: Data) -> Iterator[str]:
 def _no_change_table(
     data: Data, unchanged: Mapping[tuple[int, bool], Judged], comparisons: int
 ) -> Iterator[str]:
-    columns = ("rule", "runs a side", "comparisons", "total called")
-    of_rows = ("tables", "rows called", "tables with a row called")
+    columns = ("rule", "runs a side", "comparisons", "false alarms: total")
+    row_columns = ("tables", "false alarms: rows", "tables with a false alarm")
 
     def rows() -> Iterator[Sequence[str]]:
         for case in _cases(data.base, comparisons):
             alarms = case.false_alarms()
             figures = str(case.runs), str(len(alarms)), _share(alarms)
             is_ours = case.judge is _by_verdict
-            called = _alarms(unchanged[case.runs, False].called) if is_ours else ("", "", "")
-            yield case.rule, *figures, *called
+            of_rows = _alarms(unchanged[case.runs, False].is_change) if is_ours else ("", "", "")
+            yield case.rule, *figures, *of_rows
         halves = _halves(data.base, comparisons)
         case = Case("the verdict, without replacement", halves.new.shape[2], _by_verdict, halves)
         alarms = case.false_alarms()
         figures = str(case.runs), str(len(alarms)), _share(alarms)
-        yield case.rule, *figures, *_alarms(_is_called(halves, halves.p_values()))
+        yield case.rule, *figures, *_alarms(_reported_changes(halves, halves.p_values()))
 
-    return _table((*columns, *of_rows), rows())
+    return _table((*columns, *row_columns), rows())
 
 
-def _alarms(called: Flags) -> tuple[str, str, str]:
-    return str(len(called)), f"{called.mean():.2%}", _share(called.max(axis=1))
+def _alarms(is_change: Flags) -> tuple[str, str, str]:
+    """Return the cells for tables, the share of false alarms, and of tables with any of them."""
+    return str(len(is_change)), f"{is_change.mean():.2%}", _share(is_change.max(axis=1))
 
 
 def _total_table(data: Data, comparisons: int) -> Iterator[str]:
@@ -418,8 +421,8 @@ def _total_table(data: Data, comparisons: int) -> Iterator[str]:
     return _table(
         (
             *("rule", "runs a side"),
-            *(f"{measured}: false alarms", f"{measured}: found from"),
-            *(f"{quiet}: false alarms", f"{quiet}: found from"),
+            *(f"{measured}: false alarms", f"{measured}: smallest detectable slow-down"),
+            *(f"{quiet}: false alarms", f"{quiet}: smallest detectable slow-down"),
         ),
         rows(),
     )
@@ -455,7 +458,7 @@ def _why_table(data: Data, comparisons: int) -> Iterator[str]:
 
     return _table(
         (
-            *("noise", "slow-down", "runs a side", "called slower", "p at most 0.05"),
+            *("noise", "slow-down", "runs a side", "verdict slower", "p at most 0.05"),
             *("interval above 1", "ratio at least 1.03", "p and ratio alone"),
         ),
         rows(),
@@ -475,13 +478,13 @@ def _layer_table(data: Data, unchanged: Mapping[tuple[int, bool], Judged]) -> It
     def rows() -> Iterator[Sequence[str]]:
         for (runs, corrected), judged in unchanged.items():
             smallest = _smallest_of_layer(judged, data.layer, corrected=corrected)
-            figures = str(runs), _correction(corrected), *_alarms(judged.called)
+            figures = str(runs), _correction(corrected), *_alarms(judged.is_change)
             yield *figures, _size(smallest)
 
     return _table(
         (
-            *("runs a side", "drift correction", "tables", "rows called"),
-            *("tables with a row called", "slow-down found from"),
+            *("runs a side", "drift correction", "tables", "false alarms: rows"),
+            *("tables with a false alarm", "smallest detectable slow-down"),
         ),
         rows(),
     )
@@ -490,7 +493,7 @@ def _layer_table(data: Data, unchanged: Mapping[tuple[int, bool], Judged]) -> It
 def _smallest_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float | None:
     """Return the smallest slow-down of one operator that is found in nine of ten tables.
 
-    The p of the other operators stay as they were without it.
+    The p-values of the other operators are those without the slow-down.
     """
 
     def share_found(by: float) -> float:
@@ -506,7 +509,7 @@ def _smallest_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float 
 
 
 def _real_change_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Return what is called in a model in which one convolution has a larger kernel."""
+    """Return the changes reported for a model in which one convolution has a larger kernel."""
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in REAL_SIZES:
@@ -520,9 +523,9 @@ def _real_change_table(data: Data, comparisons: int) -> Iterator[str]:
 
     return _table(
         (
-            *("runs a side", "drift correction", "tables", "changed layer called slower"),
-            *("other rows called", "tables with another row called"),
-            "share of others among called rows",
+            *("runs a side", "drift correction", "tables", "changed layer: verdict slower"),
+            *("false alarms: other rows", "tables with a false alarm"),
+            "false alarms among the reported changes",
         ),
         rows(),
     )
@@ -532,15 +535,15 @@ def _of_real_change(tables: Drawn, layer: int, *, corrected: bool) -> tuple[str,
     judged = tables.corrected() if corrected else tables
     codes = _codes(judged, judged.p_values())
     found = codes[:, layer] == VERDICTS.index(SLOWER)
-    called = _is_change(codes)
-    others = np.delete(called, layer, axis=1)
-    among_called = others.sum(axis=1) / np.maximum(called.sum(axis=1), 1)
+    is_change = _is_slower_or_faster(codes)
+    others = np.delete(is_change, layer, axis=1)
+    share_of_others = others.sum(axis=1) / np.maximum(is_change.sum(axis=1), 1)
     count, *of_others = _alarms(others)
-    return _correction(corrected), count, _share(found), *of_others, _share(among_called)
+    return _correction(corrected), count, _share(found), *of_others, _share(share_of_others)
 
 
 def _drift_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Return what drift correction does to the total, without and with a change of everything."""
+    """Return verdicts on the total under drift correction, without a change and with one."""
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in FEWER_SIZES:
@@ -555,8 +558,8 @@ def _drift_table(data: Data, comparisons: int) -> Iterator[str]:
 
     return _table(
         (
-            *("runs a side", "drift correction", "no change: total called"),
-            *("all 20 % slower: called slower", "median ratio then"),
+            *("runs a side", "drift correction", "no change: false alarms"),
+            *("all 20 % slower: verdict slower", "all 20 % slower: median ratio"),
         ),
         rows(),
     )
