@@ -167,7 +167,7 @@ def test_a_file_that_is_not_there() -> None:
     assert outcome.err == "profile_analyze: error: no/such.toml: no such file\n"
 
 
-def test_names_in_any_script_are_told_apart() -> None:
+def test_names_in_any_script_are_distinguished() -> None:
     one, other = (Device(name, {"fp32": 1.0}, 1.0, "") for name in ("显卡甲", "显卡乙"))
     assert find_device("显卡乙", [one, other]) is other
     twins = [Device(name, {"fp32": 1.0}, 1.0, "") for name in ("my-card", "my card")]

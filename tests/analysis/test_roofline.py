@@ -164,7 +164,7 @@ def test_the_judgement_by_hand() -> None:
     assert pa.summarise(made()).judgement is None
 
 
-def test_how_the_judgement_reads() -> None:
+def test_the_judgement_as_text() -> None:
     def shown(profile: pa.Profile) -> str:
         summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
         return pa.render(pa.Report.of(summary, ()), "plain")

@@ -39,7 +39,7 @@ peaks: as given
 
 
 @pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
-def test_every_form_shows_the_roofline(form: str) -> None:
+def test_every_output_format_shows_the_roofline(form: str) -> None:
     profile = pa.load(RESNET)
     query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))
     summary = pa.summarise(profile, judged_by=query)

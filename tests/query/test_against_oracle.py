@@ -15,7 +15,7 @@ from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
 
 
-def test_the_oracle_is_asked_about_every_number() -> None:
+def test_strategies_use_every_number_column() -> None:
     """Except numbers that only several runs, groups or comparisons have, and running sums."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
     elsewhere |= {"cumulative_time", "cumulative_share"}

@@ -58,7 +58,7 @@ RESNET = str(PROFILES / "resnet18.json")
         ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
     ],
 )
-def test_a_mistake_is_pointed_at(text: str, message: str) -> None:
+def test_errors_name_the_position(text: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         Condition.parse(text, RowKind(None))
     assert str(caught.value) == f"{text!r}, {message}"
@@ -199,7 +199,7 @@ def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> Non
     )
 
 
-def test_values_that_no_operator_has_are_noted_with_similar_ones() -> None:
+def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     profile = pa.load(RESNET)
     notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
     assert notes[0] == "type == elemwise: no operator has this value; near: Elemwise"
@@ -228,7 +228,7 @@ def test_values_that_no_operator_has_are_noted_with_similar_ones() -> None:
         ("time > 1ms", "time < 3ms", True),
     ],
 )
-def test_conditions_that_leave_nothing(one: str, other: str, *, may_hold: bool) -> None:
+def test_conditions_without_matching_rows(one: str, other: str, *, may_hold: bool) -> None:
     for where in ([one, other], [other, one]):
         if may_hold:
             assert len(pa.Query(where=where).conditions) == 2

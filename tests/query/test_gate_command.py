@@ -115,7 +115,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     )
 
 
-def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> None:
+def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
     options = ["total > +5%", "total > 1s", "type=Pool: time > +1%", "type=Pool: time > 1s"]
     conditions = [part for text in options for part in ("--fail-if", text)]
     for few in (1, 8):
