@@ -24,18 +24,22 @@ if TYPE_CHECKING:
 
 FOUND: Final = Path(__file__).parent / "found"
 _BATCH: Final = 250
+"""How many inputs a process checks at a time."""
 _HANG_S: Final = 300
+"""The time limit of a batch. A process that exceeds it prints its stack and ends."""
 
 
 def main() -> int:
-    """Run and print what was found. Return 1 if an invariant was broken."""
+    """Run the inputs and print the tally. Return 1 if an input breaks an invariant."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, help="the seed of the inputs (default: a new one)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
     parser.add_argument(
         "--inputs", type=int, help="how many inputs (default: as many as time allows)"
     )
-    parser.add_argument("--minutes", type=float, default=3.0, help="when to end without --inputs")
+    parser.add_argument(
+        "--minutes", type=float, default=3.0, help="the time limit, unless --inputs is given"
+    )
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
     seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
@@ -57,14 +61,14 @@ def main() -> int:
     try:
         _run(seed, next_batch, arguments.processes, tally)
     except BrokenProcessPool:
-        print(f"a process ended within a batch: an input hangs for {_HANG_S} s or crashes")
+        print(f"a process ended during a batch: it took over {_HANG_S} s, or an input crashed it")
         return 1
     _print(tally, seed, monotonic() - start)
     return 1 if tally.broken else 0
 
 
 def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tally: Tally) -> None:
-    """Check batches in that many processes until there are no more."""
+    """Check batches in `processes` processes until there are no more batches."""
     with ProcessPoolExecutor(processes) as pool:
         running: set[Future[Tally]] = set()
         while True:
@@ -94,7 +98,7 @@ def _print(tally: Tally, seed: int, seconds: float) -> None:
     for number, sentences in sorted(tally.broken)[:40]:
         print(f"  {seed}-{number}: {json.dumps(sentences[0][:300], ensure_ascii=True)}")
     if tally.broken:
-        print(f"they are in {os.path.relpath(FOUND)}; --seed {seed} --first NUMBER --inputs 1")
+        print(f"saved in {os.path.relpath(FOUND)}; repeat: --seed {seed} --first NUMBER --inputs 1")
 
 
 def _commit() -> str:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_S: Final = 1.0
-"""A faster call never counts as slow."""
+"""A call that takes less time never counts as slow."""
 TIMES_SLOWER: Final = 10
-"""A call may take so many times as long as with valid profiles of the same size."""
+"""The largest ratio of a call's time to the time with valid profiles of the same size."""
 MEMORY_FLOOR_BYTES: Final = 64 << 20
-"""Any call may take so much memory, because it may import libraries."""
+"""The memory that any call may take, because it may import libraries."""
 TIMES_LARGER: Final = 100
-"""A call may also take so many times the size of its input."""
+"""The largest ratio of further memory to the size of the input."""
 
 _BYTES_PER_OPERATOR: Final = 600
 
@@ -43,7 +43,7 @@ class Tally:
     inputs: int = 0
     codes: Counter[str] = field(default_factory=Counter)
     profiles: int = 0
-    """How many inputs had a readable profile, so that its arithmetic was checked."""
+    """How many inputs had a readable profile. Its numbers are checked, too."""
     slowest_s: float = 0.0
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
     """The number of each input that broke invariants, with a sentence for each of these."""
@@ -115,12 +115,12 @@ def _check_profile(case: Case) -> Iterator[str]:
 def cost(case: Case, outcome: Outcome) -> Iterator[str]:
     """Yield a sentence if the call took far more time or memory than its input explains."""
     if outcome.grown_bytes > MEMORY_FLOOR_BYTES + TIMES_LARGER * case.size:
-        yield f"cost: {case.size} bytes of input took {outcome.grown_bytes} bytes of memory more"
+        yield f"cost: {case.size} bytes of input took {outcome.grown_bytes} more bytes of memory"
     if outcome.seconds > PATIENCE_S:
         # The limit is a ratio, so that it holds on slow machines too.
         valid = run_case(_valid_case_like(case)).seconds
         if outcome.seconds > max(PATIENCE_S, TIMES_SLOWER * valid):
-            yield f"cost: {outcome.seconds:.2f} s, and {valid:.3f} s for valid files of that size"
+            yield f"cost: {outcome.seconds:.2f} s; valid files of that size take {valid:.3f} s"
 
 
 def _valid_case_like(case: Case) -> Case:
@@ -133,7 +133,7 @@ def _valid_case_like(case: Case) -> Case:
 
 
 def save(folder: Path, case: Case, sentences: list[str]) -> None:
-    """Write the files of an input, its command line and what it breaks into `folder`."""
+    """Write the files of an input, its command line and `sentences` to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in (case.files | ({"stdin": case.stdin} if case.stdin else {})).items():
         (folder / name).write_bytes(data)

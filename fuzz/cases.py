@@ -20,7 +20,7 @@ SMALLEST_REAL: Final = (
 
 _MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
 _BASELINE: Final = "base"
-"""How the names of baseline files begin."""
+"""The prefix of the names of baseline files."""
 
 
 class Case(NamedTuple):
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     """The width of the terminal; None if standard output is not a terminal."""
     colored: bool = False
     is_valid: bool = False
-    """Whether no file was made wrong."""
+    """Whether all files are valid profiles."""
 
     @property
     def size(self) -> int:
@@ -46,7 +46,7 @@ class Case(NamedTuple):
 
 
 def make_case(seed: int, number: int) -> Case:
-    """Return the input with this number of this seed."""
+    """Return input `number` of `seed`."""
     random = Random(f"{seed}:{number}")
     first = make_document(random)
     is_valid = random.random() < 0.25
@@ -95,7 +95,7 @@ def _content(random: Random, document: dict[str, Any], *, is_valid: bool) -> byt
 def _name_inputs(
     random: Random, files: dict[str, bytes]
 ) -> tuple[list[str], dict[str, bytes], bytes]:
-    """Return arguments that name the runs, all files that these need, and standard input."""
+    """Return arguments that name the runs, the files, and standard input."""
     runs = [name for name in files if not name.startswith(_BASELINE)]
     kind = random.random()
     if kind < 0.1 and len(runs) == 1:

@@ -53,18 +53,22 @@ HOSTILE_TEXTS: Final = (
     "*a*_b_~c~",
     "[a](http://b)",
 )  # fmt: skip
-"""Texts that terminals, tables, spreadsheets or workflows may not take for plain text."""
+"""Texts that a terminal, table, spreadsheet or workflow may not treat as plain text."""
 
 _NAMES: Final = ("conv1", "conv2:bias", "relu(conv1)", "add[12]", "block.0/pool", "reshape-3", "fc")
 _TYPES: Final = ("ConvolutionForward", "Elemwise", "Reduce", "Copy", "Subtensor")
-_LANES: Final = ('CompNode("cpu0:0" from "xpux:0")', 'CompNode("gpu0:1" from "gpux:1")', "worker")
+_COMP_NODES: Final = (
+    'CompNode("cpu0:0" from "xpux:0")',
+    'CompNode("gpu0:1" from "gpux:1")',
+    "worker",
+)
 _DTYPES: Final = ("Float32", "Float16", "QuantizedS8", "Int32")
 _COUNTS: Final = (0, 1, 1, 2, 3, 3, 5, 8, 12)
 _HOSTILE_SHARE: Final = 0.08
 
 
 def make_document(random: Random, operators: int | None = None) -> dict[str, Any]:
-    """Return a decoded profile with that many operators, by default up to a dozen."""
+    """Return a decoded profile of `operators` operators, by default up to twelve."""
     count = random.choice(_COUNTS) if operators is None else operators
     ids = [str(id_) for id_ in random.sample(range(3 * count + 1), count)]
     variables = {str(1000 + index): _variable(random) for index in range(random.randrange(4))}
@@ -88,9 +92,9 @@ def another_run(random: Random, first: dict[str, Any]) -> dict[str, Any]:
     """Return the same graph with other times, and sometimes without one of its operators."""
     document = deepcopy(first)
     for side in ("host", "device"):
-        for lanes in document["profiler"].get(side, {}).values():
-            for lane in lanes:
-                lanes[lane] = _interval(random)
+        for comp_nodes in document["profiler"].get(side, {}).values():
+            for comp_node in comp_nodes:
+                comp_nodes[comp_node] = _interval(random)
     operators = document["graph_exec"]["operator"]
     if operators and random.random() < 0.2:
         del operators[random.choice(list(operators))]
@@ -116,8 +120,8 @@ def _operator(random: Random, id_: str, variables: list[str]) -> dict[str, Any]:
 def _times(random: Random, ids: list[str]) -> Iterator[tuple[str, Any]]:
     for id_ in random.sample(ids, len(ids)):
         if random.random() < 0.95:
-            lanes = random.sample(_LANES, random.choice((1, 1, 1, 2)))
-            yield id_, {text(random, (lane,)): _interval(random) for lane in lanes}
+            comp_nodes = random.sample(_COMP_NODES, random.choice((1, 1, 1, 2)))
+            yield id_, {text(random, (node,)): _interval(random) for node in comp_nodes}
 
 
 def _interval(random: Random) -> dict[str, Any]:

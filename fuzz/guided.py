@@ -1,7 +1,7 @@
 """`python -m fuzz.guided reader|command`: coverage-guided inputs, by atheris; see `make fuzz`.
 
-The reader gets the bytes themselves. The command gets a file with all but the first two bytes;
-these choose a command line of `fuzz.cases`, and every invariant of calls must hold.
+The target `reader` reads the bytes. For the target `command`, the first two bytes choose a command
+line of `fuzz.cases`, and the rest is the file. Every invariant of calls must hold.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _plant(corpus: Path, *, prefix: bytes) -> None:
 
 
 def _mutated(data: bytes, largest: int, seed: int) -> bytes:
-    """Return `data` after a mutation of ours or of libFuzzer's."""
+    """Return `data` after one of our mutations or one of libFuzzer's."""
     random = Random(seed)
     way = random.random()
     start = data.find(b"{")

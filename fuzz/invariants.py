@@ -60,7 +60,7 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
         yield f"standard error does not end with a line end: {outcome.err!r}"
     if outcome.code in (1, 2):
         if len(lines) != 1 or not lines[0].startswith(_ERROR):
-            yield f"not one line of error: {outcome.err!r}"
+            yield f"not one error line: {outcome.err!r}"
     elif not all(line.startswith(_NOTE) for line in lines):
         yield f"not only notes: {outcome.err!r}"
 
@@ -71,7 +71,7 @@ def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
         yield f"an error after output: {outcome.out[:80]!r}, {list(outcome.written)}"
     for name in outcome.written:
         if name in case.files or name not in case.arguments:
-            yield f"the file {name} was written, which nothing asks for"
+            yield f"the file {name} was written, which no argument names"
 
 
 def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:

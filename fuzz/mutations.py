@@ -26,7 +26,7 @@ _RAW_JSON: Final = {
     "@escape@": '"\\ud83d\\u0000\\x"',
     "@control@": '"\x01\x1b"',
 }
-"""Marks, and the JSON that replaces them. Python's `json` writes no such text for any value."""
+"""Marks, and the JSON that replaces them. Python's `json` module never writes such JSON."""
 
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),
@@ -98,7 +98,7 @@ def _positions(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _position(random: Random, document: Any, kind: type = object) -> tuple[Any, Any]:
-    """Return a position in some container of that kind, or in an unused one if there is none."""
+    """Return a random position in a container of type `kind`, or in a new one if there is none."""
     positions = [one for one in _positions(document) if isinstance(one[0], kind)]
     return random.choice(positions) if positions else ({"": None}, "")
 
@@ -154,7 +154,7 @@ def _set_all_of_one_name(random: Random, document: Any) -> None:
 def _wrong_time(random: Random, document: Any) -> None:
     """Make one interval wrong: reversed, endless, negative or huge."""
     intervals = [
-        box for box, key in _positions(document) if key == "start" and isinstance(box, dict)
+        one for one, key in _positions(document) if key == "start" and isinstance(one, dict)
     ]
     if intervals:
         interval = random.choice(intervals)

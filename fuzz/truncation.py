@@ -1,4 +1,4 @@
-"""`python -m fuzz.truncation FILE`: a profile cut short at any byte must be a one-line error."""
+"""`python -m fuzz.truncation FILE`: a profile truncated at any byte must give a one-line error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN: Final = 20
 
 
 def check_lengths(data: bytes, lengths: Iterable[int]) -> Iterator[str]:
-    """Yield a sentence for each length that, if `data` is cut to it, gives no one-line error."""
+    """Yield a sentence for each length at which truncated `data` gives no one-line error."""
     for length in lengths:
         case = Case(files={}, arguments=("-",), stdin=data[:length])
         outcome = run_case(case)
@@ -29,7 +29,7 @@ def check_lengths(data: bytes, lengths: Iterable[int]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Cut a file short at every byte and print what was found. Return 1 if anything was."""
+    """Truncate a file at every byte and print the failures. Return 1 if there are any."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.truncation", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--step", type=int, default=1, help="in bytes (default: every byte)")
@@ -40,7 +40,7 @@ def main() -> int:
     sentences = list(check_lengths(data, lengths))
     minutes = (monotonic() - start) / 60
     print(
-        f"{arguments.file.name} cut short at {len(lengths)} places in {minutes:.1f} minutes: ",
+        f"{arguments.file.name} truncated to {len(lengths)} lengths in {minutes:.1f} minutes: ",
         end="",
     )
     print(f"{len(sentences)} without an error in one line")

@@ -202,7 +202,7 @@ NOT_IN_ONE_STRING = {
     "compared: this question needs a comparison, from compare(); got ...",
     "left out 3 kernels (0.002 s) that no operator launched; --level kernel has them",
     "left out 2 operators (0.001 s) that ran outside of all modules; --level operator has them",
-    "no operator matches, of 91 that have a device time; 1 operator without one would",
+    "none of 91 operators with a device time matches; 1 operator without one would match",
     "no operator has a device time; 91 have one on the host",
 }
 

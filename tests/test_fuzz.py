@@ -62,7 +62,7 @@ def test_a_seed_gives_the_same_inputs_again() -> None:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_a_profile_cut_short_at_any_byte_is_a_one_line_error(part: int) -> None:
+def test_a_profile_truncated_at_any_byte_gives_a_one_line_error(part: int) -> None:
     data = SMALLEST_REAL.read_bytes().rstrip()
     assert list(truncation.check_lengths(data, range(part, len(data), 4))) == []
 
@@ -219,7 +219,7 @@ class _Changed:
     [
         (0, 0.9, []),
         (campaign.MEMORY_FLOOR_BYTES * 2, 0.1, ["bytes of memory"]),
-        (0, 1e6, [" s, and "]),
+        (0, 1e6, [" s; valid files "]),
     ],
 )
 def test_calls_that_cost_too_much_are_found(
@@ -246,7 +246,7 @@ def test_inputs_that_break_an_invariant_are_saved(
     assert saved.keys() == {*one.files, *(["stdin"] if one.stdin else []), "case.json"}
 
 
-def test_the_command_runs_in_a_folder_of_its_own() -> None:
+def test_each_command_runs_in_its_own_folder() -> None:
     before = Path.cwd()
     outcome = run_case(
         Case(

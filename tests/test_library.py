@@ -146,7 +146,7 @@ def test_load_and_ask() -> None:
     np.testing.assert_array_equal(result["computation"], [nan, nan])
     assert result["id"].dtype == np.int64
     assert result["name"].tolist() == ["data", "const<1>[2]"]
-    assert (result.looked_at, result.matched, result.available, len(result)) == (4, 4, 4, 2)
+    assert (result.recorded, result.matched, result.available, len(result)) == (4, 4, 4, 2)
     assert (result.without_memory, result.notes) == (0, ())
     assert result.total_s == pytest.approx(5e-6)
 
@@ -273,10 +273,13 @@ def test_queries_are_frozen_values() -> None:
             "difference needs a profile to compare with: --compare (see --help)",
         ),
         ({"name": 5}, "name: 5 is not a text"),
-        ({"min_time_s": "1ms"}, "min_time_s: a number of seconds; parse_time reads '1ms'"),
+        (
+            {"min_time_s": "1ms"},
+            "min_time_s: '1ms' is a text, not a number of seconds; parse_time converts it",
+        ),
         ({"max_time_s": []}, "max_time_s: [] is not a number of seconds"),
-        ({"min_time_s": nan}, "a time to compare with cannot be NaN"),
-        ({"max_time_s": nan}, "a time to compare with cannot be NaN"),
+        ({"min_time_s": nan}, "min_time_s and max_time_s cannot be NaN"),
+        ({"max_time_s": nan}, "min_time_s and max_time_s cannot be NaN"),
     ],
 )
 def test_wrong_queries_are_refused(fields: dict[str, object], message: str) -> None:
@@ -412,7 +415,7 @@ def test_a_slow_pattern_is_stopped() -> None:
 
 def test_a_type_in_a_profile_without_operators() -> None:
     (note, *_) = pa.run(pa.Query(types="Conv"), profile_of([])).notes
-    assert note == "type Conv: the profile has no such operator; it has none at all"
+    assert note == "type Conv: the profile has no such operator; no operator has a type"
 
 
 def test_quotes_stand_for_an_empty_text() -> None:
@@ -428,7 +431,7 @@ def test_rows_can_be_ordered_by_parts_of_shapes() -> None:
 
 
 def test_an_order_without_effect_has_a_note_from_two_rows_on() -> None:
-    note = "computation is N/A everywhere, and so orders nothing"
+    note = "computation is N/A in all rows, so ordering by it has no effect"
     for count, notes in ((1, []), (2, [note])):
         profile = profile_of([Operator(f"a{number}", "T", 1) for number in range(count)])
         found = pa.run(pa.Query(order="computation"), profile).notes

@@ -59,7 +59,7 @@ def _change(rows: Rows) -> Floats:
 
 
 def _ratio(rows: Rows) -> Floats:
-    # The confidence interval is of the same ratio: of the medians of processes or iterations.
+    # Medians over processes or iterations, as in the confidence interval of this ratio.
     times, base = rows.per_unit("time"), rows.per_unit("base")
     return ratio(quantile_of_runs(times, 0.5), quantile_of_runs(base, 0.5))
 
@@ -75,6 +75,7 @@ def _p_value(rows: Rows) -> Floats:
 def _verdict(rows: Rows) -> Categorical[str]:
     in_profile, in_base = rows.on_sides
     codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
+    # A row on one side only has no ratio and no verdict. Its category follows the `VERDICTS`.
     codes = np.where(in_base, codes, len(VERDICTS))
     codes = np.where(in_profile, codes, len(VERDICTS) + 1)
     return Categorical(codes, (*VERDICTS, ADDED, REMOVED))

@@ -26,7 +26,7 @@ def read_devices(file: str, text: str) -> list[Device]:
     except (ValueError, RecursionError) as error:  # invalid numbers raise a plain ValueError
         raise PeaksError(f"{file}: is not valid TOML: {error}") from None
     if not tables:
-        raise PeaksError(f"{file}: no device is in it; a device is a table such as [my-card]")
+        raise PeaksError(f"{file}: has no device; a device is a table such as [my-card]")
     return [_device(file, name, table) for name, table in tables.items()]
 
 
@@ -37,9 +37,10 @@ def _device(file: str, name: str, table: object) -> Device:
     unknown = table.keys() - {*DTYPES, ANY_DTYPE, "bandwidth", "source", "aliases", "remark"}
     if unknown:
         raise PeaksError(
-            f"{where}: unknown key {min(unknown)!r}; there are {', '.join(DTYPES)}, "
+            f"{where}: unknown key {min(unknown)!r}; the keys are {', '.join(DTYPES)}, "
             f"{ANY_DTYPE}, bandwidth, source, aliases, remark"
         )
+    # `Device` holds TFLO/s and GB/s, the units of data sheets.
     rates = {
         dtype: _quantity(f"{where}.{dtype}", table[dtype], "FLO/s") / 1e12
         for dtype in (*DTYPES, ANY_DTYPE)
@@ -61,13 +62,13 @@ def _device(file: str, name: str, table: object) -> Device:
 def _aliases(where: str, table: Mapping[str, Any]) -> list[Any]:
     aliases = table.get("aliases", [])
     if not isinstance(aliases, list):
-        raise PeaksError(f"{where}.aliases: a list of texts is wanted, not {aliases!r}")
+        raise PeaksError(f"{where}.aliases: must be a list of texts, not {aliases!r}")
     return aliases
 
 
 def _text(where: str, value: object) -> str:
     if not isinstance(value, str):
-        raise PeaksError(f"{where}: a text is wanted, not {value!r}")
+        raise PeaksError(f"{where}: must be a text, not {value!r}")
     return value
 
 

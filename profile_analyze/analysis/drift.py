@@ -51,6 +51,7 @@ def drift_factors(times_s: Floats) -> Floats | None:
 def _weighted_medians(values: Floats, weights: Floats) -> Floats:
     """Return the least value of each column that covers half of the weight, shape (columns,)."""
     order = np.argsort(values, axis=0, kind="stable")
+    # `weights` has one entry for each row, so the index gives each column its own order of them.
     covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)
     medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
@@ -73,6 +74,7 @@ def without_drift(source: Profile | Comparison) -> Profile | Comparison:
 def _comparison_without_drift(comparison: Comparison) -> Comparison:
     profile, base = comparison.profile, comparison.base
     factors = {
+        # Both sides together, so that all runs are divided by the same median times.
         measure: drift_factors(
             np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
         )
@@ -80,7 +82,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
     }
     runs = len(profile.runs)
     of_profile, of_base = (
-        {measure: None if all_ is None else all_[part] for measure, all_ in factors.items()}
+        {measure: None if both is None else both[part] for measure, both in factors.items()}
         for part in (slice(None, runs), slice(runs, None))
     )
     return replace(
@@ -96,12 +98,12 @@ def _note(factors_of: Mapping[str, Floats | None]) -> str:
     device, host = factors_of["time"], factors_of["host_time"]
     factors = host if device is None else device
     if factors is None:
-        return "no operator has a time in each run: drift was not corrected"
+        return "no operator has a time in every run: drift was not corrected"
     if len(factors) == 1:
         return "there is only one run: there is no drift between runs to correct"
     return (
-        "times are corrected for drift: those of each run are divided by how slow it was as a "
-        f"whole, {factors.min():.3g} to {factors.max():.3g} of the median run; what changed in all "
+        "times are corrected for drift: the times of each run are divided by its drift factor, "
+        f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run); a change of all "
         "operators at once is hidden"
     )
 
@@ -115,6 +117,7 @@ def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profi
         if factors is not None:
             on_this_side = on_side(profile, side)
             divisor[on_this_side] = factors[executions.run[on_this_side]]
+    # Starts are positions in time. Scaling them would move executions against each other.
     scaled = executions.changed(
         duration_s=ratio(executions.duration_s, divisor),
         self_s=ratio(executions.self_s, divisor),

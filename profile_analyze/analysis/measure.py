@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
+"""Rows and columns of the matrices. The best size counts, which depends on the caches."""
 ARRAY_BYTES: Final = 1 << 28
 """The size of each array that is copied: far more than caches hold."""
 ROUNDS: Final = 5
+"""How often each job is timed. The best round counts: other work only makes a round slower."""
 
 
 class Measured(NamedTuple):
@@ -79,12 +81,13 @@ def _moves(threads: int) -> Iterator[Callable[[], float]]:
 
     Each thread works on its own part of the arrays.
     """
-    count = ARRAY_BYTES // 8 // threads * threads
+    count = ARRAY_BYTES // 8 // threads * threads  # 8-byte numbers, in parts of equal size
     source, other, target = (np.full(count, value) for value in (1.0, 2.0, 0.0))
     parts = [slice(n * (count // threads), (n + 1) * (count // threads)) for n in range(threads)]
     pool = ThreadPoolExecutor(threads)
 
     def copy() -> float:
+        # `list` waits for all threads. NumPy releases the interpreter lock while it copies.
         list(pool.map(lambda part: np.copyto(target[part], source[part]), parts))
         return 2.0 * source.nbytes
 

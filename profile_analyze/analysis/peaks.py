@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
+"""No device is near these limits. They keep ratios of rates, times and work finite."""
+
 DEFAULT_DTYPE: Final = "fp32"
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
@@ -29,9 +31,9 @@ class Peaks(NamedTuple):
     bandwidth: float
     """Bytes per second."""
     source: str
-    """Where the rates are from."""
+    """The source of the rates, for people."""
     dtype: str = DEFAULT_DTYPE
-    """The dtype assumed for operators whose dtype the profile does not say."""
+    """The dtype that is assumed for operators of unknown dtype."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -39,20 +41,20 @@ class Peaks(NamedTuple):
         return rates.get(dtype or self.dtype, rates.get(ANY_DTYPE, float("nan")))
 
     def ridge(self, dtype: str | None = None) -> float:
-        """Return the intensity, in FLO/byte, from which on the rate in `dtype` is the limit."""
+        """Return the ridge point in FLO/byte: operators of a lower intensity are memory-bound."""
         return self.rate(dtype) / self.bandwidth
 
 
 def parse_peaks(spec: str) -> Peaks:
-    """Return the peak rates of a device, or two rates that the text itself gives.
+    """Parse the name of a device, or two rates.
 
-    A device is written `a100-80gb-sxm` or, with a dtype, `h100-sxm:fp16`. Two rates are written
-    `19.5T:1555G`, in FLO/s and bytes per second. Files and `here` are read by the command line
-    only. Raises `PeaksError`.
+    A name is `a100-80gb-sxm` or, with a dtype, `h100-sxm:fp16`. Two rates are `19.5T:1555G`: FLO/s
+    and bytes per second. Only the command line accepts files and `here`. Raises `PeaksError`.
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
     first, colon, second = (part.strip() for part in spec.partition(":"))
+    # Both forms have a colon. What follows it decides: a dtype, or a bandwidth.
     if colon and second.lower() not in DTYPES:
         return _two_rates(spec, first, second)
     return peaks_of(DEVICES, first, second or None)
@@ -75,8 +77,8 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
         rate, bytes_per_s = parse_quantity(flops, "FLO/s"), parse_quantity(bandwidth, "byte/s")
     except QuantityError as error:
         raise PeaksError(
-            f"{spec!r}: {error}; write FLO/s and bytes per second, as 19.5T:1555G, or a device and "
-            f"one of {', '.join(DTYPES)}, as h100-sxm:fp16"
+            f"{spec!r}: {error}; write FLO/s and bytes per second, as in 19.5T:1555G, or a device "
+            f"and one of {', '.join(DTYPES)}, as in h100-sxm:fp16"
         ) from None
     return _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
 
@@ -99,7 +101,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
         raise PeaksError(
-            f"{peaks.name} has no known rate for {chosen}; it has {known}: write which, as "
+            f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
             f"{peaks.name}:{peaks.flops[0][0]}"
         )
     return peaks._replace(dtype=chosen)
@@ -127,7 +129,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
         return next(iter(found.values()))
     if found:
         names = ", ".join(device.name for device in found.values())
-        raise PeaksError(f"{name!r} may be {names}; write which")
+        raise PeaksError(f"{name!r} is ambiguous: {names}")
     by_name = {_without_punctuation(one): device for one, device in named}
     suggestion = _suggestion(_without_punctuation(name), by_name)
     raise PeaksError(f"there is no device {name!r}; {suggestion}")
@@ -145,4 +147,4 @@ def _suggestion(name: str, by_name: Mapping[str, Device]) -> str:
     near = similar_names(name, by_name, limit=4)
     names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
     start = f"near: {names}; " if names else ""
-    return f"{start}--peaks list shows all, and 19.5T:1555G is FLO/s and bytes per second"
+    return f"{start}--peaks list shows all devices; 19.5T:1555G gives FLO/s and bytes per second"

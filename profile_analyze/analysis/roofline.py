@@ -108,6 +108,7 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], _rates(rows))
+    # An unknown memory time may be the larger one, so there is no roof without it.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
 
@@ -129,7 +130,7 @@ def _attainable(rows: OperatorRows) -> Floats:
     # The intensity of an operator that moves 0 bytes is N/A, but its rate is still a limit.
     lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, memory_bound))
     attainable = np.where(only_moves_data(rows), memory_bound, lesser)
-    # The same operators have a value here as in the sums of groups: those that are judged.
+    # Groups compute this column from `least_time`, so operators without one have no value here.
     return np.where(np.isnan(rows["least_time"]), np.nan, attainable)
 
 

@@ -29,12 +29,14 @@ SIGNIFICANT: Final = 0.05
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 2000
-"""How many bootstrap samples the confidence intervals are from."""
+"""The number of bootstrap samples for a confidence interval."""
 _SEED: Final = 20201120
+"""An arbitrary constant, so that the same profiles always give the same intervals."""
 _EXACT_RUNS: Final = 32
-"""The largest number of runs, on both sides together, for the exact distribution of ranks."""
+"""The largest number of runs, on both sides together, for the exact distribution of ranks. Beyond
+it, the exact distribution takes longer and the normal distribution is close to it."""
 _VALUES_AT_ONCE: Final = 1 << 22
-"""How many bootstrap values are in memory at a time."""
+"""The number of bootstrap values in one array, which then takes 32 MiB."""
 
 FASTER: Final = "faster"
 SLOWER: Final = "slower"
@@ -60,7 +62,7 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
         ranks = _doubled_ranks(np.concatenate([ours, theirs], axis=1))
         count = ours.shape[1]
         sums = ranks[:, :count].sum(axis=1)
-        # Rows with the same ties share a distribution, which is what takes the time.
+        # Computing a distribution takes most of the time, so rows with equal ties share one.
         by_ties: dict[bytes, list[int]] = {}
         for index, ascending in enumerate(np.sort(ranks, axis=1)):
             by_ties.setdefault(ascending.tobytes(), []).append(index)
@@ -136,7 +138,8 @@ def _distribution(count: int, rank_bytes: bytes) -> Floats:
     ways = np.zeros((count + 1, int(ranks[-count:].sum()) + 1))
     ways[0, 0] = 1.0
     for rank in ranks.tolist():
-        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank].copy()
+        # NumPy reads all of the overlapping right side first, so no rank is chosen twice.
+        ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank]
     probabilities: Floats = ways[count] / ways[count].sum()
     return probabilities
 
@@ -156,12 +159,12 @@ def adjusted(p_values: Floats) -> Floats:
     """Return p corrected for the number of rows, shape (rows,). NaN stays NaN and is not counted.
 
     This is the step-up procedure of Benjamini and Hochberg (1995): of the rows with a corrected p
-    of at most 0.05, one in twenty is there by chance, on average.
+    of at most 0.05, at most one in twenty is there by chance, on average.
     """
     corrected = np.full(len(p_values), np.nan)
     rows = np.flatnonzero(~np.isnan(p_values))
     descending = rows[np.argsort(-p_values[rows], kind="stable")]
-    rank = np.arange(len(rows), 0, -1)
+    rank = np.arange(len(rows), 0, -1)  # the largest p has the highest rank
     scaled = np.minimum(p_values[descending] * len(rows) / rank, 1)
     corrected[descending] = np.minimum.accumulate(scaled)
     return corrected
@@ -182,6 +185,7 @@ def ratio_interval(values: Floats, base: Floats) -> Interval:
     """
     low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
+        # A new generator for each group of rows, so that no row depends on the other rows.
         generator = np.random.default_rng(_SEED)
         drawn, base_drawn = (_resampled_medians(generator, one.shape[1]) for one in (ours, theirs))
         step = max(_VALUES_AT_ONCE // RESAMPLES, 1)
@@ -197,6 +201,7 @@ def ratio_interval(values: Floats, base: Floats) -> Interval:
 
 def median_interval(values: Floats) -> Interval:
     """Return the 95 % confidence interval of the median of `values`, shape (rows, runs)."""
+    # The baseline is always 1, so the ratio is the median itself.
     return ratio_interval(values, np.ones((len(values), LEAST_RUNS)))
 
 

@@ -17,7 +17,7 @@ from profile_analyze.cli.option_types import (
     size_in_bytes,
 )
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
-from profile_analyze.model.terms import LEVELS, UNITS
+from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
@@ -210,8 +210,8 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--unit",
-            choices=UNITS,
-            default=UNITS[0],
+            choices=SAMPLE_UNITS,
+            default=SAMPLE_UNITS[0],
             help="what statistics count if a file has several runs. process: one value for each "
             "process, the median of its runs; iteration: one value for each run, as if runs were "
             "independent (default: process)",

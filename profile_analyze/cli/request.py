@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
-from profile_analyze.model.terms import UNITS
+from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.report.base import ALL_COLUMNS
@@ -175,7 +175,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
     ):
         if given and not arguments.compare:
             raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.unit != UNITS[0] and not (arguments.compare or arguments.fail_if):
+    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
         raise QueryError("--unit needs --compare or --fail-if, which count runs")
     if arguments.fail_uncertain is not None and not arguments.fail_if:
         raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
@@ -291,7 +291,7 @@ def _split_by(columns: str | None) -> tuple[str, ...]:
     if columns is not None:
         with suppress(QueryError):  # `_columns` reports wrong names
             shown = map(find_column, split_names(columns))
-            return tuple(column.base_name for column in shown if column.needs_split)
+            return tuple(column.base_name for column in shown if column.needs_split_rows)
     return ()
 
 

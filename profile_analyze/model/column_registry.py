@@ -26,7 +26,7 @@ from profile_analyze.model.wording import parameters_text, shapes_text, strides_
 # Constructors for the kinds of column that have several entries below.
 _key = partial(Column, unit="", kind="text", is_key=True)
 _unordered_key = partial(_key, has_order=False)
-_split_key = partial(_key, needs_split=True)
+_split_only_key = partial(_key, needs_split_rows=True)
 _measured_time = partial(Column, unit="s", of_groups=AGGREGATED, timed=True, measured=True)
 _work = partial(Column, of_groups=AGGREGATED, timed=True)
 
@@ -80,7 +80,7 @@ _TIMES: Final = (
         "s",
         "the time in the fastest run",
         SAME,
-        for_programs="time_of_fastest_run",
+        export_name="time_of_fastest_run",
         measured=True,
     ),
     Column(
@@ -88,7 +88,7 @@ _TIMES: Final = (
         "s",
         "the time in the slowest run",
         SAME,
-        for_programs="time_of_slowest_run",
+        export_name="time_of_slowest_run",
         measured=True,
     ),
     Column(
@@ -223,18 +223,18 @@ _PARAMETERS: Final = (
 )
 
 _RUNS: Final = (
-    _split_key("file", meaning="the file that the run was read from"),
-    _split_key(
+    _split_only_key("file", meaning="the file that the run was read from"),
+    _split_only_key(
         "run",
         meaning="the number of the run, counted from 1 in the order of the files",
         kind="mixed",
     ),
-    _split_key(
+    _split_only_key(
         "step",
         meaning="the number that the file gives the run, such as the training step",
         kind="mixed",
     ),
-    _split_key("phase", meaning="the part of a training step: forward, backward or optimizer"),
+    _split_only_key("phase", meaning="the part of a training step: forward, backward or optimizer"),
 )
 
 COLUMNS: Final[tuple[Column, ...]] = (

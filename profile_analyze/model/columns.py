@@ -112,9 +112,9 @@ class Column(NamedTuple):
     """Whether the formula needs the peak rates of a device (`--peaks`)."""
     needs_base: bool = False
     """Whether the formula needs a baseline (`--compare`)."""
-    needs_split: bool = False
-    """Whether the column has values only once rows are split by it: see `model.splitting`. Other
-    split keys, such as `track`, list all values of an operator until then."""
+    needs_split_rows: bool = False
+    """Whether the column needs rows that are split by it: see `model.splitting`. Other split keys,
+    such as `track`, also have values for unsplit rows: all values of the operator, as a list."""
     shown_as: Literal["percent", "digits", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `1.07` (three digits) or `12`."""
     signed: bool = False
@@ -123,9 +123,9 @@ class Column(NamedTuple):
     """Whether rows can be ordered by the values. Shapes, for example, have no order."""
     has_natural_order: bool = False
     """Whether digits in texts are ordered as numbers: conv2 before conv10."""
-    for_programs: str = ""
-    """The name in output formats for programs, without the unit, where the plain name would look
-    like an aggregate: `time_min` is not the minimum over a group."""
+    export_name: str = ""
+    """The name in output formats for programs, without the unit. Needed if the plain name would
+    look like an aggregate: `time_min` is not the minimum over a group. Empty for the plain name."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -133,8 +133,8 @@ class Column(NamedTuple):
         return self.of_operators if isinstance(self.of_operators, RunningSum) else None
 
     @property
-    def splits(self) -> bool:
-        """Whether grouping by this column splits operators: see `model.splitting`."""
+    def is_split_key(self) -> bool:
+        """Whether only executions have a value: grouping by this column splits operators."""
         return self.base_name in SPLIT_KEYS
 
     @property
@@ -182,7 +182,7 @@ class RowKind(NamedTuple):
             return False
         if column.needs_base and not self.has_base:
             return False
-        if column.needs_split and column.base_name not in self.split_by:
+        if column.needs_split_rows and column.base_name not in self.split_by:
             return False
         if self.keys is None:  # operators
             return column.of_operators is not None

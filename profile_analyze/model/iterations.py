@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Run
     from profile_analyze.model.profile import Profile
 
-Unit: TypeAlias = Literal["process", "iteration"]
+SampleUnit: TypeAlias = Literal["process", "iteration"]
 
 
 def without_first_runs(profile: Profile, count: int) -> Profile:
@@ -59,7 +59,9 @@ def indices_in_process(runs: tuple[Run, ...]) -> NDArray[np.int64]:
     return np.array(indices, np.int64)
 
 
-def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> NDArray[np.float64]:
+def by_unit(
+    values: NDArray[np.float64], runs: tuple[Run, ...], unit: SampleUnit
+) -> NDArray[np.float64]:
     """Return one value for each unit, shape (rows, units), from `values` of shape (rows, runs).
 
     The value of a process is the median of its runs, without NaN. Iterations keep their values.
@@ -73,12 +75,12 @@ def by_unit(values: NDArray[np.float64], runs: tuple[Run, ...], unit: Unit) -> N
     return np.stack(medians, axis=1)
 
 
-def units_in(runs: tuple[Run, ...], unit: Unit) -> int:
+def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
     """Return the number of processes or iterations in `runs`."""
     return len(runs) if unit == "iteration" else len({run.process for run in runs})
 
 
-def unit_noun(unit: Unit, *sides: tuple[Run, ...]) -> str:
+def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     """Return the plural noun for the units that statistics count.
 
     It is `runs` if each process on all `sides` has one run, otherwise `processes` or `iterations`.

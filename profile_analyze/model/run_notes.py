@@ -49,8 +49,8 @@ def _copy_notes(partial: Partial) -> Iterator[str]:
 
 
 def _missing_operator_notes(partial: Partial) -> Iterator[str]:
-    operators, runs = len(partial.runs_with), len(partial.runs)
-    in_all_runs = int((partial.runs_with == runs).sum())
+    operators, runs = len(partial.run_counts), len(partial.runs)
+    in_all_runs = int((partial.run_counts == runs).sum())
     # Two builds of one graph share most operators. Two different graphs share few.
     if in_all_runs * 2 < operators:
         yield (

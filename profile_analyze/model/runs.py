@@ -43,7 +43,7 @@ class Partial(NamedTuple):
     """The identity of each operator within a run: see `identities`."""
     operators: Operators
     """The operators, in the order of `keys`. The next two fields have the same order."""
-    runs_with: NDArray[np.int64]
+    run_counts: NDArray[np.int64]
     """How many runs have each operator."""
     conflicting: NDArray[np.bool_]
     """Whether the runs disagree on the computation or memory of each operator."""
@@ -80,7 +80,7 @@ class RunJoiner:
         """Shape (2, operators): the first known computation and memory of each operator."""
         self._is_derived = np.empty((2, 0), np.bool_)
         """Shape (2, operators): whether the computation and memory in `_work` are derived."""
-        self._runs_with = np.empty(0, np.int64)
+        self._run_counts = np.empty(0, np.int64)
         self._conflicting = np.empty(0, np.bool_)
         self._executions: list[Executions] = []
         self._runs: list[Run] = []
@@ -113,7 +113,7 @@ class RunJoiner:
             Partial(
                 keys=identities(profile, IDENTITY, part_of=file_of),
                 operators=profile.operators,
-                runs_with=_runs_with(profile, file_of),
+                run_counts=_run_counts(profile, file_of),
                 conflicting=np.zeros(len(profile), np.bool_),
                 executions=profile.executions,
                 tracks=profile.tracks,
@@ -137,7 +137,7 @@ class RunJoiner:
             self._extend_arrays(len(self._row_of))
         self._merge_work(partial.operators, rows)
         self._conflicting[rows[partial.conflicting]] = True
-        np.add.at(self._runs_with, rows, partial.runs_with)
+        np.add.at(self._run_counts, rows, partial.run_counts)
         self._merge_executions(partial, rows)
         self._runs += [
             run._replace(process=run.process + len(self._processes)) for run in partial.runs
@@ -152,10 +152,10 @@ class RunJoiner:
 
     def _extend_arrays(self, operators: int) -> None:
         """Extend the per-operator arrays to `operators` rows. The new rows are unknown."""
-        more = operators - len(self._runs_with)
+        more = operators - len(self._run_counts)
         self._work = np.append(self._work, np.full((2, more), np.nan), axis=1)
         self._is_derived = np.append(self._is_derived, np.zeros((2, more), np.bool_), axis=1)
-        self._runs_with = np.append(self._runs_with, np.zeros(more, np.int64))
+        self._run_counts = np.append(self._run_counts, np.zeros(more, np.int64))
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
@@ -200,7 +200,7 @@ class RunJoiner:
         return Partial(
             keys=list(self._row_of),
             operators=operators,
-            runs_with=self._runs_with,
+            run_counts=self._run_counts,
             conflicting=self._conflicting,
             executions=Executions.concatenated(self._executions),
             tracks=tuple(self._track_of),
@@ -272,7 +272,7 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
     return np.flatnonzero(rows > highest_before)
 
 
-def _runs_with(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """Return how many runs have each operator, shape (operators,).
 
     A single run of a file has all operators of the file, also those that did not run. If a file has

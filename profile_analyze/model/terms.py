@@ -76,9 +76,9 @@ SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
 """The keys that have a value for each execution. Grouping by them splits operators: see
 `model.splitting`."""
 
-UNITS: Final = ("process", "iteration")
-"""What statistics count. Processes are the default, because iterations of one process are not
-independent of each other."""
+SAMPLE_UNITS: Final = ("process", "iteration")
+"""What statistics count as one sample. Processes are the default, because iterations of one process
+are not independent of each other."""
 
 TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""

@@ -91,7 +91,7 @@ def machine_name(column: Column) -> str:
         return column.name
     base, dot, aggregate = column.name.partition(".")
     unit = "" if base in _WITHOUT_UNIT else _MACHINE_UNITS.get(column.unit, "")
-    return f"{column.for_programs or base}{dot and '_'}{aggregate}{unit}"
+    return f"{column.export_name or base}{dot and '_'}{aggregate}{unit}"
 
 
 def value_text(column: Column, value: Any, style: Style = "short") -> str:

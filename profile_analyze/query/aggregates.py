@@ -21,13 +21,14 @@ class Aggregate(NamedTuple):
 
     how: How
     share: float = nan
-    """For a percentile, the share of the values that lie below it."""
+    """The share of the values below the percentile, from 0 to 1; NaN for other aggregates."""
 
     @property
     def adds_up(self) -> bool:
-        """Whether the ratio of a group is the ratio of two aggregates.
+        """Whether a group's ratio, such as FLOPS, is the ratio of two sums.
 
-        This holds for sums. The maximum of a ratio, however, is the largest ratio of an operator.
+        For other aggregates it is an aggregate of ratios: the maximum of FLOPS is the FLOPS of the
+        fastest operator.
         """
         return self.how in ("sum", "mean")
 

@@ -91,6 +91,7 @@ def _pattern_column(column: Column, pattern: str) -> Column:
         name=f"{column.name}~{pattern}",
         meaning=f"the part of {column.name} that {pattern} finds",
         of_operators=PartOf(column.name, pattern),
+        # The rules of the whole column do not apply to a part of it, which is always a text.
         of_groups=None,
         kind="text",
         as_text=str,
@@ -130,7 +131,7 @@ def orderable_names(kind: RowKind) -> tuple[str, ...]:
 
 
 def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names of the columns of this kind of rows, with `extra` after the time.
+    """Return the names of the columns that rows of this kind have, with `extra` after the time.
 
     Group keys come first. The other columns are in the order of the register.
     """
@@ -161,7 +162,7 @@ def check_needs(column: Column, kind: RowKind) -> None:
         raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
     if column.needs_base and not kind.has_base:
         raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
-    if column.needs_split and column.base_name not in kind.split_by:
+    if column.needs_split_rows and column.base_name not in kind.split_by:
         raise QueryError(
             f"{column.name}: rows are not split by it; group by it, or filter with "
             f"--where '{column.name} == ...'"
@@ -186,5 +187,6 @@ def split_names(text: str) -> tuple[str, ...]:
             names.append("")
         else:
             names[-1] += token
+            # A closing bracket without an opening one, as in `a),b`, does not count.
             depth = max(0, depth + (token in "({") - (token in ")}"))
     return tuple(name.strip() for name in names)

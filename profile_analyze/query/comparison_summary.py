@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.table import Table
 
 _MOST_CONTRIBUTIONS: Final = 3
 _VERDICTS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
-"""In the order of the summary."""
+"""All verdicts, in the order in which the summary counts them."""
 
 
 class Contribution(NamedTuple):
@@ -84,6 +84,7 @@ class Change(NamedTuple):
 
 def change_of(query: Query, comparison: Comparison) -> Change:
     """Return how the whole changed, with contributions by the keys of `query`, or by type."""
+    # Without keys, a sum over all operators gives one row: the whole.
     whole = run(_query_for_all(query, aggregates="sum"), comparison)
     rows = run(_query_for_all(query, by=query.by), comparison)
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
@@ -139,7 +140,10 @@ def _number(whole: Table, name: str) -> float:
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
-    """Yield the first rows with a difference, optionally only those with one of `verdicts`."""
+    """Yield the first rows with a difference, optionally only rows with one of `verdicts`.
+
+    The default order of comparisons has put the largest differences first.
+    """
     differences, row_verdicts = rows["difference"], rows["verdict"]
     chosen = [
         index
@@ -172,8 +176,9 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
     ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
     if min(ours, theirs) < LEAST_RUNS:
         yield (
-            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side, and here are "
-            f"{ours} and {theirs} of the base; with so few, large differences often occur by chance"
+            f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side; the profile "
+            f"has {ours}, the baseline {theirs}; with so few, large differences often occur by "
+            "chance"
         )
         return
     # The correction for many rows multiplies the p of a single changed row by their number.
@@ -185,10 +190,10 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
         enough += 1
     row_noun = "groups" if rows.query.grouped else "operators"
     yield (
-        f"so few {noun}, {ours} and {theirs} of the base, cannot show a change of just one of "
-        f"{tested} {row_noun}, however large; {enough} on each side can"
+        f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
+        f"{tested} {row_noun}, however large; {enough} on each side are enough"
     )
 
 
-def _unit_noun(comparison: Comparison, unit: Unit) -> str:
+def _unit_noun(comparison: Comparison, unit: SampleUnit) -> str:
     return unit_noun(unit, comparison.profile.runs, comparison.base.runs)

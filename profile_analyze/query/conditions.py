@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.columns import Column, RowKind
 
-    # a number, and whether a value may be equal to it
+    # One end of a range: a number, and whether the range includes it.
     _Limit: TypeAlias = tuple[float, bool]
 
 TIME_TOLERANCE_S: Final = 0.5e-9
@@ -62,18 +62,19 @@ class Condition(NamedTuple):
         """
         # A key such as name~a>b may contain operators, so the keys are tried before other names.
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
+        # Any run of operator characters matches, so that the message can name a wrong operator.
         match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
             raise QueryError(
-                f"'{text}' is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+                f"'{text}' is not a condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
             )
         name, operator, value = match.groups()
-        with _mistakes_at(match.start(1), text):
+        with _error_position(match.start(1), text):
             column = find_column(name)
             _check_column(column, kind)
-        with _mistakes_at(match.start(2), text):
+        with _error_position(match.start(2), text):
             _check_operator(column, operator)
-        with _mistakes_at(match.start(3), text):
+        with _error_position(match.start(3), text):
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)
         return cls(text.strip(), column, operator, value, bound)
@@ -84,26 +85,28 @@ class Condition(NamedTuple):
         return self.operator not in _TEXT_OPERATORS
 
     @property
-    def not_comparable(self) -> str:
-        """The words that notes use for values that this condition cannot be compared with."""
+    def unknown_noun(self) -> str:
+        """The words that notes use for the values that this condition cannot judge."""
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
         """Whether no value meets both conditions, which must be on the same column."""
-        if isnan(self.bound) or isnan(other.bound):  # at least one compares texts
+        # If one compares texts, only two `==` with different values count as a contradiction.
+        if isnan(self.bound) or isnan(other.bound):
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
         (low, is_low_in), (high, is_high_in) = _range_of_both(self, other)
         return low > high or (low == high and not (is_low_in and is_high_in))
 
     def holds_for(self, categories: Iterable[Any]) -> Iterable[bool]:
-        """Whether the condition holds for each of the column's `categories`."""
+        """Yield for each of the column's `categories` whether the condition holds."""
         if self.operator == "~":
             return finds(self.value, map(self.column.as_text, categories))
         if self.operator == "!~":
             return (not found for found in finds(self.value, map(self.column.as_text, categories)))
         if self.operator in ("==", "!="):
             return (self._equals(one) == (self.operator == "==") for one in categories)
+        # A mixed column may have texts among its numbers. No order puts 3 before "ADD".
         return (
             not isinstance(one, str) and bool(self.holds_for_numbers(one)) for one in categories
         )
@@ -122,8 +125,8 @@ class Condition(NamedTuple):
 
 
 @contextmanager
-def _mistakes_at(index: int, text: str) -> Iterator[None]:
-    """Add the condition's text and a character's position to the errors raised inside."""
+def _error_position(index: int, text: str) -> Iterator[None]:
+    """Add the condition's text and the position `index` to the errors raised inside."""
     try:
         yield
     except QueryError as error:
@@ -154,7 +157,10 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
 
 
 def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
-    """Return the lower and the upper limit of the numbers that meet both conditions."""
+    """Return the lower and the upper limit of the numbers that meet both conditions.
+
+    `!=` does not limit the range.
+    """
     lower: list[_Limit] = [(-inf, True)]
     upper: list[_Limit] = [(inf, True)]
     tolerance = _tolerance(one.column)
@@ -166,6 +172,8 @@ def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
         if operator in ("<", "<=", "=="):
             is_in = operator != "<"
             upper.append((bound + (tolerance if is_in else -tolerance), is_in))
+    # Of two equal numbers, the one that the range excludes is the stricter limit. `min` orders
+    # False before True, so it prefers that one; `max` needs a key that does.
     return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
 
 
@@ -181,7 +189,7 @@ def check_contradictions(conditions: Sequence[Condition]) -> None:
 def _check_column(column: Column, kind: RowKind) -> None:
     check_needs(column, kind)
     if not kind.has(column):
-        advice = "; groups have: --having" if kind.keys is None else ""
+        advice = "; filter groups with --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")
     if column.running:
         raise QueryError(f"{column.name} depends on the rows shown, and cannot filter them")

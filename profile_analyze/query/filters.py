@@ -35,10 +35,10 @@ class Selection(NamedTuple):
 
     operators: NDArray[np.int64]
     """Shape (matched,): their rows in the profile, ascending."""
-    looked_at: int
+    recorded: int
     """How many operators have an entry on the side of the measure."""
     not_recorded: int
-    """How many operators have no entry there, but would pass all filters."""
+    """How many operators have no such entry, but would pass all filters."""
     unknown_dtype: int
     """How many operators passed all other filters, but have an input of unknown dtype."""
     unjudged: tuple[tuple[Condition, int], ...]
@@ -51,7 +51,7 @@ class EvaluatedCondition(NamedTuple):
     condition: Condition
     holds: Mask
     unknown: Mask
-    """Where the value cannot be compared, because it is N/A or of another kind."""
+    """Whether the value is N/A, or a text that cannot be compared with a number."""
 
 
 def evaluate(conditions: Iterable[Condition], rows: Rows) -> list[EvaluatedCondition]:
@@ -62,6 +62,7 @@ def evaluate(conditions: Iterable[Condition], rows: Rows) -> list[EvaluatedCondi
 def _evaluate(condition: Condition, rows: Rows) -> EvaluatedCondition:
     values = rows[condition.column.name]
     if isinstance(values, Categorical):
+        # One comparison for each category, not for each row: 94,000 rows may have 20 types.
         holds = values.where(condition.holds_for(values.categories))
         unknown = values.codes < 0
         if condition.compares_numbers:
@@ -83,14 +84,15 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
     in_range = _in_time_range(query, rows["time"])
-    if query.compared:
+    if query.compared:  # an operator may be slow on one side only
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
     selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)
+    # A note counts these: the filters match, but the operator did not run on this side.
     not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
     return Selection(
         operators=np.flatnonzero(selected),
-        looked_at=int(recorded.sum()),
+        recorded=int(recorded.sum()),
         not_recorded=int(not_recorded.sum()),
         unknown_dtype=int((unknown_dtype & in_range & recorded).sum()),
         unjudged=unjudged,

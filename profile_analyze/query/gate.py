@@ -85,42 +85,45 @@ class FailCondition(NamedTuple):
     above: bool
     """Whether the metric must be above the limit, and not below it, to meet the condition."""
     limit: float
-    unit: Literal["s", "s more", "of base"]
-    """The unit of the limit: seconds, seconds more than the baseline, or a fraction more."""
+    limit_unit: Literal["s", "s more", "of baseline"]
+    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
+    more."""
 
     @property
     def relative(self) -> bool:
-        """Whether it needs a baseline."""
-        return self.unit != "s"
+        """Whether the condition needs a baseline."""
+        return self.limit_unit != "s"
 
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
         """Parse a condition on the operators that `query` selects. Raises `QueryError`."""
+        # The last colon: a pattern in the subject may contain colons, and a limit cannot.
         subject, colon, rest = text.rstrip().rpartition(":")
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
             raise QueryError(
-                f"fail-if: {text!r} is no condition; write [CONDITION:] METRIC > LIMIT, such as "
+                f"fail-if: {text!r} is not a condition; write [CONDITION:] METRIC > LIMIT, such as "
                 f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
             )
         if match["metric"] not in _METRICS:
             raise QueryError(
                 f"fail-if: {text!r}: there is no metric {match['metric']!r}; METRIC is one of "
-                f"{', '.join(_METRICS)}; a condition on operators stands before a colon"
+                f"{', '.join(_METRICS)}; a condition on operators comes before a colon"
             )
         if match["operator"] not in (">", "<"):
             raise QueryError(
-                f"fail-if: {text!r}: {match['operator']} is not judged beyond noise; write > or <"
+                f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
-        limit, unit = _parse_limit(text, match["sign"], match["limit"])
+        limit, limit_unit = _parse_limit(text, match["sign"], match["limit"])
         # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
         subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", subject.strip())
         above = match["operator"] == ">"
-        condition = cls(text.strip(), subject, match["metric"], above, limit, unit)
+        condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
         if condition.relative and not query.compared:
             raise QueryError(
-                f"fail-if: {text!r} is relative to a base, and there is none: --compare names it"
+                f"fail-if: {text!r} is relative to a baseline; name one with --compare"
             )
+        # Making the question checks the subject, before any file is read.
         try:
             condition.about(query)
         except QueryError as error:
@@ -128,7 +131,7 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question that gives the metric: its answer has one row, and `time` is it."""
+        """Return the question whose answer has one row, with the metric as `time`."""
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
             asked = asked.changed(**_NO_FILTERS)
@@ -138,10 +141,10 @@ class FailCondition(NamedTuple):
 
 def _parse_limit(
     text: str, sign: str, limit: str
-) -> tuple[float, Literal["s", "s more", "of base"]]:
+) -> tuple[float, Literal["s", "s more", "of baseline"]]:
     try:
         if limit.endswith("%"):
-            return _parse_share(text, sign, limit), "of base"
+            return _parse_share(text, sign, limit), "of baseline"
         return _parse_seconds(text, sign, limit), "s more" if sign else "s"
     except QuantityError as error:
         raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
@@ -149,10 +152,12 @@ def _parse_limit(
 
 def _parse_share(text: str, sign: str, limit: str) -> float:
     if not sign:
-        raise QueryError(f"fail-if: {text!r}: {limit} of what? write +{limit} of the base")
+        raise QueryError(
+            f"fail-if: {text!r}: {limit} of what? write +{limit} for {limit} more than the baseline"
+        )
     share = parse_quantity(sign + limit, "1")
-    if share <= -1:
-        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the base")
+    if share <= -1:  # no time is below 0, so the condition would always or never be met
+        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
     return share
 
 
@@ -187,7 +192,7 @@ class FailVerdict(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """The metric of one condition in each unit, shape (1, units)."""
+    """The metric of one condition, shape (1, units): a value for each process or iteration."""
 
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
@@ -249,7 +254,7 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
         return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds)
     interval = ratio_interval(measured.times, measured.base)
     bounds = (float(interval.low[0]), float(interval.high[0]))
-    limit = 1 + condition.limit / (base_s if condition.unit == "s more" else 1.0)
+    limit = 1 + condition.limit / (base_s if condition.limit_unit == "s more" else 1.0)
     # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%` asks
     # whether an improvement was missed, so the interval must exclude the improvement.
     reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
@@ -287,15 +292,15 @@ def _reason_unjudged(measured: _Measured) -> str:
         return "no operator matches"
     sides = [("", measured.times)]
     if measured.base is not None:
-        sides.append((" of the base", measured.base))
+        sides.append((" of the baseline", measured.base))
     for of_side, times in sides:
         known = int((~np.isnan(times)).sum())
         if not known:
             return f"the time{of_side} is N/A"
         if known < LEAST_RUNS:
-            return f"only {known} of the {LEAST_RUNS} {measured.unit}{of_side} that are needed"
+            return f"only {known} of the {LEAST_RUNS} required {measured.unit}{of_side}"
     if measured.base is not None and not _median(measured.base) > 0:
-        return "the time of the base is 0"
+        return "the time of the baseline is 0"
     return ""
 
 

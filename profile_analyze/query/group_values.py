@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
 
+_ADDED_ONE_BY_ONE: Final = 7
+"""The largest number of values that NumPy's sum adds one after the other. From 8 values on, NumPy
+keeps eight partial sums, which are rounded differently."""
+
 
 class Members(NamedTuple):
     """The known values of each group's operators."""
@@ -83,9 +87,9 @@ def _percentile(members: Members, share: float) -> Floats:
     Hyndman and Fan (1996), the default of NumPy and pandas.
     """
     values, sizes = members
-    # The NaN at the end is what empty groups at the end index.
+    # Empty groups at the end have a start past the last value, where this NaN is.
     ascending = np.append(values[np.lexsort((values, members.groups))], np.nan)
-    last = np.maximum(sizes - 1, 0)
+    last = np.maximum(sizes - 1, 0)  # an index within the group
     position = last * share
     below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, last)
@@ -93,7 +97,7 @@ def _percentile(members: Members, share: float) -> Floats:
         ascending[np.minimum(members.starts + index, len(values))] for index in (below, above)
     )
     weight = position - below
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # the overflow is handled below
         direct = low + (high - low) * weight
         # The difference of two very large values overflows; their weighted sum does not.
         between = np.where(np.isfinite(direct), direct, low * (1 - weight) + high * weight)
@@ -114,7 +118,3 @@ def _sums(members: Members) -> Floats:
             end = ends[group]
             sums[group] = values[end - sizes[group] : end].sum()
     return sums
-
-
-_ADDED_ONE_BY_ONE: Final = 7
-"""The largest number of values that NumPy's sum adds one after the other."""

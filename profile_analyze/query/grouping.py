@@ -33,6 +33,7 @@ class Grouping(NamedTuple):
         """
         group = np.zeros(len(operators), np.int64)
         for column in keys:
+            # Codes are -1 (N/A) to len - 1, so this factor gives each pair a number of its own.
             # Renumbering after each key keeps the combined numbers small enough for an int64.
             combined = group * (len(column.categories) + 1) + column.codes[operators]
             group, _ = numbered(combined)

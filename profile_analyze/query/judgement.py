@@ -88,7 +88,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
 def _rates(
     rows: OperatorRows, peaks: Peaks, judged: NDArray[np.bool_]
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield the entries of `Judgement.rates`, those with most time first."""
+    """Yield the entries of `Judgement.rates`, in descending order of their share of the time."""
     dtypes = rate_dtypes(rows.profile)
     shares: dict[str, float] = {}
     # Operators of unknown dtype are taken to compute in the default dtype of the peaks.
@@ -103,7 +103,7 @@ def _rates(
 
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     groups = Query(
-        by=query.keys_of_one or ("type",),
+        by=query.plain_keys or ("type",),
         having=f"gain > {_LEAST_GAIN}",
         order="lost",
         top=_MOST_WINNERS,

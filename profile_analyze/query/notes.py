@@ -34,6 +34,7 @@ _SUGGESTION_LIMIT_S: Final = 1.0
 """The time limit of a pattern that is tried only to write a note."""
 
 _MOST_SUGGESTIONS: Final = 8
+"""The largest number of names in one suggestion."""
 
 
 def notes_on(
@@ -59,9 +60,15 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[str]:
     keys = [key for key in query.split_by if key in RUN_KEYS]
     if not keys:
         return
-    runs = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
-    if runs > 1:
-        yield f"runs are kept apart: shares are of the time of all {runs} together"
+    parts = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
+    if parts > 1:
+        # `Query` adds `file` and `step` to `run`, which splits no further: a run has one of each.
+        named = ["run"] if "run" in keys else keys
+        noun = named[0] if len(named) == 1 else "combination"
+        yield (
+            f"rows are split by {' and '.join(named)}: shares are relative to the total of all "
+            f"{parts} {noun}s"
+        )
 
 
 def _type_notes(query: Query, profile: Profile) -> Iterator[str]:
@@ -79,7 +86,7 @@ def _type_suggestion(name: str, profile: Profile) -> str:
     counts = np.bincount(types.codes[types.codes >= 0])
     most_frequent = np.argsort(-counts, kind="stable")[:_MOST_SUGGESTIONS]
     common = [types.categories[code] for code in most_frequent]
-    return f"the most frequent are {', '.join(common)}" if common else "it has none at all"
+    return f"the most frequent are {', '.join(common)}" if common else "no operator has a type"
 
 
 def _similar_texts(text: str, known: Sequence[str]) -> list[str]:
@@ -94,13 +101,15 @@ def _dtype_notes(query: Query, profile: Profile, selection: Selection) -> Iterat
     dtypes = profile.operators.categorical("input_dtypes")
     known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
     if known and query.input_dtype not in known:
-        has = ", ".join(known)
-        yield f"input dtype {query.input_dtype}: no input is known to have it; there are {has}"
+        dtypes_text = ", ".join(known)
+        yield (
+            f"input dtype {query.input_dtype}: no input is known to have it; the known dtypes are "
+            f"{dtypes_text}"
+        )
     if selection.unknown_dtype:
         yield (
             f"input dtype {query.input_dtype}: left out "
-            f"{counted(selection.unknown_dtype, 'operator')} with inputs whose dtype the profile "
-            "does not say"
+            f"{counted(selection.unknown_dtype, 'operator')} with an input of unknown dtype"
         )
 
 
@@ -109,15 +118,15 @@ def unjudged_notes(unjudged: Iterable[tuple[Condition, int]], row_noun: str) -> 
     for condition, count in unjudged:
         if count:
             yield (
-                f"{condition.text}: left out {counted(count, row_noun)} where that is "
-                f"{condition.not_comparable}"
+                f"{condition.text}: left out {counted(count, row_noun)} where the value is "
+                f"{condition.unknown_noun}"
             )
 
 
 def no_group_notes(groups: int, matching: int) -> Iterator[str]:
     """Yield a note if there are groups, but none matches the conditions."""
     if groups and not matching:
-        yield f"no group matches, of {groups}"
+        yield f"none of {counted(groups, 'group')} matches"
 
 
 def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
@@ -130,8 +139,9 @@ def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[st
         distinct = values.categories if isinstance(values, Categorical) else set(values.tolist())
         if distinct and not any(condition.holds_for(distinct)):
             texts = list(map(column.as_text, distinct))
-            near = ", ".join(_similar_texts(condition.value, texts)) or "nothing is near"
-            yield f"{condition.text}: no operator has that; near: {near}"
+            near = ", ".join(_similar_texts(condition.value, texts))
+            suggestion = f"near: {near}" if near else "no value is similar"
+            yield f"{condition.text}: no operator has this value; {suggestion}"
 
 
 def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
@@ -149,7 +159,8 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
     side = MEASURES[query.measure].side
-    if not selection.looked_at:
+    # Two different causes: the profile has no times on this side, or the filters leave nothing.
+    if not selection.recorded:
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
@@ -157,17 +168,18 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         yield f"no operator has a {side} time{but}"
     elif not len(selection.operators):
         without = selection.not_recorded
-        but = f"; {counted(without, 'operator')} without one would" if without else ""
-        timed = "" if profile.origin.times == ABSENT else f" that have a {side} time"
-        yield f"no operator matches, of {selection.looked_at}{timed}{but}"
+        but = f"; {counted(without, 'operator')} without one would match" if without else ""
+        timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
+        yield f"none of {counted(selection.recorded, 'operator')}{timed} matches{but}"
         if query.name:
             yield from _pattern_notes(query.name, profile)
 
 
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
     """Yield a note if a wider pattern would match: anywhere in a name, or in any case."""
+    # Without the group, `.*a|b` would match b only at the start of a name.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
-    rule = f"the pattern {pattern} is matched from the start of a name on, and capitals count"
+    rule = f"the pattern {pattern} must match from the start of a name, and case matters"
     names = profile.operators.name.categories
     # A wider pattern may be slow, or invalid after the prefix: then there is no suggestion.
     with suppress(PatternError):
@@ -178,7 +190,7 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
             if count:
                 yield f"{rule}; {wider} matches {counted(count, 'name')}"
                 return
-        yield f"{rule}; nor does {anywhere} match a name"
+        yield f"{rule}; {anywhere} matches no name either"
 
 
 def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[str]:
@@ -188,7 +200,7 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
         and not isnan(operators.total_s)
     ):
         total = seconds(operators.total_s)
-        yield f"shares are of the total {MEASURES[query.measure].title}, {total} s"
+        yield f"shares are relative to the total {MEASURES[query.measure].title}, {total} s"
 
 
 def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
@@ -202,6 +214,7 @@ def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
 def _order_notes(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
 ) -> Iterator[str]:
+    # One row needs no order, and a profile without times has another default order.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return
@@ -209,4 +222,4 @@ def _order_notes(
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
-            yield f"{order.column.name} is N/A everywhere, and so orders nothing"
+            yield f"{order.column.name} is N/A in all rows, so ordering by it has no effect"

@@ -24,7 +24,7 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about syntax that may change its meaning one day
+            warnings.simplefilter("ignore")  # some syntax warns that its meaning may change
             return regex.compile(text)
     except RecursionError:
         raise PatternError(f"pattern {text[:40]!r}... is nested too deeply") from None
@@ -35,7 +35,7 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
 
 
 def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:
-    """Whether the pattern `text` matches each of `names` from the start of the name.
+    """Yield for each of `names` whether the pattern `text` matches from the start of the name.
 
     Raises `PatternError` for an invalid pattern, or after `limit_s` seconds.
     """
@@ -44,16 +44,16 @@ def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -
 
 
 def finds(text: str, names: Iterable[str]) -> Iterator[bool]:
-    """Whether the pattern `text` is found anywhere in each of `names`. Raises like `matches`."""
+    """Yield for each of `names` whether the pattern matches anywhere. Raises like `matches`."""
     results = _results(compile_pattern(text).search, text, names, TIME_LIMIT_S)
     return (match is not None for match in results)
 
 
 def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
-    """Yield what the pattern `text` finds in each of `names`: its first group, if it has groups.
+    """Yield for each of `names` the part that the pattern `text` matches, or its first group.
 
-    Yields None if nothing is found or the group did not participate in the match. Raises like
-    `matches`.
+    Yields None if the pattern does not match, or if the group did not participate in the match.
+    Raises like `matches`.
     """
     pattern = compile_pattern(text)
     group = 1 if pattern.groups else 0
@@ -68,6 +68,7 @@ def _results(
     limit_s: float,
 ) -> Iterator[regex.Match[str] | None]:
     """Yield the result of `function` for each of `names`, with one deadline for all of them."""
+    # A limit for each name would not do: 94,000 names of 0.1 s each take hours.
     deadline = monotonic() + limit_s
     for name in names:
         remaining_s = deadline - monotonic()

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.columns import Column
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
 
 DEFAULT_THRESHOLD: Final = 0.03
+"""The smallest relative change that counts, unless a question says otherwise: 3 %."""
 
 
 class Order(NamedTuple):
@@ -39,21 +40,21 @@ class Order(NamedTuple):
         """
         name = text.removeprefix("+")
         choices = ", ".join(orderable_names(kind))
-        rows = kind.noun
+        row_noun = kind.noun
         if not name:
             raise QueryError(
-                f"no column to order by in {text!r}; {rows} can be ordered by {choices}"
+                f"no column to order by in {text!r}; {row_noun} can be ordered by {choices}"
             )
         try:
             column = find_column(name)
         except UnknownColumnError:
             raise UnknownColumnError(
-                f"there is no column {name!r} to order by; {rows} can be ordered by {choices}"
+                f"there is no column {name!r} to order by; {row_noun} can be ordered by {choices}"
             ) from None
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
             raise QueryError(
-                f"{rows} cannot be ordered by {name!r}; they can be ordered by {choices}"
+                f"{row_noun} cannot be ordered by {name!r}; they can be ordered by {choices}"
             )
         return cls(column, text.startswith("+"))
 
@@ -167,7 +168,7 @@ class Query(_Parsed):
     split_by: tuple[str, ...]
     compared: bool
     threshold: float
-    unit: Unit
+    unit: SampleUnit
 
     def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
         self,
@@ -190,11 +191,12 @@ class Query(_Parsed):
         split_by: str | Iterable[str] = (),
         compared: bool = False,
         threshold: float = DEFAULT_THRESHOLD,
-        unit: Unit = "process",
+        unit: SampleUnit = "process",
     ) -> None:
         # All arguments by name. This must be the first statement, before there are other locals.
         arguments = dict(locals())
         del arguments["self"]
+        # All split keys are allowed here: `_add_split_keys` adds those that the question names.
         kind = RowKind((), peaks is not None, compared, split_by=SPLIT_KEYS)
         keys = group_key_columns(by, kind)
         self._set(**normalized_fields(arguments, keys), has_default_order=order is None)
@@ -202,7 +204,7 @@ class Query(_Parsed):
         if self.name:
             compile_pattern(self.name)
         self._parse(tuple(keys.values()))
-        self._add_split_keys()
+        self._add_split_keys()  # reads the columns that `_parse` found
         if self.compared:
             self._check_comparison()
 
@@ -213,9 +215,10 @@ class Query(_Parsed):
 
     def _parse(self, keys: tuple[Column, ...]) -> None:
         """Set the attributes of `_Parsed`."""
-        # Any key of executions may be named here: `_add_split_keys` then splits rows by it.
-        is_possible = [key for key in SPLIT_KEYS if not (self.compared and key in RUN_KEYS)]
-        groups = self.kind._replace(split_by=tuple(is_possible))
+        # A comparison combines all runs of a side, so it has no values of `run`, `file` and `step`.
+        possible_keys = [key for key in SPLIT_KEYS if not (self.compared and key in RUN_KEYS)]
+        groups = self.kind._replace(split_by=tuple(possible_keys))
+        # `where` filters operators before they are grouped, so it cannot use columns of groups.
         conditions = _parse_conditions("where", self.where, groups._replace(keys=None))
         group_conditions = _parse_conditions("having", self.having, groups)
         order = tuple(Order.parse(text, groups) for text in self.order)
@@ -238,10 +241,13 @@ class Query(_Parsed):
 
     def _add_split_keys(self) -> None:
         """Add the keys of executions that the question names to `split_by`."""
-        named = [column.base_name for column in self.by_columns if column.splits]
-        named += [column.base_name for column in self.used if column.needs_split]
+        # Grouping by any split key splits rows. Conditions and orders split rows only by the keys
+        # that have no values otherwise: `--where 'track ~ cpu'` filters whole operators.
+        named = [column.base_name for column in self.by_columns if column.is_split_key]
+        named += [column.base_name for column in self.used if column.needs_split_rows]
         split_by = dict.fromkeys((*self.split_by, *named))
-        if "run" in split_by:  # a run has one file and one step
+        # A run has one file and one step. Adding them splits no further and gives them values.
+        if "run" in split_by:
             split_by |= dict.fromkeys(RUN_KEYS)
         self._set(split_by=tuple(split_by))
 
@@ -254,15 +260,17 @@ class Query(_Parsed):
             )
         if self.run_statistic != RUN_STATISTICS[0]:
             raise QueryError(
-                f"run_statistic: {self.run_statistic}: a comparison is of medians, as its verdicts "
-                "are"
+                f"run_statistic: {self.run_statistic}: a comparison uses medians, as its verdicts "
+                "do"
             )
 
     @property
-    def keys_of_one(self) -> tuple[str, ...]:
-        """The keys of `by` that operators of a single profile have."""
+    def plain_keys(self) -> tuple[str, ...]:
+        """The keys of `by` that need neither a baseline nor split operators."""
         return tuple(
-            column.name for column in self.by_columns if not (column.needs_base or column.splits)
+            column.name
+            for column in self.by_columns
+            if not (column.needs_base or column.is_split_key)
         )
 
     @property

@@ -1,4 +1,4 @@
-"""The fields of a question: bringing arguments into one form, and checking their values."""
+"""Normalizes and checks the fields of a question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import LEVELS, SPLIT_KEYS, UNITS
+from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, SPLIT_KEYS
 from profile_analyze.query.aggregates import (
     AGGREGATES,
     DEFAULT_AGGREGATE,
@@ -53,7 +53,7 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
 
 
 def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:
-    """Return the columns that `by` names, by name. Raises `QueryError` if one is no group key."""
+    """Return the columns in `by`, by name. Raises `QueryError` if one is not a group key."""
     columns = (_group_key_column(text, kind) for text in _names("by", by))
     return {column.name: column for column in columns}
 
@@ -81,7 +81,7 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _names(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
-    """Return several names; a single text has them between commas."""
+    """Return a tuple of names. A single text is split at its commas."""
     return split_names(value) if isinstance(value, str) else _texts(field, value)
 
 
@@ -89,7 +89,7 @@ def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     texts: tuple[str, ...] | None = None
-    with suppress(TypeError):  # not iterable
+    with suppress(TypeError):  # `value` is not iterable
         texts = tuple(value)
     if texts is None or not all(isinstance(text, str) for text in texts):
         raise QueryError(f"{field}: {value!r} is not a text or several texts")
@@ -98,7 +98,7 @@ def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
 
 def _row_count(value: int) -> int:
     try:
-        return index(value)
+        return index(value)  # accepts NumPy's integers, and rejects 5.0
     except TypeError:
         raise QueryError(f"top: {value!r} is not a number of rows") from None
 
@@ -128,7 +128,9 @@ def _check_types(query: Query) -> None:
     for field in ("min_time_s", "max_time_s"):
         value = getattr(query, field)
         if isinstance(value, str):
-            raise QueryError(f"{field}: a number of seconds; parse_time reads {value!r}")
+            raise QueryError(
+                f"{field}: {value!r} is a text, not a number of seconds; parse_time converts it"
+            )
         if not isinstance(value, Real | None):
             raise QueryError(f"{field}: {value!r} is not a number of seconds")
 
@@ -143,12 +145,12 @@ def _check_choices(query: Query) -> None:
         ("measure", query.measure, tuple(MEASURES)),
         ("level", query.level, (None, *LEVELS)),
         ("run_statistic", query.run_statistic, RUN_STATISTICS),
-        ("unit", query.unit, UNITS),
+        ("unit", query.unit, SAMPLE_UNITS),
         *(("split_by", key, SPLIT_KEYS) for key in query.split_by),
     ]
     for field, value, allowed in choices:
         if value not in allowed:
-            choice = ", ".join(filter(None, allowed))
+            choice = ", ".join(filter(None, allowed))  # without the None of `level`
             raise QueryError(f"{field}: {value!r} is not one of {choice}")
     if query.having and not query.grouped:
         raise QueryError("having: there are no groups; group by something, or use where")
@@ -159,11 +161,12 @@ def _check_time_range(query: Query) -> None:
     low = query.min_time_s or 0.0
     high = inf if query.max_time_s is None else query.max_time_s
     if isnan(low) or isnan(high):
-        raise QueryError("a time to compare with cannot be NaN")
+        raise QueryError("min_time_s and max_time_s cannot be NaN")
     if isinf(low) and low > 0:
         raise QueryError("min_time_s: nothing takes infinitely long")
     if high < -TIME_TOLERANCE_S:
         raise QueryError(f"max_time_s: {high:g} s: no time is negative")
+    # Filters apply the tolerance to both ends, so a range that is empty without it may match.
     if low - TIME_TOLERANCE_S > high + TIME_TOLERANCE_S:
         raise QueryError(
             f"min_time_s: {low:g} s is more than the maximum, {high:g} s; nothing is between them"

@@ -38,7 +38,7 @@ def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
-    """Yield the types with most time among the chosen operators, and their shares."""
+    """Yield the types with the most time among the chosen operators, and their shares."""
     types = rows.profile.operators.type
     shares = np.array(
         [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
@@ -51,15 +51,14 @@ def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tup
 def roofline_notes(rows: OperatorRows) -> Iterator[str]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile."""
     if rows.measure.side == HOST:
-        yield "host times have no roof: bound, efficiency, lost and gain are of the device"
+        yield "host times have no roof: bound, efficiency, lost and gain are N/A"
     if rows.measure != TIME:
         return
     faster = rows["efficiency"] > 1
     if faster.any():
         yield (
-            f"faster than their roof: {_counted(rows, faster)}; the peaks, the dtype or the "
-            "counted work are wrong for them, or the data stayed in caches; this lowers what is "
-            "lost"
+            f"faster than their roof: {_counted(rows, faster)}; their peak rates, dtype or counted "
+            "work are wrong, or their data stayed in caches; they lower the sum of lost"
         )
     short = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     if short.any():
@@ -72,6 +71,7 @@ def roofline_notes(rows: OperatorRows) -> Iterator[str]:
 
 
 def _unknown_computation_notes(rows: OperatorRows) -> Iterator[str]:
+    # Data movements may have a least time without a computation.
     unknown = np.isnan(rows["computation"]) & (rows["time"] > 0) & np.isnan(rows["least_time"])
     if share_of(rows, unknown) > _NOTEWORTHY_SHARE:
         types = ", ".join(
@@ -86,6 +86,7 @@ def _dtype_notes(rows: OperatorRows) -> Iterator[str]:
     assert peaks is not None, "a roofline needs peak rates"
     computes = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     unknown = computes & (dtypes.codes < 0)
+    # With one rate for every dtype, an unknown dtype changes nothing.
     if unknown.any() and peaks.dtype != "any":
         yield f"dtype unknown, assumed to be {peaks.dtype}: " + counted(
             int(unknown.sum()), "operator"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Source(NamedTuple):
+class _Shared(NamedTuple):
     """The data that all views of one question share: see `model.rows.Rows`."""
 
     profile: Profile
@@ -62,9 +62,9 @@ class Source(NamedTuple):
 class _View(ABC):
     """Rows with columns that are computed on first use."""
 
-    def __init__(self, source: Source, sizes: NDArray[np.int64]) -> None:
-        self.source = source
-        self.profile, self.comparison, self.query, self.totals_s = source
+    def __init__(self, shared: _Shared, sizes: NDArray[np.int64]) -> None:
+        self.shared = shared
+        self.profile, self.comparison, self.query, self.totals_s = shared
         self.measure = MEASURES[self.query.measure]
         self.peaks: Peaks | None = self.query.peaks
         self.threshold = self.query.threshold
@@ -139,7 +139,7 @@ class OperatorRows(_View):
         profile = source if isinstance(source, Profile) else source.profile
         totals_s = profile.totals_s(query.measure)
         sizes = np.ones(len(profile), np.int64)
-        super().__init__(Source(profile, comparison, query, totals_s), sizes)
+        super().__init__(_Shared(profile, comparison, query, totals_s), sizes)
 
     @property
     def on_sides(self) -> Sides:
@@ -174,6 +174,7 @@ class OperatorRows(_View):
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
         """See `model.rows.OperatorRows.ratio`."""
         above, below = self.per_run(numerator), self.per_run(denominator)
+        # Both statistics are over the same runs: a run without one of the values is left out.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
             over_runs(np.where(both_known, values, np.nan), self.query.run_statistic)
@@ -192,7 +193,7 @@ class GroupRows(_View):
     """Groups of operators."""
 
     def __init__(self, operators: OperatorRows, grouping: Grouping) -> None:
-        super().__init__(operators.source, grouping.sizes)
+        super().__init__(operators.shared, grouping.sizes)
         self._operators = operators
         self._grouping = grouping
 
@@ -211,6 +212,7 @@ class GroupRows(_View):
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
             values = self._aggregated(find_column(base), aggregate)
+            # Aggregates are floats. A count is an integer in every output format.
             return np.asarray(values, np.int64) if aggregate == COUNT else values
         return self._aggregated(column, self.query.aggregate)
 
@@ -234,6 +236,7 @@ class GroupRows(_View):
     ) -> NDArray[np.float64]:
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
+        # All groups of the first run come first, then those of the second.
         run_by_run = aggregated(_known_aggregate(aggregate), members)
         return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
@@ -255,6 +258,7 @@ class GroupRows(_View):
             )
             for values in (above, below)
         )
+        # 1, or NaN for a group in which no operator has a ratio of its own.
         has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
         return ratio(numerators, denominators) * has_ratio
 
@@ -276,7 +280,7 @@ class ShownRows(_View):
     """The rows of the answer, after filters, order and limit."""
 
     def __init__(self, rows: OperatorRows | GroupRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(rows.source, rows.sizes[chosen])
+        super().__init__(rows.shared, rows.sizes[chosen])
         self._rows = rows
         self._chosen = chosen
 

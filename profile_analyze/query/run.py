@@ -55,7 +55,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     return Table(
         query=query,
         total_s=operators.total_s,
-        looked_at=selection.looked_at,
+        recorded=selection.recorded,
         matched=len(selection.operators),
         without_memory=int(np.isnan(profile.operators.memory[selection.operators]).sum()),
         available=len(candidates),
@@ -85,13 +85,14 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it, and whoever made one has imported it.
+    # Imported here because only comparisons need it. Making one has imported it already.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR
     if query.level not in (None, level):
         raise QueryError(
-            f"level: the comparison is of level {level}, not {query.level}; compare() takes a level"
+            f"level: the comparison has rows of level {level}, not {query.level}; pass the level "
+            "to compare()"
         )
     return split_comparison(source, query.split_by)
 
@@ -99,10 +100,11 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
 def _sorted_indices(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """Return the indices of `candidates`, stably sorted by their values; N/A comes last."""
+    """Return the indices that sort `candidates` by their values, stably; N/A comes last."""
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
         if isinstance(values, Categorical)
         else values[candidates]
     )
+    # NaN is last in both directions, because its sign does not matter to NumPy.
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
-    from profile_analyze.model.iterations import Unit
+    from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
 
@@ -86,10 +86,13 @@ def summarise(
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), len({run.process for run in profile.runs})
-    # Totals are the denominators of shares, so they are of the runs that the rows are split into.
+    # Totals are the denominators of shares, so they must cover the same runs as the rows do. Split
+    # by `run`, for example, they are totals over all runs.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
-    # The totals of a comparison are of the units that its verdicts count.
-    unit: Unit = "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
+    # In a comparison, verdicts compare processes or iterations, so the totals are medians of these.
+    unit: SampleUnit = (
+        "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
+    )
     copy = None if copies_of is None else _copy_time(profile, copies_of)
     judgement = _judgement(query, profile) if query.peaks else None
     change = None if isinstance(source, Profile) else _change(query, source)
@@ -127,7 +130,7 @@ def _change(query: Query, comparison: Comparison) -> Change:
     return change_of(query, comparison)
 
 
-def _total_s(profile: Profile, measure: str, query: Query, unit: Unit) -> float:
+def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
     """Return the seconds of all operators: the run statistic over the units."""
     totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])
@@ -159,6 +162,7 @@ def _copy_time(profile: Profile, query: Query) -> CopyTime:
 def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[float, float]:
     """Return the total and the mean over operators, from times of shape (operators, runs)."""
     totals_s = totals(times)[np.newaxis]
+    # Without a known time, the total is NaN, and 1 only avoids a division by 0.
     means_s = totals_s / np.maximum((~np.isnan(times)).sum(axis=0), 1)
     total_s, mean_s = (over_runs(values, run_statistic)[0] for values in (totals_s, means_s))
     return float(total_s), float(mean_s)
@@ -170,10 +174,11 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
         inferences = "several inferences" if count is None else counted(count, "inference")
         yield f"times are means over {inferences}; how much they vary is not known"
     recorded = int(profile.recorded(DEVICE).sum())
+    # Profiles often lack the times of a few operators. A note is due only if most have none.
     if 0 < recorded < operators / 2:
         yield (
             f"only {recorded} of {operators} operators have a device time; totals and shares "
-            "are of those"
+            "cover only those"
         )
     yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
@@ -182,7 +187,7 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
             yield f"the total {side} time is N/A: the sum of its times is too large to represent"
     if profile.total_s() == 0:
-        yield "the total device time is 0, so that shares of it are N/A"
+        yield "the total device time is 0, so shares of it are N/A"
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
 
@@ -194,6 +199,7 @@ def _track_notes(profile: Profile) -> Iterator[str]:
         return
     kinds = {track.kind for track in by_track}
     noun = kinds.pop() if len(kinds) == 1 else "track"
+    # Every device may have a `stream 7`.
     is_ambiguous = len({track.name for track in by_track}) < len(by_track)
     parts = ", ".join(
         f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
@@ -201,7 +207,7 @@ def _track_notes(profile: Profile) -> Iterator[str]:
         for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
     )
     yield (
-        f"the device time adds up {counted(len(by_track), noun)}, which may have worked at the "
+        f"the device time is the sum of {counted(len(by_track), noun)}, which may have run at the "
         f"same time: {parts}"
     )
 

@@ -45,7 +45,7 @@ class Table:
     total_s: float
     """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
     if the profile has no times."""
-    looked_at: int
+    recorded: int
     """How many operators have an entry on the side of the measure."""
     matched: int
     """How many operators passed the filters."""
@@ -102,7 +102,7 @@ class Table:
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:
-        """Return the column that heads the values of `name`: `time.p90` if groups show that."""
+        """Return the column shown for `name`: `time.p90` if groups are aggregated by p90."""
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
@@ -138,13 +138,15 @@ class Table:
     def texts(self, name: str, style: Style = "short") -> list[str]:
         """Return the values of a column as people read them."""
         column = self.column(name)
-        values = self[name].tolist()
+        values = self[
+            name
+        ].tolist()  # Python values: `value_text` does not recognise NumPy's integers
         # Long columns repeat few values, so each distinct value is formatted once.
         text_of = {value: value_text(column, value, style) for value in set(values)}
         return [text_of[value] for value in values]
 
     def key_texts(self, key: str) -> list[str]:
-        """Return the values of a group key as text, with `NAME=` if a value alone says little."""
+        """Return the values of a group key as text. Parameters and `match` get `NAME=` in front."""
         texts = self.texts(key)
         name = key.removeprefix(PARAMETER)
         return texts if name == key and key != "match" else [f"{name}={text}" for text in texts]

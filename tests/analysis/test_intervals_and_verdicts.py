@@ -70,7 +70,7 @@ def test_the_interval_is_that_of_a_slow_bootstrap(n: int, m: int) -> None:
     assert high - low > 0.08
 
 
-def test_the_interval_is_the_same_each_time_and_in_any_company() -> None:
+def test_the_interval_is_deterministic_and_independent_of_other_rows() -> None:
     values, base = skewed(6, 7, 9), skewed(7, 7, 8)
     values[2, 3] = values[5, :2] = base[2, 7] = base[4, 1] = nan
     together = ratio_interval(values, base)
@@ -116,7 +116,7 @@ def test_the_interval_follows_the_scale() -> None:
     np.testing.assert_array_equal(other.high, one.high * 16)
 
 
-def test_swapping_the_sides_turns_the_interval_over() -> None:
+def test_swapping_the_sides_inverts_the_interval() -> None:
     values, base = skewed(12, 20, 30), skewed(13, 20, 30)
     one, other = ratio_interval(values, base), ratio_interval(base, values)
     np.testing.assert_allclose(1 / other.low, one.high, atol=0.03)
@@ -145,7 +145,7 @@ def test_a_ratio_to_0_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize("runs", [8, 9, 24])
-def test_nineteen_intervals_of_twenty_hold_the_truth(runs: int) -> None:
+def test_nineteen_of_twenty_intervals_contain_the_true_ratio(runs: int) -> None:
     values, base = 1.2 * skewed(14, 1000, runs), skewed(15, 1000, runs)
     found = ratio_interval(values, base)
     held = np.mean((found.low <= 1.2) & (found.high >= 1.2))
@@ -233,7 +233,7 @@ TURNED = {SLOWER: FASTER, FASTER: SLOWER, SAME: SAME, UNCERTAIN: UNCERTAIN}
     st.sampled_from([0.1, 0.4, 0.85, 0.95, 1.05]),
     st.sampled_from([0.95, 1.05, 1.15, 2.5, 9.0]),
 )
-def test_swapping_the_sides_turns_the_verdict_over(
+def test_swapping_the_sides_reverses_the_verdict(
     ratio: float, q: float, low: float, high: float
 ) -> None:
     low, high = min(low, high), max(low, high)

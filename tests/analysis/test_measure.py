@@ -64,7 +64,7 @@ def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monke
         ([RESNET, "--plot", "a.gif"], "argument --plot: 'a.gif' has none of the suffixes"),
     ],
 )
-def test_nothing_is_measured_for_a_call_that_is_wrong(
+def test_an_invalid_call_measures_nothing(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.setattr(command, "_measure", lambda *_: pytest.fail("measured"))

@@ -48,20 +48,23 @@ def test_ways_to_name_peaks(
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("a100", "'a100' may be A100 40GB, A100 80GB SXM, A100 80GB PCIe; write which"),
-        ("v100", "'v100' may be V100 SXM2, V100 PCIe; write which"),
+        ("a100", "'a100' is ambiguous: A100 40GB, A100 80GB SXM, A100 80GB PCIe"),
+        ("v100", "'v100' is ambiguous: V100 SXM2, V100 PCIe"),
         ("rtx 4091", "there is no device 'rtx 4091'; near: RTX 4090, "),
-        ("a100-sxm4", "'a100-sxm4' may be A100 40GB, A100 80GB SXM; write which"),
+        ("a100-sxm4", "'a100-sxm4' is ambiguous: A100 40GB, A100 80GB SXM"),
         ("mi300", "there is no device 'mi300'; near: MI300X, "),
         ("l40:fp16", "there is no device 'l40'; near: "),
         ("t", "there is no device 't'; "),
         ("1e308:1e-308", "'1e308:1e-308': a rate must be between 1e-30 and 1e30"),
-        ("xyz", "there is no device 'xyz'; --peaks list shows all, and 19.5T:1555G is FLO/s and"),
+        (
+            "xyz",
+            "there is no device 'xyz'; --peaks list shows all devices; 19.5T:1555G gives FLO/s and",
+        ),
         ("", "there is no device ''; --peaks list"),
-        ("l40s", "L40S has no known rate for fp32; it has fp16, bf16: write which, as L40S:fp16"),
+        ("l40s", "L40S has no known rate for fp32; name one of fp16, bf16, as in L40S:fp16"),
         (
             "h100-sxm:fp64",
-            "H100 SXM has no known rate for fp64; it has fp32, tf32, fp16, bf16, fp8,",
+            "H100 SXM has no known rate for fp64; name one of fp32, tf32, fp16, bf16, fp8,",
         ),
         (
             "a:b",
@@ -138,17 +141,17 @@ def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (FILE, ": has several devices; write "),
-        ("", ": no device is in it; a device is a table such as [my-card]"),
+        ("", ": has no device; a device is a table such as [my-card]"),
         ("x = 5", ": x: a device is a table such as [my-card], not 5"),
         ("[x", ": is not valid TOML: "),
         ("[x]\nfp32 = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nbandwidth = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nfp32 = 'fast'\nbandwidth = 1\n", ": x.fp32: 'fast' is not a number with the unit F"),
         ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be between 1e-30 and 1e30"),
-        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: a list of texts is "),
-        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: a text is wanted, not 5"),
-        ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: a text is wanted, not 5"),
-        ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; there are fp64, fp32, tf32, "),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: must be a list of texts, "),
+        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: must be a text, not 5"),
+        ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: must be a text, not 5"),
+        ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; the keys are fp64, fp32, tf32, "),
     ],
 )
 def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> None:
@@ -164,12 +167,12 @@ def test_a_file_that_is_not_there() -> None:
     assert outcome.err == "profile_analyze: error: no/such.toml: no such file\n"
 
 
-def test_names_in_any_script_are_told_apart() -> None:
+def test_names_in_any_script_are_distinguished() -> None:
     one, other = (Device(name, {"fp32": 1.0}, 1.0, "") for name in ("显卡甲", "显卡乙"))
     assert find_device("显卡乙", [one, other]) is other
     twins = [Device(name, {"fp32": 1.0}, 1.0, "") for name in ("my-card", "my card")]
     assert find_device("my card", twins) is twins[1]
-    with pytest.raises(pa.PeaksError, match="'mycard' may be my-card, my card; write which"):
+    with pytest.raises(pa.PeaksError, match="'mycard' is ambiguous: my-card, my card"):
         find_device("mycard", twins)
 
 

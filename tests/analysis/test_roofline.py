@@ -164,7 +164,7 @@ def test_the_judgement_by_hand() -> None:
     assert pa.summarise(made()).judgement is None
 
 
-def test_how_the_judgement_reads() -> None:
+def test_the_judgement_as_text() -> None:
     def shown(profile: pa.Profile) -> str:
         summary = pa.summarise(profile, judged_by=pa.Query(peaks=PEAKS))
         return pa.render(pa.Report.of(summary, ()), "plain")
@@ -227,7 +227,7 @@ def test_operators_faster_than_their_roof_are_shown_and_noted() -> None:
     assert result["lost"][0] == -16.0
     notes = pa.summarise(made(), judged_by=pa.Query(peaks=slow)).notes
     assert notes[0].startswith(
-        "faster than their roof: 3 operators (70.0% of the time); the peaks, "
+        "faster than their roof: 3 operators (70.0% of the time); their peak rates, "
     )
 
 
@@ -236,11 +236,11 @@ def test_host_and_wait_times_have_no_roof() -> None:
     for query, note in (
         (
             pa.Query(measure="host_time", peaks=PEAKS),
-            "host times have no roof: bound, efficiency, lost and gain are of the device",
+            "host times have no roof: bound, efficiency, lost and gain are N/A",
         ),
         (
             pa.Query(measure="wait", peaks=PEAKS),
-            "shares are of the total device wait time, 3.3e-05 s",
+            "shares are relative to the total device wait time, 3.3e-05 s",
         ),
     ):
         result = pa.run(query, profile)

@@ -32,14 +32,14 @@ peaks: as given
 """
     )
     assert outcome.err.splitlines() == [
-        "note: faster than their roof: 26 operators (0.7% of the time); the peaks, the dtype or the "
-        "counted work are wrong for them, or the data stayed in caches; this lowers what is lost",
+        "note: faster than their roof: 26 operators (0.7% of the time); their peak rates, dtype or "
+        "counted work are wrong, or their data stayed in caches; they lower the sum of lost",
         "note: not judged, because their times are below the clock's resolution: 20 operators (0.0% of the time)",
     ]
 
 
 @pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)
-def test_every_form_shows_the_roofline(form: str) -> None:
+def test_every_output_format_shows_the_roofline(form: str) -> None:
     profile = pa.load(RESNET)
     query = pa.Query(by="type", top=2, peaks=pa.parse_peaks("100G:20G"))
     summary = pa.summarise(profile, judged_by=query)

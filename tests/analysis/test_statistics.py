@@ -71,7 +71,7 @@ FEW_VALUES = st.lists(st.integers(0, 5).map(float), min_size=4, max_size=6)
 
 
 @given(FEW_VALUES, FEW_VALUES)
-def test_with_ties_p_is_the_share_of_deals_as_far_apart(
+def test_with_ties_p_is_the_share_of_assignments_at_least_as_far_apart(
     values: list[float], base: list[float]
 ) -> None:
     assert p_of(values, base) == pytest.approx(p_by_definition(values, base), rel=1e-9)
@@ -92,7 +92,7 @@ def test_with_ties_p_is_that_of_the_permutation_test_of_scipy() -> None:
 
 
 @given(st.lists(st.integers(0, 4).map(float), min_size=8, max_size=8))
-def test_p_is_the_share_of_deals_with_at_most_that_p(times: list[float]) -> None:
+def test_p_is_the_share_of_assignments_with_at_most_that_p(times: list[float]) -> None:
     deals = [list(dealt) for dealt in combinations(range(8), 4)]
     others = [[place for place in range(8) if place not in dealt] for dealt in deals]
     runs = np.array(times)
@@ -131,7 +131,7 @@ def test_unknown_runs_are_left_out_of_each_row() -> None:
 
 
 @pytest.mark.parametrize("few", range(LEAST_RUNS))
-def test_too_few_runs_on_a_side_give_nothing(few: int) -> None:
+def test_too_few_runs_on_a_side_give_no_p(few: int) -> None:
     many = row(range(10, 20))
     short = row([1.0] * few + [nan] * (5 - few))
     for values, base in ((many, short), (short, many), (short, short), (many, many[:, :few])):
@@ -157,7 +157,7 @@ def test_p_is_exact_for_few_runs() -> None:
 @pytest.mark.parametrize("values_there_are", [10, 10_000])
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("runs", [(17, 16), (41, 40), (4, 100)])
-def test_p_is_of_the_normal_distribution_for_many_runs(
+def test_p_uses_the_normal_distribution_for_many_runs(
     runs: tuple[int, int], shift: float, values_there_are: int
 ) -> None:
     generator = np.random.default_rng(3)

@@ -26,7 +26,7 @@ GROUP_COLUMNS = (
     "queue, self, calls, computation, flops, memory, bandwidth, intensity"
 )
 TWO_DEVICES = (
-    "note: the device time adds up 2 comp nodes, which may have worked at the same time: "
+    "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "
     '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'
 )
 
@@ -165,10 +165,7 @@ def test_f7_no_copies_have_no_copy_time() -> None:
 
 
 def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
-    note = (
-        "note: input dtype Float32: left out 12 operators with inputs whose dtype the profile "
-        "does not say\n"
-    )
+    note = "note: input dtype Float32: left out 12 operators with an input of unknown dtype\n"
     document = json.loads((PROFILES / "resnet18.json").read_text())
     graph, timed = document["graph_exec"], document["profiler"]["device"]
     of_float32 = {
@@ -184,12 +181,12 @@ def test_f8_unknown_dtypes_do_not_match_and_are_counted() -> None:
     rows = rows_of("resnet18", "--input-dtype", "Float32", "-t", "0", err=note)
     assert {row[2].split()[-1] for row in rows} == wanted
     assert 0 < len(wanted) < len(timed)
-    no_such = "note: input dtype Byte: no input is known to have it; there are Float32\n"
+    no_such = "note: input dtype Byte: no input is known to have it; the known dtypes are Float32\n"
     assert column(2, "direct-static", "--input-dtype", "Byte", err=no_such + NOTHING_OF_12) == []
 
 
-NOTHING_OF_12 = "note: no operator matches, of 12 that have a device time\n"
-ZERO = "note: the total device time is 0, so that shares of it are N/A"
+NOTHING_OF_12 = "note: none of 12 operators with a device time matches\n"
+ZERO = "note: the total device time is 0, so shares of it are N/A"
 
 
 def test_f9_total_of_zero() -> None:
@@ -277,7 +274,7 @@ def test_f17_a_wrong_pattern_is_a_usage_error() -> None:
 def test_f18_a_time_without_kern_has_no_wait_time(tmp_path: Path) -> None:
     path = edited(tmp_path, "tiny", kern=None)
     outcome = run_command(path, "--print-only", "device", "--top-end-key", "kern", "-t", "1")
-    note = "note: time is N/A everywhere, and so orders nothing\n"
+    note = "note: time is N/A in all rows, so ordering by it has no effect\n"
     assert (outcome.code, outcome.err) == (0, note)
     assert outcome.out.splitlines()[3:6] == [
         "│ #0                 │ N/A          │ data            │ N/A           │ N/A     │ 0.00     "
@@ -298,8 +295,8 @@ def test_f18_an_operator_with_an_unknown_variable_has_a_row(tmp_path: Path) -> N
     outcome = run_command(str(path), "--input-dtype", "Float32", "--print-only", "device")
     assert outcome.code == 0
     assert outcome.err == (
-        "note: input dtype Float32: left out 12 operators with inputs whose dtype the profile "
-        f"does not say\n{NOTHING_OF_12}"
+        "note: input dtype Float32: left out 12 operators with an input of unknown "
+        f"dtype\n{NOTHING_OF_12}"
     )
     assert run_command(str(path)).code == 0
 
@@ -351,7 +348,7 @@ def test_w6_wait_times_are_labelled_as_wait_times() -> None:
     outcome = run_command(path, *kern, "--show-host")
     assert "│ device wait time   │" in outcome.out
     assert "│ host wait time   │" in outcome.out
-    total = "note: shares are of the total device wait time, 3.3e-05 s\n"
+    total = "note: shares are relative to the total device wait time, 3.3e-05 s\n"
     (row,) = rows_of("resnet18", *kern, err=total)
     assert row[0] == "#0 1e-06 3.0%"
     assert (row[FLOPS], row[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
@@ -374,7 +371,7 @@ def test_w7_no_kernel_on_a_thread_is_no_wait_time(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     only = ["--print-only", "host", "--top-end-key", "kern", "-t", "0"]
     outcome = run_command(str(path), *only, "--wiki")
-    assert outcome.err == "note: shares are of the total host wait time, 0.25 s\n"
+    assert outcome.err == "note: shares are relative to the total host wait time, 0.25 s\n"
     rows = [line.split("|") for line in outcome.out.splitlines()[2:]]
     times = {row[9].strip(): (row[2].strip(), row[3].strip()) for row in rows}
     assert times == {"6": ("0.25", "100.0%"), "2": ("N/A", "N/A")}
@@ -392,27 +389,27 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
 
 def test_w9_nothing_matches_a_name() -> None:
     note = (
-        "note: no operator matches, of 91 that have a device time\n"
-        "note: the pattern {} is matched from the start of a name on, and capitals count; {}\n"
+        "note: none of 91 operators with a device time matches\n"
+        "note: the pattern {} must match from the start of a name, and case matters; {}\n"
     )
     for pattern, hint in [
         ("CONV", "(?i).*CONV matches 37 names"),
         ("zz|RELU", ".*(?:zz|RELU) matches 39 names"),
-        ("nothing", "nor does .*nothing match a name"),
+        ("nothing", ".*nothing matches no name either"),
     ]:
         err = note.format(pattern, hint)
         assert rows_of("resnet18", "--opr-name", pattern, err=err) == []
-    only_other_types = "note: no operator matches, of 91 that have a device time\n"
+    only_other_types = "note: none of 91 operators with a device time matches\n"
     arguments = ["--opr-name", "conv", "--type", "PoolingForward"]
     assert rows_of("resnet18", *arguments, err=only_other_types) == []
-    untimed = only_other_types.replace("\n", "; 1 operator without one would\n")
+    untimed = only_other_types.replace("\n", "; 1 operator without one would match\n")
     assert rows_of("resnet18", "--type", "Host2DeviceCopy", err=untimed) == []
 
 
 def test_w10_no_operator_has_the_type() -> None:
     near = (
         "note: type conv: the profile has no such operator; near: ConvolutionForward\n"
-        "note: no operator matches, of 91 that have a device time\n"
+        "note: none of 91 operators with a device time matches\n"
     )
     assert rows_of("resnet18", "--type", "conv", err=near) == []
     spelt = near.replace("conv:", "ConvForward:").replace(
@@ -430,7 +427,7 @@ def test_w10_no_operator_has_the_type() -> None:
     frequent = (
         "note: type NoSuchType: the profile has no such operator; the most frequent are "
         "InputCallback, ImmutableTensor, Elemwise, OutputCallback\n"
-        "note: no operator matches, of 4 that have a device time\n"
+        "note: none of 4 operators with a device time matches\n"
     )
     assert rows_of("tiny", "--type", "NoSuchType", err=frequent) == []
 

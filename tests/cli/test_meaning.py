@@ -141,7 +141,7 @@ def test_entries_without_times(tmp_path: Path) -> None:
     document = two_operators()
     for id_ in "01":
         document["profiler"]["device"][id_] = {"gpu0:0": {"start": 1, "end": 1}}
-    note = "note: the total device time is 0, so that shares of it are N/A\n"
+    note = "note: the total device time is 0, so shares of it are N/A\n"
     rows = ["0,a,0.0,,2.0,,4.0,,", "1,b,0.0,,4.0,,8.0,,"]
     assert answer(written(tmp_path / "a.json", document)) == (rows, note)
 
@@ -221,7 +221,7 @@ def test_twenty_thousand_lanes_are_one_operator() -> None:
     assert len(profile.tracks) == 20_000
     assert peak < 30 * len(data)
     (note,) = pa.summarise(profile).notes
-    assert note.startswith("the device time adds up 20000 comp nodes, which may have worked ")
+    assert note.startswith("the device time is the sum of 20000 comp nodes, which may have run ")
 
 
 @pytest.mark.parametrize("depth", [100, 100_000])
@@ -248,8 +248,6 @@ def test_lanes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> No
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    said = (
-        "adds up 2 comp nodes, which may have worked at the same time: N/A on gpu0, 1.0 s on gpu1\n"
-    )
+    said = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.0 s on gpu1\n"
     assert said in run_command(path).err
     assert "Warning" not in run_command(path, path).err

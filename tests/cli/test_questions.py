@@ -106,7 +106,7 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         ),
         (
             ["--where", "time\x1b > 5"],
-            "argument --where: 'time\\x1b > 5' is no condition; write COLUMN OPERATOR VALUE, such "
+            "argument --where: 'time\\x1b > 5' is not a condition; write COLUMN OPERATOR VALUE, such "
             "as 'time > 1ms'",
         ),
         (

@@ -178,7 +178,7 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("none.toml", "no such file"),
         ("folder.toml", "is a directory; name a file in it"),
         ("zero.toml", "is a device, not a file"),
-        ("empty.toml", "no device is in it; a device is a table such as [my-card]"),
+        ("empty.toml", "has no device; a device is a table such as [my-card]"),
         ("latin.toml", "is not text in UTF-8, as TOML is"),
     ]:
         assert message_on(f"{tmp_path}/{name}") == f"{tmp_path}/{name}: {reason}\n"

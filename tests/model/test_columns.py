@@ -36,9 +36,9 @@ MODULES = (column_formulas, roofline, comparison_formulas)
 
 def test_declared_columns_are_consistent() -> None:
     for column in COLUMNS:
-        split_by = (column.name,) if column.needs_split else ()
+        split_by = (column.name,) if column.needs_split_rows else ()
         assert RowKind(None, split_by=split_by).has(column) == (column.name != "count")
-        assert RowKind(None).has(column) == (column.name != "count" and not column.needs_split)
+        assert RowKind(None).has(column) == (column.name != "count" and not column.needs_split_rows)
         is_key_or_aggregated = column.is_key or column.of_groups is not None
         assert RowKind((column.name,), split_by=split_by).has(column) == is_key_or_aggregated
         assert RowKind(()).has(column) == (column.of_groups is not None)

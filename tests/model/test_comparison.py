@@ -243,7 +243,7 @@ def test_a_comparison_can_be_grouped_by_every_key(peaks: pa.Peaks | None) -> Non
 
 
 def test_a_comparison_uses_medians() -> None:
-    with pytest.raises(pa.QueryError, match="run_statistic: max: a comparison is of medians"):
+    with pytest.raises(pa.QueryError, match="run_statistic: max: a comparison uses medians"):
         pa.Query(compared=True, run_statistic="max")
 
 

@@ -164,8 +164,8 @@ largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (
     assert outcome.err == (
         "note: 2 operators matched with the baseline, 1 added, 1 removed; the column match says "
         "how\n"
-        "note: verdicts are N/A: they need 4 runs or more on each side, and here are 1 and 1 of "
-        "the base; with so few, large differences often occur by chance\n"
+        "note: verdicts are N/A: they need 4 runs or more on each side; the profile has 1, the "
+        "baseline 1; with so few, large differences often occur by chance\n"
     )
 
 
@@ -210,8 +210,8 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, has_note: bool) -
         change = pa.summarise(comparison, judged_by=query).change
         assert change is not None
         note = (
-            f"so few runs, 4 and 4 of the base, cannot show a change of just one of 5 {what}, "
-            "however large; 5 on each side can"
+            f"4 runs and 4 of the baseline are too few to show a change of just one of 5 {what}, "
+            "however large; 5 on each side are enough"
         )
         assert change.notes == ((note,) if has_note else ())
 

@@ -30,7 +30,7 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
     joiner.add(other)
     partial = joiner.partial()
     assert partial is not None
-    assert partial.runs_with.tolist() == [4, 4, 1]
+    assert partial.run_counts.tolist() == [4, 4, 1]
     assert joiner.joined().notes_on_runs == (
         "only 0 of 3 operators are in all 5 runs: these look like different models; "
         "--aggregate-by file treats them so",

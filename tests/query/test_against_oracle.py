@@ -15,7 +15,7 @@ from tests.small import joined_at_once, profile_of_document
 from tests.strategies import documents, queries, runs_of_one
 
 
-def test_the_oracle_is_asked_about_every_number() -> None:
+def test_strategies_use_every_number_column() -> None:
     """Except numbers that only several runs, groups or comparisons have, and running sums."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
     elsewhere |= {"cumulative_time", "cumulative_share"}
@@ -105,7 +105,7 @@ def test_says_how_many_rows_there_are(document: dict[str, Any], query: Query) ->
     ungrouped = {"by": (), "aggregates": (), "having": (), "order": ("time",)}
     plain = everything.changed(**ungrouped)
     matching = oracle.answer(operators, plain)
-    assert result.looked_at == sum(
+    assert result.recorded == sum(
         operator.recorded[oracle.side_of(query)] for operator in oracle.split(operators, query)
     )
     assert result.matched == len(matching)

@@ -55,13 +55,13 @@ def test_unknown_values_count_for_nothing(name: str, expected: Group) -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(0, 100))
-def test_percentiles_are_those_of_numpy(group: Group, percentage: int) -> None:
+def test_percentiles_equal_numpy(group: Group, percentage: int) -> None:
     (found,) = finished(f"p{percentage}", [group])
     assert found == pytest.approx(np.percentile(group, percentage), rel=1e-12, abs=1e-9)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
-def test_the_standard_deviation_is_that_of_a_sample(group: Group) -> None:
+def test_the_standard_deviation_is_the_sample_standard_deviation(group: Group) -> None:
     (found,) = finished("std", [group])
     assert found == pytest.approx(statistics.stdev(group), rel=1e-6, abs=1e-6)
 
@@ -77,7 +77,7 @@ def test_a_percentile_ignores_a_neighbour_without_weight() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 1000])
-def test_groups_are_summed_as_the_original_did_to_the_last_bit(size: int) -> None:
+def test_group_sums_equal_the_original_to_the_last_bit(size: int) -> None:
     some = (np.arange(size) * 0.1 + 1 / 3).tolist()
     assert finished("sum", [[0.1], some, [0.2]]) == [0.1, np.sum(some), 0.2]
     tenths = [0.1] * 1000

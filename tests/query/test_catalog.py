@@ -71,7 +71,7 @@ def _found(text: str) -> Column | None:
         ("wait.count", "1", "how many operators have a wait", ""),
     ],
 )
-def test_columns_are_made_from_others(text: str, unit: str, meaning: str, detail: str) -> None:
+def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> None:
     column = find_column(text)
     assert (column.name, column.unit, column.meaning) == (text, unit, meaning)
     assert optional_columns_of([text, "time"]) == {detail} - {""}
@@ -97,7 +97,7 @@ def test_unknown_columns(text: str, advice: str) -> None:
     assert str(caught.value).startswith(f"there is no column {text!r}; {advice}")
 
 
-def test_several_near_columns_are_named() -> None:
+def test_several_similar_columns_are_suggested() -> None:
     with pytest.raises(UnknownColumnError) as caught:
         find_column("in_shape")
     assert str(caught.value) == "there is no column 'in_shape'; near: in_shapes, out_shapes, share"
@@ -107,7 +107,7 @@ def test_an_aggregate_has_one_name() -> None:
     assert find_column("time.p50.0").name == "time.p50"
 
 
-def test_a_wrong_pattern_in_a_column() -> None:
+def test_an_invalid_pattern_in_a_column_name() -> None:
     with pytest.raises(PatternError, match=r"pattern '\(', at character 2: missing \)"):
         find_column("name~(")
 
@@ -152,10 +152,10 @@ def test_groups_have_their_keys_first() -> None:
         (r"name~[\]],type", (r"name~[\]]", "type")),
     ],
 )
-def test_names_stand_between_commas(text: str, names: tuple[str, ...]) -> None:
+def test_names_are_separated_by_commas(text: str, names: tuple[str, ...]) -> None:
     assert split_names(text) == names
 
 
 @given(st.lists(st.sampled_from(["time", "param.x", "name~(a,b)"]), min_size=1))
-def test_joined_names_come_apart(names: list[str]) -> None:
+def test_joined_names_are_split_again(names: list[str]) -> None:
     assert split_names(",".join(names)) == tuple(names)

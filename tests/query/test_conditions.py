@@ -52,13 +52,13 @@ RESNET = str(PROFILES / "resnet18.json")
             "cumulative_time > 3",
             "at character 1: cumulative_time depends on the rows shown, and cannot filter them",
         ),
-        ("count > 3", "at character 1: operators have no count; groups have: --having"),
-        ("time.p90 > 3", "at character 1: operators have no time.p90; groups have: --having"),
+        ("count > 3", "at character 1: operators have no count; filter groups with --having"),
+        ("time.p90 > 3", "at character 1: operators have no time.p90; filter groups with --having"),
         ("name ~ (", "at character 8: pattern '(', at character 2: missing )"),
         ("param.x > y", "at character 11: 'y' is not a number, such as 12"),
     ],
 )
-def test_a_mistake_is_pointed_at(text: str, message: str) -> None:
+def test_errors_name_the_position(text: str, message: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         Condition.parse(text, RowKind(None))
     assert str(caught.value) == f"{text!r}, {message}"
@@ -69,7 +69,7 @@ def test_texts_that_are_not_conditions(text: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(where=text)
     assert str(caught.value) == (
-        f"where: {text!r} is no condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+        f"where: {text!r} is not a condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
     )
 
 
@@ -165,9 +165,9 @@ def test_times_are_compared_with_a_tolerance_for_rounding_noise(where: str, ids:
 def test_texts_among_numbers_cannot_be_compared_with_a_number() -> None:
     profile = times_of([1, 1, 1, 1], [1, 5, "five", None])
     notes = pa.run(pa.Query(where=["param.x > 1", "param.x > 1"]), profile).notes
-    assert notes == ("param.x > 1: left out 2 operators where that is N/A or a text",)
+    assert notes == ("param.x > 1: left out 2 operators where the value is N/A or a text",)
     notes = pa.run(pa.Query(where="param.x != 1"), profile).notes
-    assert notes == ("param.x != 1: left out 1 operator where that is N/A",)
+    assert notes == ("param.x != 1: left out 1 operator where the value is N/A",)
 
 
 def test_a_parameter_may_have_any_name() -> None:
@@ -179,13 +179,13 @@ def test_values_that_cannot_be_compared_are_counted() -> None:
     result = pa.run(pa.Query(where=["type == Elemwise", "param.stride_h < 3", "time > 0"]), profile)
     assert (result.matched, len(result)) == (0, 0)
     assert result.notes == (
-        "param.stride_h < 3: left out 26 operators where that is N/A or a text",
-        "no operator matches, of 91 that have a device time",
+        "param.stride_h < 3: left out 26 operators where the value is N/A or a text",
+        "none of 91 operators with a device time matches",
     )
     groups = pa.run(pa.Query(by="type", having="flops > 0"), profile)
-    assert groups.notes == ("flops > 0: left out 4 groups where that is N/A",)
+    assert groups.notes == ("flops > 0: left out 4 groups where the value is N/A",)
     none = pa.run(pa.Query(by="type", having="share > 200%"), profile)
-    assert none.notes == ("no group matches, of 8",)
+    assert none.notes == ("none of 8 groups matches",)
 
 
 def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> None:
@@ -199,12 +199,12 @@ def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> Non
     )
 
 
-def test_values_that_no_operator_has_are_noted_with_similar_ones() -> None:
+def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     profile = pa.load(RESNET)
     notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
-    assert notes[0] == "type == elemwise: no operator has that; near: Elemwise"
+    assert notes[0] == "type == elemwise: no operator has this value; near: Elemwise"
     notes = pa.run(pa.Query(where="input_dtype == Float32"), profile).notes
-    assert notes[1] == "input_dtype == Float32: no operator has that; near: Float32, N/A"
+    assert notes[1] == "input_dtype == Float32: no operator has this value; near: Float32, N/A"
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
     assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
@@ -228,7 +228,7 @@ def test_values_that_no_operator_has_are_noted_with_similar_ones() -> None:
         ("time > 1ms", "time < 3ms", True),
     ],
 )
-def test_conditions_that_leave_nothing(one: str, other: str, *, may_hold: bool) -> None:
+def test_conditions_without_matching_rows(one: str, other: str, *, may_hold: bool) -> None:
     for where in ([one, other], [other, one]):
         if may_hold:
             assert len(pa.Query(where=where).conditions) == 2
@@ -241,7 +241,7 @@ def test_a_value_with_blanks_can_match() -> None:
     profile = profile_of([Operator("a b", "A", 1.0)])
     assert pa.run(pa.Query(where="name == 'a b'"), profile).notes == ()
     (note,) = pa.run(pa.Query(where="name == 'a c'"), profile).notes[:1]
-    assert note == "name == 'a c': no operator has that; near: a b"
+    assert note == "name == 'a c': no operator has this value; near: a b"
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,10 @@ def test_a_value_with_blanks_can_match() -> None:
         ("param.x == true", [2], ()),
         ("param.x == [0,1]", [3], ()),
         ("param.x == 0.5", [4], ()),
-        ("param.x == 6", [], ("param.x == 6: no operator has that; near: nothing is near",)),
+        ("param.x == 6", [], ("param.x == 6: no operator has this value; no value is similar",)),
         ("param.x == 1", [0], ()),
-        ("param.x == True", [], ("param.x == True: no operator has that; near: true",)),
-        ("param.x == [0, 1]", [], ("param.x == [0, 1]: no operator has that; near: [0,1]",)),
+        ("param.x == True", [], ("param.x == True: no operator has this value; near: true",)),
+        ("param.x == [0, 1]", [], ("param.x == [0, 1]: no operator has this value; near: [0,1]",)),
         ("in_shapes == {}", [0, 1, 2, 3, 4], ()),
     ],
 )

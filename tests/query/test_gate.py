@@ -21,12 +21,12 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
 @pytest.mark.parametrize(
     ("text", "subject", "metric", "above", "limit", "unit"),
     [
-        ("total > +5%", "", "total", True, 0.05, "of base"),
-        ("time < -3%", "", "time", False, -0.03, "of base"),
+        ("total > +5%", "", "total", True, 0.05, "of baseline"),
+        ("time < -3%", "", "time", False, -0.03, "of baseline"),
         ("time>0.120s", "", "time", True, 0.12, "s"),
         ("wait > 2 ms", "", "wait", True, 0.002, "s"),
         ("host_time > +2ms", "", "host_time", True, 0.002, "s more"),
-        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of base"),
+        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of baseline"),
         ("type == Conv : time > 3s", "type == Conv", "time", True, 3.0, "s"),
         ("name ~ a:b=c: time > 1us", "name ~ a:b=c", "time", True, 1e-6, "s"),
         ("name != x: time > 1us", "name != x", "time", True, 1e-6, "s"),
@@ -38,13 +38,13 @@ def test_conditions_are_parsed(
 ) -> None:
     found = pa.FailCondition.parse(text, pa.Query(compared=True))
     assert (found.text, found.subject, found.metric) == (text, subject, metric)
-    assert (found.above, found.unit) == (above, unit)
+    assert (found.above, found.limit_unit) == (above, unit)
     assert found.limit == pytest.approx(limit)
     assert found.relative == (unit != "s")
 
 
 FORM = (
-    "is no condition; write [CONDITION:] METRIC > LIMIT, such as 'total > +5%', "
+    "is not a condition; write [CONDITION:] METRIC > LIMIT, such as 'total > +5%', "
     "'type=ConvolutionForward: time > +3%' or 'time > 0.120s'; METRIC is one of total, "
     "device_time, host_time, wait, time"
 )
@@ -58,20 +58,23 @@ FORM = (
         (
             "memory > 5",
             "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
-            "host_time, wait, time; a condition on operators stands before a colon",
+            "host_time, wait, time; a condition on operators comes before a colon",
         ),
         (
             "total >= +5%",
-            "fail-if: 'total >= +5%': >= is not judged beyond noise; write > or <",
+            "fail-if: 'total >= +5%': >= is not supported; write > or <",
         ),
-        ("total == 5", "fail-if: 'total == 5': == is not judged beyond noise; write > or <"),
+        ("total == 5", "fail-if: 'total == 5': == is not supported; write > or <"),
         ("total > 5", "fail-if: 'total > 5': 5 of what? write 5s, 5ms"),
         ("total > inf", "fail-if: 'total > inf': inf is never reached"),
         ("total > 1e999s", "fail-if: 'total > 1e999s': 1e999s is never reached"),
         ("total > +5", "fail-if: 'total > +5': +5 of what? write +5%, +5ms"),
-        ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the base"),
+        ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the baseline"),
         ("total > ++5%", f"fail-if: 'total > ++5%' {FORM}"),
-        ("total > 5%", "fail-if: 'total > 5%': 5% of what? write +5% of the base"),
+        (
+            "total > 5%",
+            "fail-if: 'total > 5%': 5% of what? write +5% for 5% more than the baseline",
+        ),
         (
             "total > +5apples",
             "fail-if: 'total > +5apples': '+5apples' is not a time; write seconds, or a number with "
@@ -99,7 +102,7 @@ def test_relative_conditions_need_a_baseline() -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.FailCondition.parse("total > +5%", pa.Query())
     assert str(caught.value) == (
-        "fail-if: 'total > +5%' is relative to a base, and there is none: --compare names it"
+        "fail-if: 'total > +5%' is relative to a baseline; name one with --compare"
     )
 
 
@@ -141,18 +144,18 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
-        ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 runs that are needed"),
+        ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 required runs"),
         (
             "total > +5%",
             SLOW,
             BASE[:1],
             "unjudged",
-            "only 1 of the 4 runs of the base that are needed",
+            "only 1 of the 4 required runs of the baseline",
         ),
-        ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 runs that are needed"),
+        ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 required runs"),
         ("type=Pool: time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("type=Pool: time > +1%", SLOW, BASE, "unjudged", "no operator matches"),
-        ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the base is 0"),
+        ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the baseline is 0"),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
     ],

@@ -115,7 +115,7 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     )
 
 
-def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> None:
+def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
     options = ["total > +5%", "total > 1s", "type=Pool: time > +1%", "type=Pool: time > 1s"]
     conditions = [part for text in options for part in ("--fail-if", text)]
     for few in (1, 8):
@@ -127,7 +127,7 @@ def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%' is relative to a base, and there is none: --compare names it"),
+        (["--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%' is relative to a baseline; name one with --compare"),
         (["--format", "junit"], "--format junit has a test case for each --fail-if, and there is none"),
         (["--format", "github"], "--format github annotates what --fail-if and --compare find; add one"),
         (["--format", "junit", "--columns", "name"], "junit has no tables and no totals, so --columns has no effect"),
@@ -136,7 +136,7 @@ def test_json_of_a_gate_is_as_the_schema_says(files: dict[str, list[str]]) -> No
         (["--unit", "iteration"], "--unit needs --compare or --fail-if, which count runs"),
         (["--fail-uncertain", "no"], "--fail-uncertain needs --fail-if, which states the conditions"),
         (["--compare", "a", "b", "--format", "github", "--print-only", "device"], "--format github annotates what --fail-if and --compare find; add one"),
-        (["--compare", "a", "--run-stat", "max"], "argument --run-stat: max: a comparison is of medians, as its verdicts are"),
+        (["--compare", "a", "--run-stat", "max"], "argument --run-stat: max: a comparison uses medians, as its verdicts do"),
         (["--compare", "a", "--correct-drift", "--fail-if", "total > +5%"], "argument --fail-if: 'total > +5%': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),

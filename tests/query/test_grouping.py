@@ -8,7 +8,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.query.grouping import Grouping
 
 
-def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
+def test_groups_are_in_order_of_appearance_and_members_in_file_order() -> None:
     keys = [Categorical.of(["b", "a", None, "b", "a", None, "c"])]
     grouping = Grouping.of(np.array([1, 2, 3, 4, 5]), keys)
     assert grouping.sizes.tolist() == [2, 2, 1]
@@ -21,7 +21,7 @@ def test_groups_come_in_order_of_appearance_and_members_in_the_files() -> None:
     assert members.groups.tolist() == [0, 0, 1, 2]
 
 
-def test_groups_share_all_of_several_keys() -> None:
+def test_members_of_a_group_agree_in_all_keys() -> None:
     keys = [Categorical.of(["a", "a", "b", "b", "a"]), Categorical.of(["x", "y", "x", "x", "x"])]
     grouping = Grouping.of(np.arange(5), keys)
     assert grouping.operators.tolist() == [0, 4, 1, 2, 3]
@@ -29,13 +29,13 @@ def test_groups_share_all_of_several_keys() -> None:
     assert grouping.label(keys[1]).values().tolist() == ["x", "y", "x"]
 
 
-def test_large_groups_keep_the_order_of_the_file() -> None:
+def test_large_groups_keep_file_order() -> None:
     keys = [Categorical.of(["a", "b", "c"] * 1000)]
     operators = Grouping.of(np.arange(3000), keys).operators.reshape(3, 1000)
     assert (np.diff(operators, axis=1) == 3).all()
 
 
-def test_without_keys_all_are_one_group_and_without_operators_there_is_none() -> None:
+def test_no_keys_give_one_group_and_no_operators_give_none() -> None:
     one = Grouping.of(np.array([2, 5]), [])
     assert (one.sizes.tolist(), one.operators.tolist()) == ([2], [2, 5])
     none = Grouping.of(np.array([], np.int64), [])

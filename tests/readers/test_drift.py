@@ -33,8 +33,8 @@ def test_without_drift() -> None:
     assert isinstance(corrected, pa.Profile)
     assert pa.run(pa.Query(order="+id"), corrected)["time_max"].tolist() == [us(10), us(1)]
     assert corrected.notes == (
-        "times are corrected for drift: those of each run are divided by how slow it was as a "
-        "whole, 0.5 to 2 of the median run; what changed in all operators at once is hidden",
+        "times are corrected for drift: the times of each run are divided by its drift factor, "
+        "0.5 to 2 (1 is the median run); a change of all operators at once is hidden",
     )
     comparison = pa.compare(profile, runs((20, 2), (40, 4), (10, 1)))
     both = without_drift(comparison)
@@ -66,7 +66,7 @@ def test_unknown_drift_is_not_corrected() -> None:
     profile = pa.join_runs([one, two])
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
-    assert corrected.notes == ("no operator has a time in each run: drift was not corrected",)
+    assert corrected.notes == ("no operator has a time in every run: drift was not corrected",)
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
     comparison = without_drift(pa.compare(one, two))
     assert isinstance(comparison, pa.Comparison)

@@ -239,7 +239,7 @@ def test_parts_of_file_names_can_be_group_keys() -> None:
     with pytest.raises(pa.QueryError, match="needs the peak rates of a device"):
         pa.Query(by="bound~mem")
     assert pa.run(pa.Query(by="run"), profile).notes == (
-        "runs are kept apart: shares are of the time of all 3 together",
+        "rows are split by run: shares are relative to the total of all 3 runs",
     )
 
 

@@ -13,7 +13,7 @@ from profile_analyze.report.markdown import markdown_cell
 
 
 @pytest.mark.parametrize(
-    ("name", "header", "for_programs"),
+    ("name", "header", "export_name"),
     [
         ("time", "time (s)", "time_s"),
         ("time.p90", "time p90 (s)", "time_p90_s"),
@@ -31,9 +31,9 @@ from profile_analyze.report.markdown import markdown_cell
         (r"name~l\.\d", r"name~l\.\d", r"name~l\.\d"),
     ],
 )
-def test_names_of_columns(name: str, header: str, for_programs: str) -> None:
+def test_names_of_columns(name: str, header: str, export_name: str) -> None:
     column = find_column(name)
-    assert (heading(column), machine_name(column)) == (header, for_programs)
+    assert (heading(column), machine_name(column)) == (header, export_name)
 
 
 @pytest.mark.parametrize(
