@@ -48,7 +48,6 @@ USERS_OF = {
     "numpy": {"model", "readers", "analysis", "query", "report"},
     "orjson": {"report"},
     "regex": {"query"},
-    "shtab": {"cli"},
     "tabulate": {"report"},
     "tomli": {"analysis"},
     "tomllib": {"analysis"},

@@ -9,6 +9,7 @@ from profile_analyze.cli.output import encoding_of_standard_output, write_standa
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list
 from profile_analyze.units import parse_quantity, parse_time
+from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,11 @@ class Option(NamedTuple):
     def of(cls, *flags: str, help: str, **settings: Any) -> Option:  # noqa: A002  # argparse's name
         """Make an option from the arguments of `ArgumentParser.add_argument`."""
         return cls(flags, help, settings)
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows the option."""
+        return "metavar" in self.settings or "choices" in self.settings
 
 
 class OptionGroup(NamedTuple):
@@ -97,24 +103,29 @@ class _AnswerAction(argparse.Action):
         option_string: str | None = None,  # noqa: ARG002  # of the interface
     ) -> None:
         """Handle the option."""
-        text = self.text(parser, values)
+        text = self.text(values)
         if text is not None:
             print_text(text)
             parser.exit()
         setattr(namespace, self.dest, values)
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:
+    def text(self, value: str) -> str | None:
         """Return the text that `value` asks for; None if it is an ordinary value."""
         raise NotImplementedError
 
 
-# What prints a text is imported for that text alone.
+class VersionAction(_AnswerAction):
+    """`--version`, which prints the version."""
+
+    def text(self, value: str) -> str:  # noqa: ARG002  # there is none
+        """See the base class."""
+        return f"profile_analyze {VERSION}\n"
 
 
 class ColumnsAction(_AnswerAction):
     """`--columns`, where `help` prints the list of columns."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+    def text(self, value: str) -> str | None:
         """See the base class."""
         return column_list() if value == "help" else None
 
@@ -122,11 +133,11 @@ class ColumnsAction(_AnswerAction):
 class PeaksAction(_AnswerAction):
     """`--peaks`, where `list` prints the table of devices."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+    def text(self, value: str) -> str | None:
         """See the base class."""
         if value != "list":
             return None
-        from profile_analyze.report.device_list import device_list
+        from profile_analyze.report.device_list import device_list  # for this text alone
 
         return device_list()
 
@@ -134,14 +145,11 @@ class PeaksAction(_AnswerAction):
 class CompletionAction(_AnswerAction):
     """`--print-completion`, which prints a completion script for a shell."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str:
+    def text(self, value: str) -> str:
         """See the base class."""
-        import shtab  # for this answer alone
+        from profile_analyze.cli.completion import completion_script  # for this text alone
 
-        for action in parser._actions:  # noqa: SLF001  # shtab's own way to say what completes
-            if action.dest in ("files", "compare", "output", "plot"):
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        return shtab.complete(parser, value) + "\n"
+        return completion_script(value)
 
 
 def print_text(text: str) -> None:

@@ -10,6 +10,7 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     PeaksAction,
+    VersionAction,
     fraction,
     row_count,
     run_count,
@@ -33,6 +34,8 @@ FILES: Final = Option.of(
 )
 
 GENERAL: Final = (
+    Option.of("-h", "--help", action="help", help="print the options and examples, and exit"),
+    Option.of("--version", action=VersionAction, nargs=0, help="print the version, and exit"),
     Option.of(
         "--max-size",
         type=size_in_bytes,
@@ -142,8 +145,8 @@ ORDER: Final = OptionGroup(
             "--top-end-key",
             choices=("end", "kern"),
             default="end",
-            help="end: times last until the operator ends; kern: until its first kernel starts, "
-            "which is its wait time (default: end)",
+            help="how long a time lasts. end: until the operator ends; kern: until its first "
+            "kernel starts, which is its wait time (default: end)",
         ),
     ),
 )
@@ -289,9 +292,9 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--format",
             choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
-            help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
-            "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
-            "csv, json, jsonl; for pipelines: github (annotations), junit",
+            help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
+            "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
+            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
         ),
         Option.of(
             "--confluence",
