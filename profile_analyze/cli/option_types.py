@@ -9,7 +9,6 @@ from profile_analyze.cli.output import encoding_of_standard_output, write_standa
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list
 from profile_analyze.units import parse_quantity, parse_time
-from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -115,11 +114,13 @@ class _AnswerAction(argparse.Action):
 
 
 class VersionAction(_AnswerAction):
-    """`--version`, which prints the version."""
+    """`--version`, which prints the version and the extras."""
 
     def text(self, value: str) -> str:  # noqa: ARG002  # there is none
         """See the base class."""
-        return f"profile_analyze {VERSION}\n"
+        from profile_analyze.cli.extras import version_text  # for this text alone
+
+        return version_text()
 
 
 class ColumnsAction(_AnswerAction):

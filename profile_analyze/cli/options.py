@@ -35,7 +35,12 @@ FILES: Final = Option.of(
 
 GENERAL: Final = (
     Option.of("-h", "--help", action="help", help="print the options and examples, and exit"),
-    Option.of("--version", action=VersionAction, nargs=0, help="print the version, and exit"),
+    Option.of(
+        "--version",
+        action=VersionAction,
+        nargs=0,
+        help="print the version and which extras are installed, and exit",
+    ),
     Option.of(
         "--max-size",
         type=size_in_bytes,
