@@ -67,11 +67,6 @@ def _description(option: Option) -> str:
     return re.split(r"[;:.] | \(|, such as", option.help.replace("%%", "%"))[0]
 
 
-def _quoted(text: str) -> str:
-    r"""Return text for single quotes in bash and zsh, where a quote is written `'\''`."""
-    return text.replace("'", r"'\''")
-
-
 # readline completes files itself, as it does without a script, so that blanks and ~ work.
 _BASH: Final = """\
 # Completion of profile-analyze for bash, by: profile-analyze --print-completion bash
@@ -145,7 +140,8 @@ def _zsh() -> str:
 
 
 def _zsh_text(text: str) -> str:
-    return _quoted(re.sub(r"([\\\[\]:])", r"\\\1", text))
+    """Return text for a part of an argument of _arguments, within single quotes."""
+    return re.sub(r"([\\\[\]:])", r"\\\1", text).replace("'", r"'\''")
 
 
 def _zsh_option(option: Option) -> str:
