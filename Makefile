@@ -17,7 +17,7 @@ FUZZ_SEED ?=
 FUZZ_TRUNCATED ?= tests/fixtures/profiles/tiny.json
 PROFILE ?= tests/fixtures/profiles/resnet18.json
 
-.PHONY: help run install docs test test-slow check lint format types cover mutants bench fuzz original test-oldest test-all clean
+.PHONY: help run install docs test test-slow build test-wheel check lint format types cover mutants bench fuzz original test-oldest test-all clean
 
 help: ## list all targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,8 +96,16 @@ test-all: ## run the tests with the lowest and the newest dependencies on every 
 		echo "$$name: $$state: $$(tail -n 200 $$log | grep -E '(passed|failed|error).* in ' | tail -n 1)"; \
 	done; done; exit $$failed
 
+build: $(VENV)-build/made ## build the wheel and the sdist into dist/, and check their metadata
+	rm -rf dist
+	$(VENV)-build/bin/python -m build
+	$(VENV)-build/bin/twine check --strict dist/*
+
+test-wheel: build ## try the wheel in a clean environment, with and without each extra (PYTHON=...)
+	$(PYTHON) tests/wheel.py dist/*.whl
+
 clean: ## remove everything that the other targets made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis mutants .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-all $(VENV)-build $(VENV)-original $(VENV)-fuzz benchmarks/data fuzz/corpus fuzz/found build dist .coverage .hypothesis mutants .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -121,6 +129,13 @@ $(VENV)-fuzz/made: pyproject.toml
 			--only-binary atheris -e '.[fuzz]' 2>/dev/null \
 		&& $(VENV)-fuzz/bin/python -c 'import atheris' && { echo $$python > $@; break; }; \
 	done; touch -a $@
+
+# `build` makes the sdist first, and the wheel from the sdist.
+$(VENV)-build/made:
+	@test -n "$(PYTHON)" || { echo "no Python 3.10 or later was found; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)-build
+	$(VENV)-build/bin/pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	@touch $@
 
 $(VENV)/mutants: $(VENV)/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mutants]'

@@ -28,6 +28,11 @@ class Option(NamedTuple):
         """Make an option from the arguments of `ArgumentParser.add_argument`."""
         return cls(flags, help, settings)
 
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows the option."""
+        return "metavar" in self.settings or "choices" in self.settings
+
 
 class OptionGroup(NamedTuple):
     """Options with one topic."""
@@ -100,13 +105,13 @@ class _PrintingAction(argparse.Action):
         option_string: str | None = None,  # noqa: ARG002  # of the interface
     ) -> None:
         """Handle the option."""
-        text = self.text(parser, values)
+        text = self.text(values)
         if text is not None:
             print_text(text)
             parser.exit()
         setattr(namespace, self.dest, values)
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:
+    def text(self, value: str) -> str | None:
         """Return the text that `value` asks for; None if it is an ordinary value."""
         raise NotImplementedError
 
@@ -114,10 +119,20 @@ class _PrintingAction(argparse.Action):
 # Modules that only one of these texts needs are imported when that text is printed.
 
 
+class VersionAction(_PrintingAction):
+    """`--version`, which prints the version and the extras."""
+
+    def text(self, value: str) -> str:  # noqa: ARG002  # there is none
+        """See the base class."""
+        from profile_analyze.cli.extras import version_text
+
+        return version_text()
+
+
 class ColumnsAction(_PrintingAction):
     """`--columns`, where `help` prints the list of columns."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+    def text(self, value: str) -> str | None:
         """See the base class."""
         return column_list() if value == "help" else None
 
@@ -125,7 +140,7 @@ class ColumnsAction(_PrintingAction):
 class PeaksAction(_PrintingAction):
     """`--peaks`, where `list` prints the table of devices."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
+    def text(self, value: str) -> str | None:
         """See the base class."""
         if value != "list":
             return None
@@ -138,16 +153,11 @@ class PeaksAction(_PrintingAction):
 class CompletionAction(_PrintingAction):
     """`--print-completion`, which prints a completion script for a shell."""
 
-    def text(self, parser: argparse.ArgumentParser, value: str) -> str:
+    def text(self, value: str) -> str:
         """See the base class."""
-        # Imported here, because only `--print-completion` needs it.
-        import shtab
+        from profile_analyze.cli.completion import completion_script
 
-        # shtab reads the attribute `complete` of actions. argparse has no public list of actions.
-        for action in parser._actions:  # noqa: SLF001
-            if action.dest in ("files", "compare", "output", "plot"):
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-        return shtab.complete(parser, value) + "\n"
+        return completion_script(value)
 
 
 def print_text(text: str) -> None:

@@ -10,6 +10,7 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     PeaksAction,
+    VersionAction,
     fraction,
     row_count,
     run_count,
@@ -35,6 +36,13 @@ FILES: Final = Option.of(
 )
 
 GENERAL: Final = (
+    Option.of("-h", "--help", action="help", help="print the options and examples, and exit"),
+    Option.of(
+        "--version",
+        action=VersionAction,
+        nargs=0,
+        help="print the version and which extras are installed, and exit",
+    ),
     Option.of(
         "--max-size",
         type=size_in_bytes,
@@ -294,9 +302,9 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--format",
             choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
-            help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
-            "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
-            "csv, json, jsonl; for pipelines: github (annotations), junit",
+            help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
+            "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
+            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
         ),
         Option.of(
             "--confluence",

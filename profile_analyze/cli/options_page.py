@@ -20,7 +20,7 @@ _INTRODUCTION = """\
 
     profile-analyze [options] FILE [FILE ...]
 
-`profile-analyze --help` prints the same texts, and `--version` the version.
+`profile-analyze --help` prints the same texts.
 [The cookbook](cookbook.md) has examples, and [the list of columns](columns.md) says by what rows
 can be filtered, grouped and ordered.
 """
@@ -43,10 +43,7 @@ def _table(options: Iterable[Option]) -> Iterator[str]:
     yield "| option | what it does |\n|---|---|"
     for option in options:
         text = option.help.replace("%%", "%")
-        # Help that starts with an option value (`auto:`) keeps its lower case.
-        if not text.partition(" ")[0].endswith(":"):
-            text = text[0].upper() + text[1:]
-        yield f"| `{_written(option)}` | {text}. |"
+        yield f"| `{_written(option)}` | {text[0].upper()}{text[1:]}. |"
     yield ""
 
 
@@ -56,7 +53,7 @@ def _written(option: Option) -> str:
     values = settings.get("metavar", "{" + ",".join(settings.get("choices", ())) + "}")
     if option.flags[0] == FILES.flags[0]:
         return f"{values} ..."
-    value = "" if settings.get("action") == "store_true" else f" {values}"
+    value = f" {values}" if option.takes_value else ""
     return f"{', '.join(option.flags)}{value}"
 
 

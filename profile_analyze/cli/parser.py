@@ -10,7 +10,6 @@ from profile_analyze.cli.option_types import Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.errors import QueryError
 from profile_analyze.suggestions import similar_names
-from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -68,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
-        """Write the help or the version. argparse itself ignores errors of writing."""
+        """Write the help. argparse itself ignores errors of writing."""
         print_text(message)
 
 
@@ -82,9 +81,9 @@ def parser() -> argparse.ArgumentParser:
         # does not import `shutil` to ask the terminal.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
+        add_help=False,  # the table of options has it
     )
     _add(result, [FILES])
-    result.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     _add(result, GENERAL)
     for group in OPTION_GROUPS:
         _add(result.add_argument_group(group.title), group.options)

@@ -282,8 +282,8 @@ def _zstd(file: str) -> _Compression:
     except ImportError:
         raise InputError(
             file,
-            "is compressed by zstd, which needs the package zstandard before Python 3.14: "
-            "pip install zstandard",
+            "is compressed by zstd, which needs zstandard, the extra zstd: "
+            "pip install 'profile_analyze[zstd]'",
         ) from None
     # The default `write_size` is so large that every call gets new memory from the system.
     new_decompressor = partial(zstandard.ZstdDecompressor().decompressobj, write_size=1 << 16)

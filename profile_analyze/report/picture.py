@@ -27,7 +27,7 @@ class PictureRenderer(TablelessRenderer):
             # Imports matplotlib, which is optional.
             from profile_analyze.report.charts import picture
         except ImportError:
-            message = "--plot needs the package matplotlib: pip install matplotlib"
+            message = "--plot needs matplotlib, the extra plot: pip install 'profile_analyze[plot]'"
             raise OutputError(message) from None
         for chart in report.all_of(Chart):
             yield picture(chart, self.name)

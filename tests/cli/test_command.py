@@ -56,11 +56,6 @@ def test_the_module_and_the_command_do_the_same(program: list[str]) -> None:
     assert failed.stderr == "profile_analyze: error: nothing.json: no such file\n"
 
 
-def test_version() -> None:
-    outcome = run_command("--version")
-    assert (outcome.code, outcome.out) == (0, f"profile_analyze {profile_analyze.__version__}\n")
-
-
 def test_help_is_grouped_and_has_six_examples() -> None:
     outcome = run_command("--help")
     assert (outcome.code, outcome.err) == (0, "")

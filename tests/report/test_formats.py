@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -278,18 +277,3 @@ def test_groups_show_their_shapes_and_the_names_of_parameters() -> None:
     assert [line.split("│")[8].strip() for line in lines[8:10]] == ["{1,64,56,56}", "{64,64,3,3}"]
     wiki = run_command(*call, "--wiki").out
     assert "| ConvolutionForward, {1,64,56,56}, {64,64,3,3}, stride_h=1 |" in wiki
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_know_the_options(shell: str) -> None:
-    outcome = run_command("--print-completion", shell)
-    assert (outcome.code, outcome.err) == (0, "")
-    for option in ("aggregate-by", "where", "columns", "jsonl"):
-        assert option in outcome.out
-    files = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "__fish_complete_path"}
-    assert files[shell] in outcome.out
-    if shell == "bash":
-        parsed = subprocess.run(
-            ["bash", "-n"], input=outcome.out, text=True, capture_output=True, check=False
-        )
-        assert (parsed.returncode, parsed.stderr) == (0, "")

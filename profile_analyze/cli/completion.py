@@ -1,0 +1,209 @@
+"""Completion scripts for bash, zsh and fish, made from the table of options.
+
+The placeholder of an option's value, such as `FILE` or `KEY[,KEY...]`, says what completes it.
+A script contains all names, so that a shell completes without a call of the command.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.analysis.devices import DEVICES
+from profile_analyze.analysis.peaks import DEFAULT_DTYPE
+from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.query.aggregates import AGGREGATES
+from profile_analyze.query.catalog import CATALOG, group_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from profile_analyze.analysis.devices import Device
+    from profile_analyze.cli.option_types import Option
+
+_OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
+
+
+def _device_name(device: Device) -> str:
+    """Return the name as it is typed, with a dtype if the default dtype has no rate."""
+    dtype = "" if DEFAULT_DTYPE in device.rates else f":{next(iter(device.rates))}"
+    return device.name.lower().replace(" ", "-") + dtype
+
+
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "KEY": group_keys(),
+    "HOW": tuple(AGGREGATES),
+    "COLUMN": tuple(column.name for column in CATALOG),
+    "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
+    "SPEC": ("here", "list", *map(_device_name, DEVICES)),
+}
+"""The names that complete a value, by the first word of its placeholder."""
+
+_MAY_BE_FILES: Final = ("FILE", "SPEC")
+"""The placeholders of values that may be files."""
+
+
+def completion_script(shell: str) -> str:
+    """Return the script that completes the command in `shell`."""
+    return _SCRIPTS[shell]()
+
+
+def _placeholder(option: Option) -> str:
+    return str(option.settings.get("metavar", ""))
+
+
+def _names(option: Option) -> str:
+    """Return the names that complete the option's value, separated by blanks."""
+    word = _placeholder(option).partition("[,")[0]
+    return " ".join(option.settings.get("choices", _NAMES.get(word, ())))
+
+
+def _is_list(option: Option) -> bool:
+    return "[," in _placeholder(option)
+
+
+def _description(option: Option) -> str:
+    """Return the first clause of the option's help."""
+    return re.split(r"[;:.] | \(|, such as", option.help.replace("%%", "%"))[0]
+
+
+# readline completes files itself, as it does without a script, so that blanks and ~ work.
+_BASH: Final = """\
+# Completion of profile-analyze for bash, by: profile-analyze --print-completion bash
+_profile_analyze() {
+    local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]}
+    local kind=names names= head= name
+    # bash has three words for --format=csv
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $option == = ]]; then
+        option=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    case $option in
+@cases@
+        *)
+            [[ $word == -* ]] || return 0
+            names='@flags@'
+            ;;
+    esac
+    # without this, readline completes files where no name fits
+    [[ $kind == files ]] || compopt +o bashdefault +o default 2>/dev/null
+    if [[ $kind == list ]]; then
+        head=${word%"${word##*[,+]}"}
+        compopt -o nospace 2>/dev/null
+    fi
+    while IFS= read -r name; do
+        COMPREPLY+=("$head$name")
+    done < <(compgen -W "$names" -- "${word#"$head"}")
+}
+complete -o bashdefault -o default -F _profile_analyze profile-analyze
+"""
+
+
+def _bash() -> str:
+    flags = " ".join(flag for option in _OPTIONS for flag in option.flags)
+    cases = "\n".join(_bash_case(option) for option in _OPTIONS if option.takes_value)
+    return _BASH.replace("@cases@", cases).replace("@flags@", flags)
+
+
+def _bash_case(option: Option) -> str:
+    is_file = _placeholder(option) in _MAY_BE_FILES
+    kind = "kind=files " if is_file else "kind=list " if _is_list(option) else ""
+    names = f"names='{_names(option)}' " if _names(option) else ""
+    return f"        {' | '.join(option.flags)}) {kind}{names};;"
+
+
+_ZSH: Final = """\
+#compdef profile-analyze
+# Completion of profile-analyze for zsh, by: profile-analyze --print-completion zsh
+_profile_analyze_list() {
+    compset -P '*[,+]'
+    compadd -q -S , -- "$@"
+}
+_profile_analyze() {
+    _arguments \\
+@options@
+        '*:@file@:_files'
+}
+# A file in fpath is the function itself; a script that is sourced has to announce it.
+if [[ $funcstack[1] == _profile-analyze ]]; then
+    _profile_analyze "$@"
+else
+    compdef _profile_analyze profile-analyze
+fi
+"""
+
+
+def _zsh() -> str:
+    options = "\n".join(f"        {_zsh_option(option)} \\" for option in _OPTIONS)
+    return _ZSH.replace("@options@", options).replace("@file@", _zsh_text(_description(FILES)))
+
+
+def _zsh_text(text: str) -> str:
+    """Return text for a part of an argument of _arguments, within single quotes."""
+    return re.sub(r"([\\\[\]:])", r"\\\1", text).replace("'", r"'\''")
+
+
+def _zsh_option(option: Option) -> str:
+    # A flag that ends with + or = may have its value in the same word.
+    flags = [
+        (flag + ("=" if flag.startswith("--") else "+")) if option.takes_value else flag
+        for flag in option.flags
+    ]
+    repeated = option.settings.get("action") in ("append", "extend")
+    before = "'*'" if repeated else f"'({' '.join(option.flags)})'"
+    named = f"{{{','.join(flags)}}}" if len(flags) > 1 else flags[0]
+    # The second part names the value. If it were empty, the value would be optional.
+    value = f":{_zsh_text(_placeholder(option) or 'value')}:{_zsh_value(option)}"
+    return (
+        f"{before}{named}'[{_zsh_text(_description(option))}]{value if option.takes_value else ''}'"
+    )
+
+
+def _zsh_value(option: Option) -> str:
+    """Return the action that completes the option's value. A blank completes nothing."""
+    names = _zsh_text(_names(option))
+    if _placeholder(option) in _MAY_BE_FILES:
+        return f"{{compadd -- {names}; _files}}" if names else "_files"
+    if _is_list(option):
+        return f"{{_profile_analyze_list {names}}}"
+    return f"({names})" if names else " "
+
+
+# Each name ends with a tab and no text, or fish would repeat the option's description beside it.
+_FISH: Final = """\
+# Completion of profile-analyze for fish, by: profile-analyze --print-completion fish
+function __profile_analyze_names
+    printf '%s\\t\\n' $argv
+end
+function __profile_analyze_list
+    set -l word (commandline -ct | string replace -r -- '^--[^=]*=' '')
+    set -l head (string replace -r -- '[^,+]*$' '' $word)
+    __profile_analyze_names $head$argv
+end
+"""
+
+
+def _fish() -> str:
+    return _FISH + "".join(_fish_option(option) + "\n" for option in _OPTIONS)
+
+
+def _fish_option(option: Option) -> str:
+    flags = " ".join(
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+    )
+    description = re.sub(r"([\\'])", r"\\\1", _description(option))
+    return f"complete -c profile-analyze {flags}{_fish_value(option)} -d '{description}'"
+
+
+def _fish_value(option: Option) -> str:
+    """Return what completes the option's value: -r requires one, -F allows files, -f forbids."""
+    if not option.takes_value:
+        return ""
+    files = "-F" if _placeholder(option) in _MAY_BE_FILES else "-f"
+    names = _names(option)
+    function = f"__profile_analyze_{'list' if _is_list(option) else 'names'}"
+    return f" -r {files} -a '({function} {names})'" if names else f" -r {files}"
+
+
+_SCRIPTS: Final[Mapping[str, Callable[[], str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -1,0 +1,33 @@
+"""The version with the extras, the optional parts of the package that need further packages."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EXTRAS: Final[Mapping[str, str]] = {
+    "plot": "matplotlib",
+    "zstd": "compression.zstd" if sys.version_info >= (3, 14) else "zstandard",
+}
+"""The module that each extra needs."""
+
+
+def version_text() -> str:
+    """Return the line that `--version` prints, with the extras that are installed and the others.
+
+    It looks for the modules only, because importing them takes longer than an answer.
+    """
+    installed = [extra for extra, module in EXTRAS.items() if find_spec(module)]
+    missing = [extra for extra in EXTRAS if extra not in installed]
+    parts = [
+        f"{title}: {', '.join(extras)}"
+        for title, extras in (("extras", installed), ("not installed", missing))
+        if extras
+    ]
+    return f"profile_analyze {VERSION} ({'; '.join(parts)})\n"

@@ -1,0 +1,133 @@
+"""Real shells on a pseudo-terminal, which complete as they do for a person who presses TAB."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Python warns of a fork in a process with threads, such as a worker of the tests. This one has none.
+_SPAWN: Final = "import pty, sys; pty.spawn(sys.argv[1:])"
+_PATIENCE_S: Final = 60  # a shell that does not answer must not block the tests for ever
+_PROMPT: Final = "ready> "
+_END: Final = "<end>"
+_BELL_OR_PASTE_MODE: Final = re.compile(r"\x07|\x1b\[\?2004[hl]")
+
+# The command is a function that prints its arguments, so that Enter shows what was completed.
+_SETUPS: Final = {
+    "bash": f"""
+PS1='{_PROMPT}'
+bind 'set enable-bracketed-paste off'
+bind 'set show-all-if-ambiguous on'
+bind 'set completion-display-width 0'
+bind 'set completion-query-items 0'
+bind 'set page-completions off'
+profile-analyze() {{ printf '<%s>\\n' "$@" end; }}
+""",
+    "zsh": f"""
+PS1='{_PROMPT}'
+unsetopt prompt_sp always_last_prompt list_ambiguous
+LISTMAX=1000
+fpath=($ZDOTDIR $fpath)
+autoload -U compinit && compinit -u -D
+profile-analyze() {{ printf '<%s>\\n' "$@" end }}
+""",
+    "fish": f"""
+function fish_prompt; printf '{_PROMPT}'; end
+function profile-analyze; printf '<%s>\\n' $argv end; end
+""",
+}
+
+
+class Pressed(NamedTuple):
+    """What follows from typing a line, TAB and Enter."""
+
+    arguments: list[str]
+    """What the command gets."""
+    shown: list[str]
+    """What the shell shows besides the line: the names that it offers, and errors."""
+
+
+class Shell:
+    """A shell in a folder that has read a script. Its own files are in the folder `home`."""
+
+    def __init__(self, name: str, folder: Path, home: Path, script: str) -> None:
+        self.name = name
+        self.folder = folder
+        self.home = home
+        for file in ("setup", ".zshrc"):
+            (home / file).write_text(_SETUPS[name] + script, encoding="utf-8")
+        arguments = {
+            "bash": ("--noprofile", "--rcfile", f"{home}/setup", "-i"),
+            "zsh": ("-d", "-i"),
+            "fish": ("--no-config", "--init-command", f"source {home}/setup", "-i"),
+        }
+        call = (sys.executable, "-c", _SPAWN, "sh", "-c", 'stty cols 200; exec "$0" "$@"', name)
+        self.process = subprocess.Popen(
+            [*call, *arguments[name]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=folder,
+            env=_environment(home),
+        )
+        self.started = self._read_to(_PROMPT)
+
+    def press_tab(self, typed: str) -> Pressed:
+        """Type the arguments of the command, TAB and Enter."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"profile-analyze {typed}\t\r".encode())
+        self.process.stdin.flush()
+        text = _BELL_OR_PASTE_MODE.sub("", self._read_to(_END, _PROMPT))
+        _, *lines = re.split(r"[\r\n]+", text)
+        # fish marks the end of a line with an arrow
+        shown = [line for line in lines if not line.startswith(("<", _PROMPT, "\N{RETURN SYMBOL}"))]
+        arguments = [line[1:-1] for line in lines if line.startswith("<")]
+        return Pressed(arguments[:-1], [one for line in shown for one in line.split()])
+
+    def offered(self, typed: str) -> list[str]:
+        """Return what TAB offers: words, or in fish lines, of which some have a description."""
+        if self.name != "fish":
+            return self.press_tab(typed).shown
+        # fish shows a list only on a terminal with a cursor, and moves it a lot
+        question = f"source {self.home}/setup; complete --do-complete 'profile-analyze {typed}'"
+        done = subprocess.run(
+            ["fish", "--no-config", "--command", question],
+            capture_output=True,
+            encoding="utf-8",
+            cwd=self.folder,
+            env=_environment(self.home),
+            check=True,
+        )
+        assert done.stderr == ""
+        return done.stdout.splitlines()
+
+    def close(self) -> None:
+        """End the shell."""
+        self.process.communicate(b"exit\r", timeout=_PATIENCE_S)
+
+    def _read_to(self, *marks: str) -> str:
+        """Return what the terminal shows up to these marks."""
+        assert self.process.stdout is not None
+        text = ""
+        place = 0
+        for mark in marks:
+            while (found := text.find(mark, place)) < 0:
+                ready, _, _ = select.select([self.process.stdout], [], [], _PATIENCE_S)
+                new = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+                assert new, f"the shell ended or hangs: {text!r}"
+                text += new.decode()
+            place = found + len(mark)
+        return text[:place]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Return an environment without the settings of the person who runs the tests."""
+    names = ("HOME", "ZDOTDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+    plain = {"PATH": os.environ["PATH"], "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+    return plain | dict.fromkeys(names, str(home))

@@ -1,0 +1,165 @@
+"""The completion scripts, in real shells: what TAB completes, what it offers, and no errors."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.analysis.devices import DEVICES, Device
+from profile_analyze.analysis.peaks import parse_peaks
+from profile_analyze.cli.parser import parser
+from profile_analyze.query.aggregates import AGGREGATES
+from profile_analyze.query.catalog import CATALOG, group_keys
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+from tests.cli.shells import Pressed, Shell
+from tests.conftest import run_command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SHELLS = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed"),
+    )
+    for name in ("bash", "zsh", "fish")
+]
+
+
+def script(name: str) -> str:
+    outcome = run_command("--print-completion", name)
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out
+
+
+@pytest.fixture(params=SHELLS, scope="module")
+def shell(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shell]:
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "runs").mkdir()
+    for name in ("one run.json", "base.toml", "time.toml", "runs/last.json", "runs/late.json"):
+        (folder / name).touch()
+    home = tmp_path_factory.mktemp("home")
+    result = Shell(request.param, folder, home, script(request.param))
+    yield result
+    result.close()
+
+
+COMPLETED = {
+    # files and folders
+    r"one\ r": ["one run.json"],
+    "base.toml runs/las": ["base.toml", "runs/last.json"],
+    r"base.toml runs/ one\ ": ["base.toml", "runs/", "one run.json"],
+    "--compare time.toml ba": ["--compare", "time.toml", "base.toml"],
+    "time.toml --show-host ba": ["time.toml", "--show-host", "base.toml"],
+    "time.toml -t 5 ba": ["time.toml", "-t", "5", "base.toml"],
+    "--type Conv ba": ["--type", "Conv", "base.toml"],
+    "-o ba": ["-o", "base.toml"],
+    "--output ba": ["--output", "base.toml"],
+    "--plot ba": ["--plot", "base.toml"],
+    # options
+    "--forc": ["--force"],
+    "time.toml --forc": ["time.toml", "--force"],
+    "--vers": ["--version"],
+    "--type Conv --typ": ["--type", "Conv", "--type"],
+    # one name
+    "--format mark": ["--format", "markdown"],
+    "--format=mark": ["--format=markdown"],
+    "time.toml --level ker": ["time.toml", "--level", "kernel"],
+    "--print-completion zs": ["--print-completion", "zsh"],
+    "--peaks mi21": ["--peaks", "mi210"],
+    "--peaks he": ["--peaks", "here"],
+    "--peaks l40s": ["--peaks", "l40s:fp16"],
+    "--peaks ti": ["--peaks", "time.toml"],
+    # lists of names
+    "--order-by ban": ["--order-by", "bandwidth"],
+    "--order-by +ban": ["--order-by", "+bandwidth"],
+    "--order-by=+ban": ["--order-by=+bandwidth"],
+    "--order-by name,ban": ["--order-by", "name,bandwidth"],
+    "--order-by +name,+ban": ["--order-by", "+name,+bandwidth"],
+    "--aggregate-by type,categ": ["--aggregate-by", "type,category"],
+    "--aggregate med": ["--aggregate", "median"],
+    "--columns id,cumulative_t": ["--columns", "id,cumulative_time"],
+    "--columns=id,nam": ["--columns=id,name"],
+    # any text: neither names nor files
+    "--type ba": ["--type", "ba"],
+    "--where ba": ["--where", "ba"],
+    "--format ba": ["--format", "ba"],
+    "--columns ti,zz": ["--columns", "ti,zz"],
+}
+
+
+def test_tab_completes(shell: Shell) -> None:
+    assert shell.started.strip("\r") == "ready> "
+    for typed, completed in COMPLETED.items():
+        assert (typed, shell.press_tab(typed)) == (typed, Pressed(completed, []))
+
+
+def test_a_list_goes_on_after_a_completed_name(shell: Shell) -> None:
+    if shell.name == "fish":
+        pytest.skip("fish has no way to leave out the blank after a name")
+    completed = ["--columns", "name,type"]
+    assert shell.press_tab("--columns nam\t,typ") == Pressed(completed, [])
+
+
+FORMATS = [name for name in OUTPUT_FORMATS if name != OPERATORS]
+OFFERED = {
+    "--format ": FORMATS,
+    "time.toml --format=": FORMATS,
+    "--format j": ["json", "jsonl", "junit"],
+    "--columns ": [column.name for column in CATALOG],
+    "--columns id,in_": ["in_shapes", "in_strides"],
+    "--columns=id,in_": ["in_shapes", "in_strides"],
+    "--order-by ": [column.name for column in CATALOG if column.orderable],
+    "--order-by +time_": ["time_max", "time_min"],
+    "--aggregate-by ": list(group_keys()),
+    "--aggregate ": list(AGGREGATES),
+    "--peaks a1": ["a10", "a100-40gb", "a100-80gb-pcie", "a100-80gb-sxm"],
+    "--compare runs/la": ["last.json", "late.json"],
+    "--where ": [],
+    "--max-size ": [],
+}
+
+
+def test_tab_offers_names(shell: Shell) -> None:
+    for typed, names in OFFERED.items():
+        offered = [re.split(r"[,+=/]", name)[-1] for name in shell.offered(typed)]
+        assert (typed, sorted(offered)) == (typed, sorted(names))
+
+
+FLAGS = {flag for action in parser()._actions for flag in action.option_strings}
+
+
+def test_tab_offers_every_option(shell: Shell) -> None:
+    words = " ".join(shell.offered("time.toml --")).split()
+    offered = {word.rstrip("=") for word in words}
+    long = {word for word in offered if word.startswith("--")} - {"--"}  # not those who describe
+    assert long == FLAGS - {"-h", "-t", "-o"}
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_scripts_have_every_option(name: str) -> None:
+    """Also where the shell is not installed."""
+    words = set(re.findall(r"[\w-]+", script(name)))
+    assert {flag.lstrip("-") if name == "fish" else flag for flag in FLAGS} <= words
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_loads_a_file_of_its_path(tmp_path: Path) -> None:
+    (tmp_path / "_profile-analyze").write_text(script("zsh"), encoding="utf-8")
+    shell = Shell("zsh", tmp_path, tmp_path, "")
+    for _ in ("the first TAB loads the file", "the second calls the function"):
+        assert shell.press_tab("--forc") == Pressed(["--force"], [])
+    shell.close()
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_devices_are_completed_by_names_that_are_accepted(device: Device) -> None:
+    names = re.search("--peaks.* names='here list (.*)'", script("bash"))
+    assert names is not None
+    assert device.name in [parse_peaks(name).name for name in names[1].split()]

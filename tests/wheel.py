@@ -1,0 +1,129 @@
+"""Tries a wheel as a user gets it: in a clean environment, without extras and with each of them.
+
+python tests/wheel.py dist/profile_analyze-0.1.0-py3-none-any.whl
+
+It needs nothing but Python, and tries the wheel with the Python that runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import NamedTuple
+
+FIXTURES = Path(__file__).parent / "fixtures"
+TINY = FIXTURES / "profiles" / "tiny.json"
+BUILT_IN = ("zstd",) if sys.version_info >= (3, 14) else ()
+PACKAGES = {"plot": "matplotlib", "zstd": "zstandard"}
+ERROR = "profile_analyze: error: "
+
+
+class Outcome(NamedTuple):
+    """What a call answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Installation:
+    """A clean environment in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bin = folder / "environment" / ("Scripts" if sys.platform == "win32" else "bin")
+        venv.create(folder / "environment", with_pip=True)
+
+    def run(self, program: str, *arguments: str) -> Outcome:
+        """Run a program of the environment. In its folder, no checkout can be imported."""
+        done = subprocess.run(
+            [self.bin / program, *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            cwd=self.folder,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def pip(self, *arguments: str) -> None:
+        """Run pip."""
+        outcome = self.run("python", "-m", "pip", "--disable-pip-version-check", *arguments)
+        assert outcome.code == 0, outcome.err
+
+    def answer(self, *arguments: str) -> Outcome:
+        """Run the command."""
+        return self.run("profile-analyze", *arguments)
+
+
+def check_without_extras(installed: Installation) -> None:
+    """Check that the wheel is whole: its dependencies, the command, the library, the types."""
+    installed.pip("check")
+    cases = json.loads((FIXTURES / "cases" / "tiny.json").read_text(encoding="utf-8"))["same"]
+    for case in cases[:3]:
+        outcome = installed.answer(str(TINY), *case["args"])
+        assert (outcome.code, outcome.out) == (0, case["stdout"]), outcome
+    for shell in ("bash", "zsh", "fish"):
+        assert installed.answer("--print-completion", shell).code == 0
+    code = (
+        "import profile_analyze as pa, pathlib, sys\n"
+        "assert (pathlib.Path(pa.__file__).parent / 'py.typed').exists()\n"
+        "print(*pa.run(pa.Query(top=1), pa.load(sys.argv[1]))['name'])"
+    )
+    outcome = installed.run("python", "-c", code, str(TINY))
+    assert outcome == Outcome(0, "ADD\n", ""), outcome
+
+
+def check_extras(installed: Installation, version: str, extras: tuple[str, ...]) -> None:
+    """Check what the extras are for, and what the command says where one is missing."""
+    have = [extra for extra in PACKAGES if extra in extras]
+    lack = [extra for extra in PACKAGES if extra not in extras]
+    named = [f"extras: {', '.join(have)}"] if have else []
+    named += [f"not installed: {', '.join(lack)}"] if lack else []
+    outcome = installed.answer("--version")
+    assert outcome == Outcome(0, f"profile_analyze {version} ({'; '.join(named)})\n", ""), outcome
+
+    outcome = installed.answer(str(TINY), "--plot", "a.svg", "--force")
+    missing = "--plot needs matplotlib, the extra plot: pip install 'profile_analyze[plot]'"
+    assert outcome.err == ("" if "plot" in have else f"{ERROR}{missing}\n"), outcome
+    assert outcome.code == (0 if "plot" in have else 1)
+
+    (installed.folder / "tiny.json.zst").write_bytes(zstd_frame(TINY.read_bytes()))
+    outcome = installed.answer("tiny.json.zst")
+    missing = (
+        "tiny.json.zst: is compressed by zstd, which needs zstandard, the extra zstd: "
+        "pip install 'profile_analyze[zstd]'"
+    )
+    assert outcome.err == ("" if "zstd" in have else f"{ERROR}{missing}\n"), outcome
+    expected = installed.answer(str(TINY)).out if "zstd" in have else ""
+    assert outcome.out == expected.replace(str(TINY), "tiny.json.zst")
+
+
+def zstd_frame(data: bytes) -> bytes:
+    """Return a zstd frame of one block that is not compressed, which needs no package."""
+    size_has_4_bytes, last_block = 0xA0, 1
+    header = b"\x28\xb5\x2f\xfd" + bytes([size_has_4_bytes]) + len(data).to_bytes(4, "little")
+    return header + (last_block | len(data) << 3).to_bytes(3, "little") + data
+
+
+def try_wheel(wheel: Path) -> None:
+    """Install the wheel with one set of extras after the other, and check each."""
+    version = wheel.name.split("-")[1]
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installation(Path(folder))
+        for extras in ((), ("zstd",), ("plot",), ("plot", "zstd")):
+            installed.pip("uninstall", "--quiet", "--yes", *PACKAGES.values())
+            suffix = f"[{','.join(extras)}]" if extras else ""
+            installed.pip("install", "--quiet", f"{wheel}{suffix}")
+            if not extras:
+                check_without_extras(installed)
+            check_extras(installed, version, (*extras, *BUILT_IN))
+            print(f"Python {platform.python_version()}, {wheel.name}{suffix}: ok", flush=True)
+
+
+if __name__ == "__main__":
+    try_wheel(Path(sys.argv[1]).resolve())
