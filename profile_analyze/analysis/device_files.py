@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.analysis.devices import DTYPES, Device
-from profile_analyze.analysis.peaks import ANY_DTYPE, is_plausible_rate
+from profile_analyze.analysis.peaks import ANY_DTYPE, is_plausible_rate, lacking_prefix
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.units import parse_quantity
 
@@ -79,4 +79,9 @@ def _quantity(where: str, value: object, unit: str) -> float:
         raise PeaksError(f"{where}: {error}") from None
     if not is_plausible_rate(rate):
         raise PeaksError(f"{where}: a rate must be between 1e-30 and 1e30")
+    if prefix := lacking_prefix(str(value), unit):
+        raise PeaksError(
+            f"{where}: {value} is in {unit} without a unit, and no device is that slow; did you "
+            f'mean "{value}{prefix}"?'
+        )
     return rate

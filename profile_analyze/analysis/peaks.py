@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
+_LEAST_WITHOUT_UNIT: Final = 1e9
+"""Rates below this need a unit: `19.5:1555` was meant as TFLO/s and GB/s."""
+_PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
+    "FLO/s": ((1e4, "T"), (1e7, "G"), (_LEAST_WITHOUT_UNIT, "M")),
+    "byte/s": ((10.0, "T"), (1e5, "G"), (_LEAST_WITHOUT_UNIT, "M")),
+}
+"""For each unit, the prefix that a bare number below a limit probably lacks. Data sheets write
+`19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
@@ -53,9 +61,14 @@ def parse_peaks(spec: str) -> Peaks:
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
     first, colon, second = (part.strip() for part in spec.partition(":"))
-    if colon and second.lower() not in DTYPES:
+    if colon and not (_starts_with_letter(first) and _starts_with_letter(second)):
         return _two_rates(spec, first, second)
     return peaks_of(DEVICES, first, second or None)
+
+
+def _starts_with_letter(text: str) -> bool:
+    """Return whether `text` may name a device or a dtype. Rates start with a digit."""
+    return text[:1].isalpha()
 
 
 def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
@@ -78,7 +91,22 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
             f"{spec!r}: {error}; write FLO/s and bytes per second, as 19.5T:1555G, or a device and "
             f"one of {', '.join(DTYPES)}, as h100-sxm:fp16"
         ) from None
-    return _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    prefixes = lacking_prefix(flops, "FLO/s"), lacking_prefix(bandwidth, "byte/s")
+    if any(prefixes):
+        raise PeaksError(
+            f"{spec!r}: a rate without a unit is in FLO/s or bytes per second, and no device is "
+            f"that slow; did you mean {flops}{prefixes[0]}:{bandwidth}{prefixes[1]}?"
+        )
+    return peaks
+
+
+def lacking_prefix(text: str, unit: str) -> str:
+    """Return the prefix, such as `T`, that a rate in `unit` probably lacks; empty if it is fine."""
+    has_unit = text.strip()[-1:] not in "0123456789."
+    rate = parse_quantity(text, unit)
+    probable = (prefix for limit, prefix in _PROBABLE_PREFIXES[unit] if rate < limit)
+    return "" if has_unit else next(probable, "")
 
 
 def is_plausible_rate(rate: float) -> bool:
@@ -98,9 +126,10 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
+        example = next(iter([*similar_names(chosen, rates), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; it has {known}: write which, as "
-            f"{peaks.name}:{peaks.flops[0][0]}"
+            f"{'-'.join(_words(peaks.name))}:{example}"
         )
     return peaks._replace(dtype=chosen)
 
@@ -128,9 +157,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if found:
         names = ", ".join(device.name for device in found.values())
         raise PeaksError(f"{name!r} may be {names}; write which")
-    by_name = {_without_punctuation(one): device for one, device in named}
-    suggestion = _suggestion(_without_punctuation(name), by_name)
-    raise PeaksError(f"there is no device {name!r}; {suggestion}")
+    raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
 def _words(name: str) -> list[str]:
@@ -141,8 +168,16 @@ def _without_punctuation(name: str) -> str:
     return "".join(_words(name))
 
 
-def _suggestion(name: str, by_name: Mapping[str, Device]) -> str:
-    near = similar_names(name, by_name, limit=4)
+def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
+    """Return the devices whose model `name` contains, or else those with a similar name."""
+    by_name = {_without_punctuation(one): device for one, device in named}
+    words = set(_words(name))
+    # Drivers say `NVIDIA H100 80GB HBM3`: other words than the model may be alike by chance.
+    same_model = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
+    wanted = _without_punctuation(name)
+    near = similar_names(wanted, same_model, limit=4, cutoff=0) or similar_names(
+        wanted, by_name, limit=4
+    )
     names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
     start = f"near: {names}; " if names else ""
     return f"{start}--peaks list shows all, and 19.5T:1555G is FLO/s and bytes per second"

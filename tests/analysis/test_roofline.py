@@ -275,7 +275,7 @@ def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> Non
 @examples(100)
 @given(document=documents())
 def test_groups_add_up_to_the_operators(document: dict[str, Any]) -> None:
-    profile, peaks = profile_of_document(document), pa.parse_peaks(f"{2**20}:{2**18}")
+    profile, peaks = profile_of_document(document), pa.parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
     operators, groups = (
         pa.run(pa.Query(by=by, peaks=peaks), profile) for by in ((), ("type", "bound"))
     )
