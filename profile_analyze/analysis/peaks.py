@@ -13,6 +13,8 @@ from profile_analyze.units import parse_quantity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from profile_analyze.model.terms import DeviceKind
+
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
 _LEAST_WITHOUT_UNIT: Final = 1e9
@@ -24,6 +26,8 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 """For each unit, the prefix that a bare number below a limit probably lacks. Data sheets write
 `19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
+STABLE_DOUBT: Final = 0.03
+"""Measured rates are stable if they are wrong by no more than this share."""
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
 
@@ -40,6 +44,12 @@ class Peaks(NamedTuple):
     """Where the rates are from."""
     dtype: str = DEFAULT_DTYPE
     """The dtype assumed for operators whose dtype the profile does not say."""
+    device_kind: DeviceKind | None = None
+    """`cpu` or `gpu`; None if it is unknown."""
+    threads: int | None = None
+    """The number of CPU threads that reach the rates; None if it is unknown."""
+    doubt: float = 0.0
+    """The share by which measured rates may be wrong; 0 for rates that were not measured."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -79,7 +89,8 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     device = find_device(name, devices)
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
     source = "; ".join(filter(None, (device.source, device.confidence, device.remark)))
-    peaks = _checked(Peaks(device.name, flops, device.bandwidth_gb_s * 1e9, source))
+    bandwidth = device.bandwidth_gb_s * 1e9
+    peaks = _checked(Peaks(device.name, flops, bandwidth, source, device_kind=device.kind))
     return _with_dtype(peaks, dtype)
 
 
