@@ -157,7 +157,7 @@ bandwidth = 1e9
 def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
     file = tmp_path / "peaks.toml"
     file.write_text(FILE)
-    peaks = command.resolve(f"{file}{rest}", lambda _: None)
+    peaks = command.resolve(f"{file}{rest}")
     assert (peaks.name, peaks.rate(None)) == (name, rate)
     outcome = run_command(RESNET, "--peaks", f"{file}{rest}", "--print-only", "summary")
     assert f"peaks               {name}, " in outcome.out
@@ -166,13 +166,26 @@ def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) ->
 def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
     file = tmp_path / "one.toml"
     file.write_text(FILE.partition("[other]")[0])
-    assert command.resolve(str(file), lambda _: None).name == "my-card"
-    assert command.resolve(f"{file}:fp16", lambda _: None).dtype == "fp16"
+    assert command.resolve(str(file)).name == "my-card"
+    assert command.resolve(f"{file}:fp16").dtype == "fp16"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("kind = 'cpu'", "cpu"), ("kind = 'gpu'", "gpu"), ("", None)]
+)
+def test_a_file_may_say_the_kind_of_device(tmp_path: Path, line: str, kind: str | None) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(f"[x]\nfp32 = '1T'\nbandwidth = '10G'\n{line}\n")
+    assert command.resolve(str(file)).device_kind == kind
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "[x]\nfp32 = '1T'\nbandwidth = '1G'\nkind = 'npu'\n",
+            ": x.kind: 'npu' is not one of cpu, gpu",
+        ),
         (FILE, ": has several devices; write "),
         ("", ": no device is in it; a device is a table such as [my-card]"),
         ("x = 5", ": x: a device is a table such as [my-card], not 5"),
@@ -200,7 +213,7 @@ def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> Non
     file = tmp_path / "peaks.toml"
     file.write_text(text)
     with pytest.raises(pa.PeaksError) as caught:
-        command.resolve(str(file), lambda _: None)
+        command.resolve(str(file))
     assert message in str(caught.value)
 
 
