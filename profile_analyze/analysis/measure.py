@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import STABLE_DOUBT
+from profile_analyze.analysis.peaks import STABLE_DOUBT, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,18 +46,6 @@ class _Round(NamedTuple):
     """The work per second."""
     idle: float
     """The share of the round in which the threads did not run."""
-
-
-class Measured(NamedTuple):
-    """The rates of a number of threads."""
-
-    threads: int
-    flops: float
-    """FLO/s: the best of all products of single-precision matrices."""
-    bandwidth: float
-    """Bytes per second, read and written: the best of all copies and triads."""
-    flops_doubt: float
-    bandwidth_doubt: float
 
 
 def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measured:

@@ -61,6 +61,24 @@ class Peaks(NamedTuple):
         return self.rate(dtype) / self.bandwidth
 
 
+class Measured(NamedTuple):
+    """The rates of this machine with a number of threads: see `analysis.measure`."""
+
+    threads: int
+    flops: float
+    """FLO/s: the best of all products of single-precision matrices."""
+    bandwidth: float
+    """Bytes per second, read and written: the best of all copies and triads."""
+    flops_doubt: float
+    """The share by which `flops` may be wrong."""
+    bandwidth_doubt: float
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the rates are certain enough to be kept."""
+        return max(self.flops_doubt, self.bandwidth_doubt) <= STABLE_DOUBT
+
+
 def parse_peaks(spec: str) -> Peaks:
     """Return the peak rates of a device, or two rates that the text itself gives.
 

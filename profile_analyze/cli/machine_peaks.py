@@ -11,9 +11,9 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import STABLE_DOUBT, Peaks, is_plausible_rate
+from profile_analyze.analysis.peaks import Measured, Peaks, is_plausible_rate
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import OutputError, PeaksError
 from profile_analyze.model.terms import CPU
@@ -32,20 +32,6 @@ _CHILD: Final = (
     "say = lambda text: print(text, file=sys.stderr, flush=True)\n"
     "print(json.dumps(measure(int(sys.argv[1]), say)._asdict()))\n"
 )
-
-
-class _Rates(NamedTuple):
-    """What a number of threads reaches: see `analysis.measure.Measured`."""
-
-    threads: int
-    flops: float
-    bandwidth: float
-    flops_doubt: float
-    bandwidth_doubt: float
-
-    @property
-    def are_stable(self) -> bool:
-        return max(self.flops_doubt, self.bandwidth_doubt) <= STABLE_DOUBT
 
 
 def measurement(spec: str, say: Callable[[str], None]) -> Callable[[], Peaks] | None:
@@ -85,13 +71,13 @@ def _measured(threads: Sequence[int], *, afresh: bool, say: Callable[[str], None
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
     cached = _cached(machine)
     measured = {count: _measure(count, say) for count in threads if afresh or count not in cached}
-    stable = {count: rates for count, rates in measured.items() if rates.are_stable}
+    stable = {count: rates for count, rates in measured.items() if rates.is_stable}
     if stable:
         _cache(machine, cached | stable)
     return _peaks([(cached | measured)[count] for count in threads])
 
 
-def _peaks(tried: Sequence[_Rates]) -> Peaks:
+def _peaks(tried: Sequence[Measured]) -> Peaks:
     """Return the best rates of those that were measured, each with its number of threads."""
     flops = max(tried, key=lambda one: one.flops)
     bandwidth = max(tried, key=lambda one: one.bandwidth)
@@ -117,7 +103,7 @@ def _peaks(tried: Sequence[_Rates]) -> Peaks:
     )
 
 
-def _measure(threads: int, say: Callable[[str], None]) -> _Rates:
+def _measure(threads: int, say: Callable[[str], None]) -> Measured:
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
@@ -137,7 +123,7 @@ def _measure(threads: int, say: Callable[[str], None]) -> _Rates:
         measured = process.stdout.read()
     if process.returncode:
         raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
-    return _Rates(**json.loads(measured))
+    return Measured(**json.loads(measured))
 
 
 def _cache_file() -> Path | None:
@@ -156,30 +142,30 @@ def _whole_cache() -> dict[str, Any]:
     return {}
 
 
-def _cached(machine: str) -> dict[int, _Rates]:
+def _cached(machine: str) -> dict[int, Measured]:
     """Return the cached rates of this machine, by their number of threads."""
     found = _whole_cache().get(machine)
     entries = found.values() if isinstance(found, dict) else ()
-    return {entry["threads"]: _Rates(**entry) for entry in entries if _is_valid(entry)}
+    return {entry["threads"]: Measured(**entry) for entry in entries if _is_valid(entry)}
 
 
 def _is_valid(entry: object) -> bool:
     """Return whether `entry` holds stable rates. Older versions cached other values."""
-    if not isinstance(entry, dict) or entry.keys() != {*_Rates._fields}:
+    if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
         return False
     if not all(type(value) in (int, float) for value in entry.values()):
         return False
-    rates = _Rates(**entry)
+    rates = Measured(**entry)
     return (
         type(rates.threads) is int
         and is_plausible_rate(rates.flops)
         and is_plausible_rate(rates.bandwidth)
         and min(rates.flops_doubt, rates.bandwidth_doubt) >= 0
-        and rates.are_stable
+        and rates.is_stable
     )
 
 
-def _cache(machine: str, rates: dict[int, _Rates]) -> None:
+def _cache(machine: str, rates: dict[int, Measured]) -> None:
     """Cache the rates, if possible. The answer does not depend on the cache."""
     file = _cache_file()
     if file is None:

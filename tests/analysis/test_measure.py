@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis import measure
+from profile_analyze.analysis.peaks import Measured
 from profile_analyze.cli import machine_peaks as command
 from tests.conftest import PROFILES, run_command
 
@@ -72,12 +73,12 @@ class Measurements:
         self.calls: list[int] = []
         self.rates = rates
 
-    def __call__(self, threads: int, _say: object) -> command._Rates:
+    def __call__(self, threads: int, _say: object) -> Measured:
         self.calls.append(threads)
         speed = 1e12 * threads
         default = {"flops": speed, "bandwidth": speed / 10, "flops_doubt": 0.01}
         rates = {**default, "bandwidth_doubt": 0.02, **self.rates.get(f"threads_{threads}", {})}
-        return command._Rates(threads, **rates)
+        return Measured(threads, **rates)
 
 
 def test_rates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

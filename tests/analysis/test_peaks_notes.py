@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
@@ -150,4 +151,21 @@ def test_the_share_says_why_operators_are_faster_than_their_roof(time: float, re
     assert pa.run(pa.Query(peaks=RATES), profile).notes == (
         f"faster than their roof: 1 operator ({share} of the time), with an efficiency of up to "
         f"385.0%; {reason}",
+    )
+
+
+def test_the_reasons_with_most_time_come_first() -> None:
+    profile = profile_of(
+        [
+            {"name": "view", "type": "View"},
+            *({"name": "mul", "computation": 1.0, "memory": 1.0},) * 2,
+        ],
+        [{"operator": row, "duration_s": time} for row, time in enumerate((1.0, 2.0, 2.0))],
+        columns={"optional": {"compute_dtype": Categorical.of([None, "int8", "int8"])}},
+    )
+    peaks = ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")
+    assert pa.run(pa.Query(peaks=peaks), profile).notes == (
+        "not judged: 3 operators (100.0% of the time): 2 (80.0%) of int8, for which made has no "
+        "known rate; 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and "
+        "gain leave them out",
     )
