@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 THREAD = Track("thread 1", "host", kind="thread")
-STREAM = Track("stream 7", "device", "gpu 0", "stream")
-CPU = Track("thread 1", "device", "cpu", "thread")
+STREAM = Track("stream 7", "device", "gpu 0", "stream", device_kind="gpu")
+CPU = Track("thread 1", "device", "cpu", "thread", device_kind="cpu", threads=1)
 
 
 def operators_of(rows: Sequence[Mapping[str, Any]], **more: Any) -> Operators:
@@ -174,7 +174,7 @@ def two_devices() -> Profile:
             {"operator": 1, "duration_s": 2e-3, "track": 0},
             {"operator": 1, "duration_s": 4e-3, "track": 1},
         ],
-        tracks=(STREAM, Track("stream 7", "device", "gpu 1", "stream")),
+        tracks=(STREAM, STREAM._replace(device="gpu 1")),
         runs=(Run(wall_s=6e-3),),
     )
 
@@ -193,8 +193,8 @@ def two_ranks() -> Profile:
             {"operator": 1, "duration_s": 2e-3, "track": 1, "phase": "backward"},
         ],
         tracks=(
-            Track("stream 7", "device", "gpu 0", "stream", "trainer 0", 0),
-            Track("stream 7", "device", "gpu 1", "stream", "trainer 1", 1),
+            STREAM._replace(process="trainer 0", rank=0),
+            STREAM._replace(device="gpu 1", process="trainer 1", rank=1),
         ),
     )
 

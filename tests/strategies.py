@@ -138,7 +138,7 @@ _AMOUNTS = ("time", "device_time", "host_time", "wait", "queue", "self", "calls"
             "computation", "flops", "memory", "bandwidth", "intensity")  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
 # powers of two, so that sums of least times are exact
-PEAKS = parse_peaks(f"{2**20}:{2**18}")
+PEAKS = parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
 _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
           "memory_source")  # fmt: skip
 _KEYS = (

@@ -6,8 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.analysis.devices import DTYPES, Device
-from profile_analyze.analysis.peaks import ANY_DTYPE, is_plausible_rate
+from profile_analyze.analysis.peaks import ANY_DTYPE, is_plausible_rate, lacking_prefix
 from profile_analyze.errors import PeaksError, QuantityError
+from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.units import parse_quantity
 
 if sys.version_info >= (3, 11):
@@ -17,6 +18,8 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from profile_analyze.model.terms import DeviceKind
 
 
 def read_devices(file: str, text: str) -> list[Device]:
@@ -34,13 +37,10 @@ def _device(file: str, name: str, table: object) -> Device:
     where = f"{file}: {name}"
     if not isinstance(table, dict):
         raise PeaksError(f"{where}: a device is a table such as [my-card], not {table!r}")
-    unknown = table.keys() - {*DTYPES, ANY_DTYPE, "bandwidth", "source", "aliases", "remark"}
+    known = (*DTYPES, ANY_DTYPE, "bandwidth", "kind", "source", "aliases", "remark")
+    unknown = table.keys() - {*known}
     if unknown:
-        raise PeaksError(
-            f"{where}: unknown key {min(unknown)!r}; the keys are {', '.join(DTYPES)}, "
-            f"{ANY_DTYPE}, bandwidth, source, aliases, remark"
-        )
-    # `Device` holds TFLO/s and GB/s, the units of data sheets.
+        raise PeaksError(f"{where}: unknown key {min(unknown)!r}; the keys are {', '.join(known)}")
     rates = {
         dtype: _quantity(f"{where}.{dtype}", table[dtype], "FLO/s") / 1e12
         for dtype in (*DTYPES, ANY_DTYPE)
@@ -56,7 +56,17 @@ def _device(file: str, name: str, table: object) -> Device:
         source=_text(f"{where}.source", table.get("source", file)),
         aliases=tuple(_text(f"{where}.aliases", one) for one in _aliases(where, table)),
         remark=_text(f"{where}.remark", table.get("remark", "")),
+        kind=_kind(f"{where}.kind", table.get("kind")),
     )
+
+
+def _kind(where: str, value: object) -> DeviceKind | None:
+    for kind in DEVICE_KINDS:
+        if value == kind:
+            return kind
+    if value is None:
+        return None
+    raise PeaksError(f"{where}: {value!r} is not one of {', '.join(DEVICE_KINDS)}")
 
 
 def _aliases(where: str, table: Mapping[str, Any]) -> list[Any]:
@@ -80,4 +90,9 @@ def _quantity(where: str, value: object, unit: str) -> float:
         raise PeaksError(f"{where}: {error}") from None
     if not is_plausible_rate(rate):
         raise PeaksError(f"{where}: a rate must be between 1e-30 and 1e30")
+    if prefix := lacking_prefix(str(value), unit):
+        raise PeaksError(
+            f"{where}: {value} is in {unit} without a unit, and no device is that slow; did you "
+            f'mean "{value}{prefix}"?'
+        )
     return rate

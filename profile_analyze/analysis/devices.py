@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.model.terms import GPU
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from profile_analyze.model.terms import DeviceKind
 
 DTYPES: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8")
 """The dtypes that have rates. `fp64` and `fp32` are rates of vector units; `fp16` and `bf16` are
@@ -30,6 +34,8 @@ class Device(NamedTuple):
     """`confirmed` or `derived`; empty for a device from a user's file."""
     aliases: tuple[str, ...] = ()
     remark: str = ""
+    kind: DeviceKind | None = GPU
+    """`cpu` or `gpu`; None if a user's file does not say."""
 
 
 _LIGHTNING: Final = "PyTorch Lightning's throughput table, which cites the data sheet"

@@ -13,11 +13,21 @@ from profile_analyze.units import parse_quantity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from profile_analyze.model.terms import DeviceKind
+
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
-"""No device is near these limits. They keep ratios of rates, times and work finite."""
-
+_LEAST_WITHOUT_UNIT: Final = 1e9
+"""Rates below this need a unit: `19.5:1555` was meant as TFLO/s and GB/s."""
+_PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
+    "FLO/s": ((1e4, "T"), (1e7, "G"), (_LEAST_WITHOUT_UNIT, "M")),
+    "byte/s": ((10.0, "T"), (1e5, "G"), (_LEAST_WITHOUT_UNIT, "M")),
+}
+"""For each unit, the prefix that a bare number below a limit probably lacks. Data sheets write
+`19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
+STABLE_DOUBT: Final = 0.03
+"""Measured rates are stable if they are wrong by no more than this share."""
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
 
@@ -33,7 +43,13 @@ class Peaks(NamedTuple):
     source: str
     """The source of the rates, for people."""
     dtype: str = DEFAULT_DTYPE
-    """The dtype that is assumed for operators of unknown dtype."""
+    """The dtype assumed for operators whose dtype the profile does not say."""
+    device_kind: DeviceKind | None = None
+    """`cpu` or `gpu`; None if it is unknown."""
+    threads: int | None = None
+    """The number of CPU threads that reach the rates; None if it is unknown."""
+    doubt: float = 0.0
+    """The share by which measured rates may be wrong; 0 for rates that were not measured."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -45,6 +61,24 @@ class Peaks(NamedTuple):
         return self.rate(dtype) / self.bandwidth
 
 
+class Measured(NamedTuple):
+    """The rates of this machine with a number of threads: see `analysis.measure`."""
+
+    threads: int
+    flops: float
+    """FLO/s: the best of all products of single-precision matrices."""
+    bandwidth: float
+    """Bytes per second, read and written: the best of all copies and triads."""
+    flops_doubt: float
+    """The share by which `flops` may be wrong."""
+    bandwidth_doubt: float
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the rates are certain enough to be kept."""
+        return max(self.flops_doubt, self.bandwidth_doubt) <= STABLE_DOUBT
+
+
 def parse_peaks(spec: str) -> Peaks:
     """Parse the name of a device, or two rates.
 
@@ -54,10 +88,14 @@ def parse_peaks(spec: str) -> Peaks:
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
     first, colon, second = (part.strip() for part in spec.partition(":"))
-    # Both forms have a colon. What follows it decides: a dtype, or a bandwidth.
-    if colon and second.lower() not in DTYPES:
+    if colon and not (_starts_with_letter(first) and _starts_with_letter(second)):
         return _two_rates(spec, first, second)
     return peaks_of(DEVICES, first, second or None)
+
+
+def _starts_with_letter(text: str) -> bool:
+    """Return whether `text` may name a device or a dtype. Rates start with a digit."""
+    return text[:1].isalpha()
 
 
 def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
@@ -68,7 +106,8 @@ def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
     device = find_device(name, devices)
     flops = tuple((name, rate * 1e12) for name, rate in device.rates.items())
     source = "; ".join(filter(None, (device.source, device.confidence, device.remark)))
-    peaks = _checked(Peaks(device.name, flops, device.bandwidth_gb_s * 1e9, source))
+    bandwidth = device.bandwidth_gb_s * 1e9
+    peaks = _checked(Peaks(device.name, flops, bandwidth, source, device_kind=device.kind))
     return _with_dtype(peaks, dtype)
 
 
@@ -80,7 +119,22 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
             f"{spec!r}: {error}; write FLO/s and bytes per second, as in 19.5T:1555G, or a device "
             f"and one of {', '.join(DTYPES)}, as in h100-sxm:fp16"
         ) from None
-    return _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    prefixes = lacking_prefix(flops, "FLO/s"), lacking_prefix(bandwidth, "byte/s")
+    if any(prefixes):
+        raise PeaksError(
+            f"{spec!r}: a rate without a unit is in FLO/s or bytes per second, and no device is "
+            f"that slow; did you mean {flops}{prefixes[0]}:{bandwidth}{prefixes[1]}?"
+        )
+    return peaks
+
+
+def lacking_prefix(text: str, unit: str) -> str:
+    """Return the prefix, such as `T`, that a rate in `unit` probably lacks; empty if it is fine."""
+    has_unit = text.strip()[-1:] not in "0123456789."
+    rate = parse_quantity(text, unit)
+    probable = (prefix for limit, prefix in _PROBABLE_PREFIXES[unit] if rate < limit)
+    return "" if has_unit else next(probable, "")
 
 
 def is_plausible_rate(rate: float) -> bool:
@@ -100,9 +154,10 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
+        example = next(iter([*similar_names(chosen, rates), *rates]))
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
-            f"{peaks.name}:{peaks.flops[0][0]}"
+            f"{'-'.join(_words(peaks.name))}:{example}"
         )
     return peaks._replace(dtype=chosen)
 
@@ -130,9 +185,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if found:
         names = ", ".join(device.name for device in found.values())
         raise PeaksError(f"{name!r} is ambiguous: {names}")
-    by_name = {_without_punctuation(one): device for one, device in named}
-    suggestion = _suggestion(_without_punctuation(name), by_name)
-    raise PeaksError(f"there is no device {name!r}; {suggestion}")
+    raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
 def _words(name: str) -> list[str]:
@@ -143,8 +196,16 @@ def _without_punctuation(name: str) -> str:
     return "".join(_words(name))
 
 
-def _suggestion(name: str, by_name: Mapping[str, Device]) -> str:
-    near = similar_names(name, by_name, limit=4)
+def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
+    """Return the devices whose model `name` contains, or else those with a similar name."""
+    by_name = {_without_punctuation(one): device for one, device in named}
+    words = set(_words(name))
+    # Drivers say `NVIDIA H100 80GB HBM3`: other words than the model may be alike by chance.
+    same_model = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
+    wanted = _without_punctuation(name)
+    near = similar_names(wanted, same_model, limit=4, cutoff=0) or similar_names(
+        wanted, by_name, limit=4
+    )
     names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
     start = f"near: {names}; " if names else ""
     return f"{start}--peaks list shows all devices; 19.5T:1555G gives FLO/s and bytes per second"

@@ -116,14 +116,12 @@ class _PrintingAction(argparse.Action):
         raise NotImplementedError
 
 
-# Modules that only one of these texts needs are imported when that text is printed.
-
-
 class VersionAction(_PrintingAction):
     """`--version`, which prints the version and the extras."""
 
     def text(self, value: str) -> str:  # noqa: ARG002  # there is none
         """See the base class."""
+        # Imported here, because only `--version` looks for extras.
         from profile_analyze.cli.extras import version_text
 
         return version_text()
@@ -155,6 +153,7 @@ class CompletionAction(_PrintingAction):
 
     def text(self, value: str) -> str:
         """See the base class."""
+        # Imported here, because only `--print-completion` writes scripts.
         from profile_analyze.cli.completion import completion_script
 
         return completion_script(value)

@@ -284,7 +284,7 @@ VIEW: Final = OptionGroup(
             help="compare with the peak rates of a device: adds bound, efficiency, lost and gain. "
             "SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two rates in FLO/s "
             "and bytes per second (19.5T:1555G), a TOML file, or here, which measures this machine "
-            "once; here! measures it again",
+            "once (here:N: with N threads); ! at the end measures it again",
         ),
         Option.of(
             "--columns",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.messages import say_measuring
@@ -221,10 +220,9 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     if spec is None:
         return None, None
     # Imported here, because only calls with `--peaks` need the roofline.
-    from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
+    from profile_analyze.cli.peaks import find_peaks
 
-    find = partial(resolve, spec, say_measuring)
-    return (PLACEHOLDER, find) if is_measured_here(spec) else (find(), None)
+    return find_peaks(spec, say_measuring)
 
 
 _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {

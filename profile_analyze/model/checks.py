@@ -14,6 +14,7 @@ from profile_analyze.model.terms import (
     CATEGORIES,
     DERIVED,
     DEVICE,
+    DEVICE_KINDS,
     EACH,
     HOST,
     KERNEL,
@@ -128,6 +129,10 @@ def _check_origin_and_tracks(profile: Profile) -> Iterator[str]:
     yield from _check_values("tracks: side", sides, (DEVICE, HOST))
     rules = [track.together for track in profile.tracks]
     yield from _check_values("tracks: together", rules, ("sum", "max"))
+    kinds = [track.device_kind for track in profile.tracks if track.device_kind is not None]
+    yield from _check_values("tracks: device_kind", kinds, DEVICE_KINDS)
+    if any(track.threads is not None and track.threads < 1 for track in profile.tracks):
+        yield "tracks: threads is less than 1"
 
 
 def _check_values(subject: str, values: Iterable[str], allowed: Sequence[str]) -> Iterator[str]:

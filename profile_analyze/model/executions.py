@@ -15,7 +15,7 @@ from profile_analyze.model.frozen import (
     packed,
     unpacked,
 )
-from profile_analyze.model.terms import DEVICE, Side
+from profile_analyze.model.terms import DEVICE, DeviceKind, Side
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class Track(NamedTuple):
     together: Literal["sum", "max"] = "sum"
     """How the times of an operator on several such tracks are combined: their sum, or the largest,
     for tracks that work on the operator at the same time."""
+    device_kind: DeviceKind | None = None
+    """`cpu` or `gpu`; None if the format does not say, or for another kind of device."""
+    threads: int | None = None
+    """The number of CPU threads that work on an operator together; None if it is unknown."""
 
 
 class Run(NamedTuple):

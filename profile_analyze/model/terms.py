@@ -48,6 +48,12 @@ Side: TypeAlias = Literal["device", "host"]
 DEVICE: Final = "device"
 HOST: Final = "host"
 
+DeviceKind: TypeAlias = Literal["cpu", "gpu"]
+
+CPU: Final = "cpu"
+GPU: Final = "gpu"
+DEVICE_KINDS: Final = (CPU, GPU)
+
 OPERATOR: Final = "operator"
 TOP: Final = "top"
 KERNEL: Final = "kernel"

@@ -11,9 +11,10 @@ from profile_analyze.analysis.roofline import rate_dtypes
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.query.question import Query
-from profile_analyze.query.roofline_notes import largest_types, roofline_notes, share_of
+from profile_analyze.query.roofline_notes import roofline_notes
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import largest_types, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

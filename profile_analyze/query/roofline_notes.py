@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import (
     is_below_clock_resolution,
     is_judged,
@@ -13,9 +14,10 @@ from profile_analyze.analysis.roofline import (
     rate_dtypes,
 )
 from profile_analyze.model.measures import TIME
-from profile_analyze.model.numbers import ratio, totals
 from profile_analyze.model.terms import HOST
-from profile_analyze.units import counted, percent
+from profile_analyze.query.peaks_notes import peaks_notes
+from profile_analyze.query.time_shares import counted_with_share, largest_types, share_of
+from profile_analyze.units import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,81 +26,102 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.rows import OperatorRows
 
-_MOST_TYPES: Final = 3
+    Chosen = NDArray[np.bool_]
+
 _NOTEWORTHY_SHARE: Final = 0.005
-"""The smallest share of the time that gets a note if it is not judged."""
-
-
-def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
-    """Return the share of the total time that the chosen operators take; NaN if the total is 0."""
-    chosen_s = np.where(chosen[:, np.newaxis], rows.per_run("time"), 0.0)
-    return rows.over_runs(
-        ratio(totals(chosen_s), np.where(rows.totals_s > 0, rows.totals_s, np.nan))
-    )
-
-
-def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
-    """Yield the types with the most time among the chosen operators, and their shares."""
-    types = rows.profile.operators.type
-    shares = np.array(
-        [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
-    )
-    for code in np.argsort(-shares, kind="stable")[:_MOST_TYPES]:
-        if shares[code] > 0:
-            yield types.categories[code], float(shares[code])
+"""Operators with a smaller share of the time get no note for what they lack."""
+_LARGE_SHARE: Final = 0.1
+"""From this share of the time on, caches do not explain why operators exceed their roof."""
 
 
 def roofline_notes(rows: OperatorRows) -> Iterator[str]:
-    """Yield the notes on the roofline of `rows`, which are all operators of a profile."""
+    """Yield the notes on the roofline of `rows`, which are all operators of a profile.
+
+    The most important notes come first.
+    """
     if rows.measure.side == HOST:
         yield "host times have no roof: bound, efficiency, lost and gain are N/A"
     if rows.measure != TIME:
         return
-    faster = rows["efficiency"] > 1
-    if faster.any():
-        yield (
-            f"faster than their roof: {_counted(rows, faster)}; their peak rates, dtype or counted "
-            "work are wrong, or their data stayed in caches; they lower the sum of lost"
+    yield from peaks_notes(rows)
+    yield from _faster_notes(rows)
+    yield from _unjudged_notes(rows)
+    yield from _unknown_dtype_notes(rows)
+
+
+def _faster_notes(rows: OperatorRows) -> Iterator[str]:
+    """Yield a note on the operators whose efficiency is above 100 %."""
+    efficiency = rows["efficiency"]
+    faster: Chosen = efficiency > 1
+    if not faster.any():
+        return
+    if share_of(rows, faster) < _LARGE_SHARE:
+        reason = (
+            "their data probably stayed in caches, and lost is slightly too small; "
+            "--where 'efficiency <= 100%' leaves them out"
         )
-    short = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
-    if short.any():
-        yield (
-            "not judged, because their times are below the clock's resolution: "
-            f"{_counted(rows, short)}"
+    else:
+        reason = (
+            "the peaks are probably too low; check the device, the dtype and the number of threads"
         )
-    yield from _unknown_computation_notes(rows)
-    yield from _dtype_notes(rows)
+    yield (
+        f"faster than their roof: {counted_with_share(rows, faster)}, with an efficiency of up to "
+        f"{percent(float(np.max(efficiency[faster])))}; {reason}"
+    )
 
 
-def _unknown_computation_notes(rows: OperatorRows) -> Iterator[str]:
-    # Data movements may have a least time without a computation.
-    unknown = np.isnan(rows["computation"]) & (rows["time"] > 0) & np.isnan(rows["least_time"])
-    if share_of(rows, unknown) > _NOTEWORTHY_SHARE:
-        types = ", ".join(
-            f"{name} {percent(share)}" for name, share in largest_types(rows, unknown)
+def _unjudged_notes(rows: OperatorRows) -> Iterator[str]:
+    """Yield one note on all operators that have no least possible time, with the reasons."""
+    reasons = [
+        (chosen, reason)
+        for chosen, reason in _unjudged(rows)
+        if share_of(rows, chosen) > _NOTEWORTHY_SHARE
+    ]
+    if not reasons:
+        return
+    reasons.sort(key=lambda one: -share_of(rows, one[0]))
+    unjudged = np.logical_or.reduce([chosen for chosen, _ in reasons])
+    if len(reasons) == 1:
+        why = f" {reasons[0][1]}"
+    else:
+        why = ": " + "; ".join(
+            f"{chosen.sum()} ({percent(share_of(rows, chosen))}) {reason}"
+            for chosen, reason in reasons
         )
-        count = _counted(rows, unknown)
-        yield f"not judged, because their computation is unknown: {count}: {types}"
+    yield (
+        f"not judged: {counted_with_share(rows, unjudged)}{why}; efficiency, lost and gain leave "
+        "them out"
+    )
 
 
-def _dtype_notes(rows: OperatorRows) -> Iterator[str]:
+def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
+    """Yield operators that are not judged, and the reason. Each operator comes once."""
+    short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
+    yield short, "below the clock's resolution"
+    without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
+    unknown: Chosen = without_roof & np.isnan(rows["computation"])
+    types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
+    yield unknown, f"of unknown computation, most in {types}"
     peaks, dtypes = rows.peaks, rate_dtypes(rows.profile)
     assert peaks is not None, "a roofline needs peak rates"
-    computes = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
-    unknown = computes & (dtypes.codes < 0)
-    # With one rate for every dtype, an unknown dtype changes nothing.
-    if unknown.any() and peaks.dtype != "any":
-        yield f"dtype unknown, assumed to be {peaks.dtype}: " + counted(
-            int(unknown.sum()), "operator"
-        )
     for code, dtype in enumerate(dtypes.categories):
-        of_dtype = computes & (dtypes.codes == code)
-        if of_dtype.any() and np.isnan(peaks.rate(dtype)):
-            count = counted(int(of_dtype.sum()), "operator")
-            yield f"not judged, because {peaks.name} has no known rate for {dtype}: {count}"
+        if np.isnan(peaks.rate(dtype)):
+            chosen = _computes(rows) & (dtypes.codes == code)
+            yield chosen, f"of {dtype}, for which {peaks.name} has no known rate"
 
 
-def _counted(rows: OperatorRows, chosen: NDArray[np.bool_]) -> str:
-    """Return the number of chosen operators and their share: `26 operators (0.7% of the time)`."""
-    count = counted(int(chosen.sum()), "operator")
-    return f"{count} ({percent(share_of(rows, chosen))} of the time)"
+def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[str]:
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
+    unknown = _computes(rows) & (rate_dtypes(rows.profile).codes < 0)
+    if peaks.dtype != ANY_DTYPE and share_of(rows, unknown) > _NOTEWORTHY_SHARE:
+        yield (
+            f"dtype unknown, assumed to be {peaks.dtype}: {counted_with_share(rows, unknown)}; "
+            "--peaks DEVICE:DTYPE chooses another"
+        )
+
+
+def _computes(rows: OperatorRows) -> Chosen:
+    """Return whether each operator needs the rate of its dtype to be judged."""
+    computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
+    return computes

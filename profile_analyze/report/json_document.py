@@ -128,6 +128,8 @@ def _track(track: Track) -> dict[str, Any]:
         "device": json_ready(track.device),
         "process": json_ready(track.process),
         "rank": track.rank,
+        "device_kind": track.device_kind,
+        "threads": track.threads,
     }
 
 

@@ -95,6 +95,9 @@ def peaks_record(peaks: Peaks) -> dict[str, Any]:
         "bandwidth_bytes_per_s": peaks.bandwidth,
         "dtype": peaks.dtype,
         "source": peaks.source,
+        "device_kind": peaks.device_kind,
+        "threads": peaks.threads,
+        "doubt": peaks.doubt,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
 from profile_analyze.report.programs import peaks_record
@@ -98,6 +99,15 @@ _PEAKS_SCHEMA: Final = object_schema(
         "bandwidth_bytes_per_s": {"type": "number"},
         "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
         "source": TEXT,
+        "device_kind": {"description": "null if it is unknown.", "enum": [*DEVICE_KINDS, None]},
+        "threads": {
+            "description": "The number of CPU threads that reach the rates; null if unknown.",
+            "type": ["integer", "null"],
+        },
+        "doubt": {
+            "description": "The share by which measured rates may be wrong; else 0.",
+            "type": "number",
+        },
     }
 )
 

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, LEVELS, MEAN
+from profile_analyze.model.terms import ABSENT, DEVICE, DEVICE_KINDS, EACH, HOST, LEVELS, MEAN
 from profile_analyze.query.question import Query
 from profile_analyze.report.facts import COUNT, GROUP_NAMES, NUMBER, TEXT, fact_group, object_schema
 from profile_analyze.report.json_document import VERSION
@@ -137,6 +137,10 @@ def _track() -> dict[str, Any]:
         "device": _OPTIONAL_TEXT,
         "process": _OPTIONAL_TEXT,
         "rank": _OPTIONAL_COUNT,
+        "device_kind": _described(
+            "null if the format does not say, or for another kind.", {"enum": [*DEVICE_KINDS, None]}
+        ),
+        "threads": _described("How many CPU threads work together.", _OPTIONAL_COUNT),
     }
 
 

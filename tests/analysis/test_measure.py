@@ -3,57 +3,229 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import profile_analyze as pa
 from profile_analyze.analysis import measure
-from profile_analyze.cli import peaks as command
+from profile_analyze.analysis.peaks import Measured
+from profile_analyze.cli import machine_peaks as command
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 RESNET = str(PROFILES / "resnet18.json")
 
 
+class Machine:
+    """A made-up machine, whose clocks advance as its jobs say."""
+
+    def __init__(self, durations: Sequence[float], share: float = 1.0, threads: int = 1) -> None:
+        self.now = self.cpu_now = 0.0
+        self.durations = iter(durations)
+        self.rounds = 0
+        self.share, self.threads = share, threads
+
+    def job(self) -> float:
+        """Do work of 12, which takes the next duration."""
+        duration = next(self.durations)
+        self.now += duration
+        self.cpu_now += duration * self.share * self.threads
+        self.rounds += 1
+        return 12.0
+
+    def best_rate(self, *more: measure.Job) -> measure.Rate:
+        """Measure the job, and perhaps others."""
+        clock, cpu_clock = (lambda: self.now), (lambda: self.cpu_now)
+        return measure.best_rate([self.job, *more], self.threads, clock, cpu_clock)
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Make the tests independent of the machine; return the file of the cache."""
+    monkeypatch.setattr(command, "_cores", lambda: 2)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "profile_analyze" / "peaks-here.json"
+
+
+def assert_rate(machine: Machine, best: float, doubt: float) -> None:
+    """Check what a machine measures."""
+    rate = machine.best_rate()
+    assert rate.best == pytest.approx(best)
+    assert rate.doubt == pytest.approx(doubt, abs=1e-12)
+
+
+def resolve(spec: str) -> pa.Peaks:
+    """Return the peaks of this machine."""
+    found = command.measurement(spec, lambda _: None)
+    assert found is not None
+    return found()
+
+
+class Measurements:
+    """Stands for the processes that measure, and counts them."""
+
+    def __init__(self, **rates: Any) -> None:
+        self.calls: list[int] = []
+        self.rates = rates
+
+    def __call__(self, threads: int, _say: object) -> Measured:
+        self.calls.append(threads)
+        speed = 1e12 * threads
+        default = {"flops": speed, "bandwidth": speed / 10, "flops_doubt": 0.01}
+        rates = {**default, "bandwidth_doubt": 0.02, **self.rates.get(f"threads_{threads}", {})}
+        return Measured(threads, **rates)
+
+
 def test_rates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "MATRIX_SIZES", (16, 32))
     monkeypatch.setattr(measure, "ARRAY_BYTES", 1 << 16)
+    monkeypatch.setattr(measure, "TIME_LIMIT_S", 0.01)
     said: list[str] = []
     measured = measure.measure(2, said.append)
     assert said == ["products of matrices, 2 threads", "copies of large arrays, 2 threads"]
     assert measured.threads == 2
     assert measured.flops > 0 < measured.bandwidth
-    assert 0 <= measured.flops_spread < 1
-    assert 0 <= measured.bandwidth_spread < 1
+    assert 0 <= measured.flops_doubt <= 1
+    assert 0 <= measured.bandwidth_doubt <= 1
 
 
-def test_this_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
+# The first duration of each machine is that of warming up.
 
-    def fake(threads: int, _say: object) -> list[float]:
-        calls.append(threads)
-        return [threads, 1e12 * len(calls), 1e10, 0.05, 0.1]
 
-    monkeypatch.setattr(command, "_measure", fake)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = command.resolve("here:1", lambda _: None)
-    assert first.rate(None) == 1e12
-    assert first.source == (
-        "measured with 1 thread: the best of NumPy's single-precision matrix products and of copies "
-        "of large arrays; the rounds differ by 5% (FLOPS) and 10% (bandwidth)"
+def test_a_stable_rate_takes_five_rounds() -> None:
+    machine = Machine([9.0, 0.12, 0.3, 0.12, 0.3, 0.1225, 0.12])
+    assert_rate(machine, 100.0, 1 - 0.12 / 0.1225)
+    assert machine.rounds == 6
+
+
+def test_rounds_go_on_until_the_best_three_agree() -> None:
+    machine = Machine([9.0, 0.1, 0.3, 0.3, 0.3, 0.3, 0.1, 0.3, 0.1, 0.3])
+    assert_rate(machine, 120.0, 0.0)
+    assert machine.rounds == 9
+
+
+def test_an_unstable_rate_is_given_up_after_three_seconds() -> None:
+    machine = Machine([0.0, *(0.1 * 1.1**n for n in range(30))])
+    assert_rate(machine, 120.0, 1 - 1 / 1.21)
+    assert 3 < machine.now < 4
+    slow = Machine([0.0, 5.0, 10.0, 20.0, 1.0])
+    assert_rate(slow, 2.4, 0.75)
+
+
+def test_rounds_that_agree_are_in_doubt_if_other_programs_had_the_cores() -> None:
+    busy = Machine([0.0, *([0.1] * 60)], share=0.3, threads=2)
+    assert_rate(busy, 120.0, 0.7)
+    assert busy.now > 3
+    idle = Machine([0.0, *([0.1] * 5)], share=0.91, threads=2)
+    assert_rate(idle, 120.0, 0.0)
+
+
+def test_the_fastest_job_counts() -> None:
+    machine = Machine([0.0, 0.0, *([0.2, 0.1] * 5)])
+    assert machine.best_rate(partial(machine.job)).best == pytest.approx(120.0)
+    assert machine.rounds == 12
+
+
+def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = Measurements()
+    monkeypatch.setattr(command, "_measure", measured)
+    first = resolve("here:1")
+    assert first == pa.Peaks(
+        "this machine",
+        (("fp32", 1e12),),
+        1e11,
+        "measured with 1 thread: the best of NumPy's single-precision matrix products and of "
+        "copies of large arrays; uncertain by 2.0%",
+        device_kind="cpu",
+        threads=1,
+        doubt=0.02,
     )
-    assert command.resolve("here:1", lambda _: None) == first
-    assert command.resolve("here", lambda _: None).rate(None) == 2e12
-    assert command.resolve("here!:1", lambda _: None).rate(None) == 3e12
-    assert command.resolve("here", lambda _: None).rate(None) == 2e12
-    assert len(calls) == 3
-    (tmp_path / "profile_analyze" / "peaks-here.json").write_text("[broken")
-    assert command.resolve("here:1", lambda _: None).rate(None) == 4e12
-    with pytest.raises(pa.PeaksError, match="here:4: write here"):
-        command.resolve("here:4", lambda _: None)
+    assert resolve("here:1") == first
+    assert measured.calls == [1]
+    both = resolve("here")
+    assert both == resolve("here")
+    assert (both.rate(None), both.threads, measured.calls) == (2e12, 2, [1, 2])
+    assert both.source.startswith("measured with 2 threads, the faster of 1 and 2: the best of ")
+    assert resolve("here:2").rate(None) == 2e12
+    assert measured.calls == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("spec", "calls"), [("here!", [1, 2]), ("here:1!", [1]), ("here!:1", [1]), ("here:2!", [2])]
+)
+def test_an_exclamation_mark_measures_again(
+    monkeypatch: pytest.MonkeyPatch, spec: str, calls: list[int]
+) -> None:
+    monkeypatch.setattr(command, "_measure", Measurements())
+    resolve("here")
+    again = Measurements()
+    monkeypatch.setattr(command, "_measure", again)
+    resolve(spec)
+    assert again.calls == calls
+
+
+def test_one_core_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = Measurements()
+    monkeypatch.setattr(command, "_measure", measured)
+    monkeypatch.setattr(command, "_cores", lambda: 1)
+    assert resolve("here").source.startswith("measured with 1 thread: the best")
+    assert measured.calls == [1]
+
+
+def test_each_rate_is_the_faster_of_one_thread_and_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow_copies = Measurements(threads_2={"bandwidth": 5e10, "bandwidth_doubt": 0.03})
+    monkeypatch.setattr(command, "_measure", slow_copies)
+    peaks = resolve("here")
+    assert (peaks.rate(None), peaks.bandwidth, peaks.threads, peaks.doubt) == (2e12, 1e11, 2, 0.02)
+    assert peaks.source.startswith(
+        "FLO/s measured with 2 threads, bandwidth with 1 thread, the faster of 1 and 2: the best"
+    )
+
+
+def test_rates_that_are_not_stable_are_used_but_not_kept(
+    monkeypatch: pytest.MonkeyPatch, two_cores: Path
+) -> None:
+    measured = Measurements(threads_2={"flops_doubt": 0.245})
+    monkeypatch.setattr(command, "_measure", measured)
+    peaks = resolve("here")
+    assert peaks.rate(None) == 2e12
+    assert peaks.doubt == 0.245
+    assert peaks.source.endswith("; uncertain by 24.5%")
+    (kept,) = json.loads(two_cores.read_text()).values()
+    assert kept == {
+        "1": {
+            "threads": 1, "flops": 1e12, "bandwidth": 1e11,
+            "flops_doubt": 0.01, "bandwidth_doubt": 0.02,
+        }
+    }  # fmt: skip
+    resolve("here")
+    assert measured.calls == [1, 2, 2]
+    outcome = run_command(RESNET, "--peaks", "here", "--print-only", "summary")
+    assert outcome.err.splitlines()[0] == (
+        "note: the peaks are uncertain by 24.5%, and so is every efficiency, because measuring them "
+        "did not become stable; they were not kept: stop other programs and call again"
+    )
+
+
+@pytest.mark.parametrize(
+    "spec", ["here:3", "here:0", "here:", "here:!", "here:x", "here:1:fp16", "here!!", "here:1!!"]
+)
+def test_wrong_numbers_of_threads(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    monkeypatch.setattr(command, "_measure", lambda *_: pytest.fail("measured"))
+    outcome = run_command("none.json", "--peaks", spec)
+    if spec == "here!!":
+        assert outcome.err.startswith("profile_analyze: error: there is no device 'here!!'; ")
+    else:
+        assert outcome.err == (
+            f"profile_analyze: error: {spec}: write here, or here:N with a number of threads from "
+            "1 to 2, the cores of this machine; ! at the end measures again\n"
+        )
+    assert outcome.code == 2
 
 
 @pytest.mark.parametrize(
@@ -78,34 +250,53 @@ def test_a_child_process_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     small = command._CHILD.replace(
         "say =", "from profile_analyze.analysis import measure as m\n"
-        "m.MATRIX_SIZES, m.ARRAY_BYTES = (16,), 4096\nsay =",
+        "m.MATRIX_SIZES, m.ARRAY_BYTES, m.TIME_LIMIT_S = (16,), 4096, 0.01\nsay =",
     )  # fmt: skip
     monkeypatch.setattr(command, "_CHILD", small)
     rates = command._measure(1, said.append)
-    assert rates[0] == 1
-    assert rates[1] > 0 < rates[2]
+    assert rates.threads == 1
+    assert rates.flops > 0 < rates.bandwidth
     assert said == ["products of matrices, one thread", "copies of large arrays, one thread"]
     monkeypatch.setattr(command, "_CHILD", "import sys; sys.exit('no BLAS')")
     with pytest.raises(pa.PeaksError, match="this machine cannot be measured: no BLAS"):
         command._measure(1, said.append)
 
 
+def _broken_entries() -> Iterator[str]:
+    """Yield entries of the cache that are wrong in one way each."""
+    fine = {"threads": 1, "flops": 7e12, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0}
+    for change in (
+        {"threads": True}, {"threads": 1.0}, {"threads": "1"}, {"flops": 1e31}, {"bandwidth": 0},
+        {"flops": None}, {"flops_doubt": 0.04}, {"bandwidth_doubt": -1}, {"more": 1},
+    ):  # fmt: skip
+        yield json.dumps({**fine, **change})
+    yield '{"threads": 1, "flops": 7e12}'
+    yield '{"threads": 1, "flops": 1e999, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0}'
+    yield "[1, 7e12, 1e10, 0.96, 0.1]"  # as earlier versions wrote it
+
+
 @pytest.mark.parametrize(
     "kept",
     [
-        "[" * 100_000,
-        "[5]",
-        '{"%s": {"1": [1, 1e999, 1e10, 0.1, 0.1]}}',
-        '{"%s": {"1": [true, 1, 1, 0, 0]}}',
+        *("[broken", "[" * 100_000, "[5]", "5", '{"%s": 5}', '{"%s": [5]}', '{"%s": {"1": 5}}'),
+        *(f'{{"%s": {{"1": {entry}}}}}' for entry in _broken_entries()),
     ],
 )
-def test_a_broken_cache_is_measured_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+def test_a_broken_or_old_cache_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch, two_cores: Path, kept: str
 ) -> None:
-    monkeypatch.setattr(command, "_measure", lambda *_: [1, 5e12, 1e10, 0.0, 0.0])
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    command.resolve("here:1", lambda _: None)
-    file = tmp_path / "profile_analyze" / "peaks-here.json"
-    machine = next(iter(json.loads(file.read_text())))
-    file.write_text(kept.replace("%s", machine))
-    assert command.resolve("here:1", lambda _: None).rate(None) == 5e12
+    monkeypatch.setattr(command, "_measure", Measurements())
+    resolve("here:1")
+    written = two_cores.read_text()
+    machine = next(iter(json.loads(written)))
+    two_cores.write_text(kept.replace("%s", machine))
+    assert resolve("here:1").rate(None) == 1e12
+    assert two_cores.read_text() == written
+
+
+def test_the_cache_keeps_other_machines(monkeypatch: pytest.MonkeyPatch, two_cores: Path) -> None:
+    monkeypatch.setattr(command, "_measure", Measurements())
+    two_cores.parent.mkdir(parents=True)
+    two_cores.write_text('{"another": {"1": 5}}')
+    resolve("here:1")
+    assert json.loads(two_cores.read_text())["another"] == {"1": 5}

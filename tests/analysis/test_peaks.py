@@ -31,6 +31,8 @@ RESNET = str(PROFILES / "resnet18.json")
         ("v100s", "V100S", "fp32", 16.4e12, 1134e9),
         ("l40s:fp16", "L40S", "fp16", 362e12, 864e9),
         ("19.5T:1555G", "19.5T:1555G", "any", 19.5e12, 1555e9),
+        ("1e9:1e9", "1e9:1e9", "any", 1e9, 1e9),
+        ("1FLOPS:1B/s", "1FLOPS:1B/s", "any", 1.0, 1.0),
         ("1e12:1.5TiB/s", "1e12:1.5TiB/s", "any", 1e12, 1.5 * 2**40),
         ("2 GFLOPS : 10GB/s", "2 GFLOPS : 10GB/s", "any", 2e9, 10e9),
     ],
@@ -61,14 +63,26 @@ def test_ways_to_name_peaks(
             "there is no device 'xyz'; --peaks list shows all devices; 19.5T:1555G gives FLO/s and",
         ),
         ("", "there is no device ''; --peaks list"),
-        ("l40s", "L40S has no known rate for fp32; name one of fp16, bf16, as in L40S:fp16"),
+        ("l40s", "L40S has no known rate for fp32; name one of fp16, bf16, as in l40s:fp16"),
+        (
+            "a100-80gb-sxm:fp12",
+            "A100 80GB SXM has no known rate for fp12; name one of fp32, tf32, fp16, bf16, "
+            "int8, as in a100-80gb-sxm:fp32",
+        ),
+        ("Tesla T4", "there is no device 'Tesla T4'; near: T4; --peaks list shows all devices; "),
+        (
+            "NVIDIA H100 80GB HBM3",
+            "there is no device 'NVIDIA H100 80GB HBM3'; near: H100 SXM, H100 PCIe; --peaks list",
+        ),
+        ("xyz:fp16", "there is no device 'xyz'; --peaks list shows all"),
         (
             "h100-sxm:fp64",
             "H100 SXM has no known rate for fp64; name one of fp32, tf32, fp16, bf16, fp8,",
         ),
+        ("a:b", "there is no device 'a'; --peaks list shows all"),
         (
-            "a:b",
-            "'a:b': 'a' is not a number with the unit FLOPS, such as 2GFLOPS; write FLO/s and b",
+            "a:1G",
+            "'a:1G': 'a' is not a number with the unit FLOPS, such as 2GFLOPS; write FLO/s and b",
         ),
         (
             "1T:",
@@ -76,6 +90,11 @@ def test_ways_to_name_peaks(
         ),
         ("0:1G", "'0:1G': a rate must be between 1e-30 and 1e30"),
         ("1T:-1", "'1T:-1': a rate must be between 1e-30 and 1e30"),
+        (
+            "19.5:1555",
+            "'19.5:1555': a rate without a unit is in FLO/s or bytes per second, and no device is "
+            "that slow; did you mean 19.5T:1555G?",
+        ),
     ],
 )
 def test_wrong_peaks(spec: str, message: str) -> None:
@@ -84,6 +103,23 @@ def test_wrong_peaks(spec: str, message: str) -> None:
     assert str(caught.value).startswith(message)
     outcome = run_command("none", "--peaks", spec)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("19.5:1555G", "19.5T:1555G"),
+        ("312T:2.039", "312T:2.039T"),
+        ("19500.:1555000", "19500.G:1555000M"),
+        ("19500000 : 1e9", "19500000M:1e9"),
+        ("999999999:10", "999999999M:10G"),
+    ],
+)
+def test_rates_without_a_unit_get_a_suggestion_that_is_accepted(spec: str, meant: str) -> None:
+    with pytest.raises(pa.PeaksError) as caught:
+        pa.parse_peaks(spec)
+    assert str(caught.value).endswith(f"; did you mean {meant}?")
+    assert pa.parse_peaks(meant).name == meant
 
 
 def test_the_table_of_devices() -> None:
@@ -124,7 +160,7 @@ bandwidth = 1e9
 def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) -> None:
     file = tmp_path / "peaks.toml"
     file.write_text(FILE)
-    peaks = command.resolve(f"{file}{rest}", lambda _: None)
+    peaks = command.resolve(f"{file}{rest}")
     assert (peaks.name, peaks.rate(None)) == (name, rate)
     outcome = run_command(RESNET, "--peaks", f"{file}{rest}", "--print-only", "summary")
     assert f"peaks               {name}, " in outcome.out
@@ -133,24 +169,49 @@ def test_a_file_of_devices(tmp_path: Path, rest: str, name: str, rate: float) ->
 def test_a_file_of_one_device_needs_no_name(tmp_path: Path) -> None:
     file = tmp_path / "one.toml"
     file.write_text(FILE.partition("[other]")[0])
-    assert command.resolve(str(file), lambda _: None).name == "my-card"
-    assert command.resolve(f"{file}:fp16", lambda _: None).dtype == "fp16"
+    assert command.resolve(str(file)).name == "my-card"
+    assert command.resolve(f"{file}:fp16").dtype == "fp16"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("kind = 'cpu'", "cpu"), ("kind = 'gpu'", "gpu"), ("", None)]
+)
+def test_a_file_may_say_the_kind_of_device(tmp_path: Path, line: str, kind: str | None) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(f"[x]\nfp32 = '1T'\nbandwidth = '10G'\n{line}\n")
+    assert command.resolve(str(file)).device_kind == kind
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "[x]\nfp32 = '1T'\nbandwidth = '1G'\nkind = 'npu'\n",
+            ": x.kind: 'npu' is not one of cpu, gpu",
+        ),
         (FILE, ": has several devices; write "),
         ("", ": has no device; a device is a table such as [my-card]"),
         ("x = 5", ": x: a device is a table such as [my-card], not 5"),
         ("[x", ": is not valid TOML: "),
-        ("[x]\nfp32 = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
-        ("[x]\nbandwidth = 1\n", ": x: a device needs a bandwidth and the rate of some dtype"),
+        ("[x]\nfp32 = 1e12\n", ": x: a device needs a bandwidth and the rate of some dtype"),
+        ("[x]\nbandwidth = 1e9\n", ": x: a device needs a bandwidth and the rate of some dtype"),
         ("[x]\nfp32 = 'fast'\nbandwidth = 1\n", ": x.fp32: 'fast' is not a number with the unit F"),
         ("[x]\nfp32 = 0\nbandwidth = 1\n", ": x.fp32: a rate must be between 1e-30 and 1e30"),
-        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = 'y'\n", ": x.aliases: must be a list of texts, "),
-        ("[x]\nfp32 = 1\nbandwidth = 1\naliases = [5]\n", ": x.aliases: must be a text, not 5"),
-        ("[x]\nfp32 = 1\nbandwidth = 1\nsource = 5\n", ": x.source: must be a text, not 5"),
+        (
+            "[x]\nfp32 = 19.5\nbandwidth = 1e12\n",
+            ": x.fp32: 19.5 is in FLO/s without a unit, and no device is that slow; did you mean "
+            '"19.5T"?',
+        ),
+        ("[x]\nfp32 = '1T'\nbandwidth = '1555'\n", '; did you mean "1555G"?'),
+        (
+            "[x]\nfp32 = 1e12\nbandwidth = 1e9\naliases = 'y'\n",
+            ": x.aliases: must be a list of texts, ",
+        ),
+        (
+            "[x]\nfp32 = 1e12\nbandwidth = 1e9\naliases = [5]\n",
+            ": x.aliases: must be a text, not 5",
+        ),
+        ("[x]\nfp32 = 1e12\nbandwidth = 1e9\nsource = 5\n", ": x.source: must be a text, not 5"),
         ("[x]\nfp31 = 1\n", ": x: unknown key 'fp31'; the keys are fp64, fp32, tf32, "),
     ],
 )
@@ -158,7 +219,7 @@ def test_broken_files_of_devices(tmp_path: Path, text: str, message: str) -> Non
     file = tmp_path / "peaks.toml"
     file.write_text(text)
     with pytest.raises(pa.PeaksError) as caught:
-        command.resolve(str(file), lambda _: None)
+        command.resolve(str(file))
     assert message in str(caught.value)
 
 

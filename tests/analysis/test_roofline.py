@@ -156,9 +156,11 @@ def test_the_judgement_by_hand() -> None:
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
     assert summary.notes == (
-        "not judged, because their computation is unknown: 1 operator (5.0% of the time): Reshape 5.0%",
-        "dtype unknown, assumed to be fp32: 1 operator",
-        "not judged, because made has no known rate for int32: 1 operator",
+        "not judged: 2 operators (10.0% of the time): 1 (5.0%) of unknown computation, most in "
+        "Reshape 5.0%; 1 (5.0%) of int32, for which made has no known rate; efficiency, lost and "
+        "gain leave them out",
+        "dtype unknown, assumed to be fp32: 1 operator (20.0% of the time); --peaks DEVICE:DTYPE "
+        "chooses another",
     )
     assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
     assert pa.summarise(made()).judgement is None
@@ -216,7 +218,8 @@ def test_times_below_the_clock_are_not_judged() -> None:
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
     assert notes[0] == (
-        "not judged, because their times are below the clock's resolution: 7 operators (100.0% of the time)"
+        "not judged: 7 operators (100.0% of the time) below the clock's resolution; efficiency, "
+        "lost and gain leave them out"
     )
 
 
@@ -227,7 +230,8 @@ def test_operators_faster_than_their_roof_are_shown_and_noted() -> None:
     assert result["lost"][0] == -16.0
     notes = pa.summarise(made(), judged_by=pa.Query(peaks=slow)).notes
     assert notes[0].startswith(
-        "faster than their roof: 3 operators (70.0% of the time); their peak rates, "
+        "faster than their roof: 3 operators (70.0% of the time), with an efficiency of up to "
+        "500.0%; the peaks are probably too low; check "
     )
 
 
@@ -275,7 +279,7 @@ def test_no_roof_is_exceeded_and_least_time_and_lost_add_up_to_the_time() -> Non
 @examples(100)
 @given(document=documents())
 def test_groups_add_up_to_the_operators(document: dict[str, Any]) -> None:
-    profile, peaks = profile_of_document(document), pa.parse_peaks(f"{2**20}:{2**18}")
+    profile, peaks = profile_of_document(document), pa.parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
     operators, groups = (
         pa.run(pa.Query(by=by, peaks=peaks), profile) for by in ((), ("type", "bound"))
     )

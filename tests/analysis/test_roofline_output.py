@@ -32,9 +32,9 @@ peaks: as given
 """
     )
     assert outcome.err.splitlines() == [
-        "note: faster than their roof: 26 operators (0.7% of the time); their peak rates, dtype or "
-        "counted work are wrong, or their data stayed in caches; they lower the sum of lost",
-        "note: not judged, because their times are below the clock's resolution: 20 operators (0.0% of the time)",
+        "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up to "
+        "300.1%; their data probably stayed in caches, and lost is slightly too small; --where "
+        "'efficiency <= 100%' leaves them out"
     ]
 
 

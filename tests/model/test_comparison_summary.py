@@ -120,6 +120,8 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
         "device": "gpu0:0",
         "process": None,
         "rank": None,
+        "device_kind": None,
+        "threads": None,
     }
     sizes = {"operators": 3, "processes": 1, "runs": 1}
     assert found["base"] == {**origin, "file": base, "files": [base], **sizes}

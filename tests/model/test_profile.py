@@ -125,6 +125,11 @@ ROW = np.zeros(1, np.int32)
             "tracks: together 'mean' is not one of sum, max",
         ),
         (
+            {"tracks": (THREAD._replace(device_kind="npu"), THREAD)},  # type: ignore[arg-type]
+            "tracks: device_kind 'npu' is not one of cpu, gpu",
+        ),
+        ({"tracks": (THREAD._replace(threads=0), THREAD)}, "tracks: threads is less than 1"),
+        (
             {"origin": Origin("x", times="absent")},
             "executions: there are 8, but the origin says that times are absent",
         ),

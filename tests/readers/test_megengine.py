@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.megengine.terms import track_of
 from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
@@ -109,6 +110,38 @@ def test_comp_nodes_and_threads_are_tracks() -> None:
     (thread,) = profile.total_by_track("host")
     assert (thread.kind, thread.device, thread.resolution_s) == ("thread", None, 0)
     assert len(profile.executions) == 50
+
+
+@pytest.mark.parametrize(
+    ("locator", "kind", "threads", "resolution_s"),
+    [
+        ("cpu0:0", "cpu", 1, 1e-6),
+        ("cpu:default", "cpu", 1, 1e-6),
+        ("multithread4:0", "cpu", 4, 1e-6),
+        ("multithread:default:12", "cpu", 12, 1e-6),
+        ("multithread:default", "cpu", None, 1e-6),
+        ("multithread0:0", "cpu", None, 1e-6),
+        (f"multithread{'9' * 7}:0", "cpu", None, 1e-6),
+        ("gpu1:0", "gpu", None, 0.0),
+        ("cuda0:0", "gpu", None, 0.0),
+        ("rocm0:0", "gpu", None, 0.0),
+        ("opencl0:0", "gpu", None, 0.0),
+        ("cambricon0:0", None, None, 0.0),
+        ("xpux:0", None, None, 0.0),
+    ],
+)
+def test_a_comp_node_names_its_kind_of_device(
+    locator: str, kind: str | None, threads: int | None, resolution_s: float
+) -> None:
+    track = track_of(f'CompNode("{locator}" from "xpux:0")', "device")
+    assert (track.device_kind, track.threads) == (kind, threads)
+    assert track.resolution_s == resolution_s
+
+
+def test_other_names_of_devices_say_nothing() -> None:
+    for name, side in (("cpu0:0", "device"), ('CompNode("cpu0:0" from "xpux:0")', "host")):
+        track = track_of(name, side)  # type: ignore[arg-type]  # one of the two
+        assert (track.device_kind, track.threads, track.resolution_s) == (None, None, 0.0)
 
 
 def test_graph_tables_are_read_only_if_wanted() -> None:

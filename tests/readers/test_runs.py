@@ -261,7 +261,7 @@ def test_rates_of_groups_use_sums_of_the_same_run() -> None:
         return profile_of([Operator(name, "Conv", 1e6, work=(10, 20)) for name in names], names[-1])
 
     profile = pa.join_runs([run_of("a"), run_of("a"), run_of("a", "b")])
-    peaks = pa.parse_peaks("20:1000")
+    peaks = pa.parse_peaks("20FLOPS:1000B/s")
     for query in (pa.Query(by="type", peaks=peaks), pa.Query(by="name", peaks=peaks)):
         for row in pa.run(query, profile).rows:
             assert (row["flops"], row["bandwidth"]) == (near(10), near(20))

@@ -73,7 +73,19 @@ _BYTES_OF: Final[Mapping[str, float]] = {
     "bool": 1, "int4": 0.5,
 }  # fmt: skip
 
-_CPU: Final = ('CompNode("cpu', 'CompNode("multithread')
+_COMP_NODE: Final = 'CompNode("'
+_MULTITHREAD: Final = "multithread"
+_DEVICE_KINDS: Final[Mapping[str, terms.DeviceKind]] = {
+    "cpu": terms.CPU,
+    _MULTITHREAD: terms.CPU,
+    "gpu": terms.GPU,
+    "cuda": terms.GPU,
+    "rocm": terms.GPU,
+    "opencl": terms.GPU,
+}
+"""The kinds of device, by how the locators of comp nodes begin. Others are accelerators."""
+_MOST_DIGITS: Final = 6
+"""A longer number of threads is not one: no machine has so many."""
 _CPU_CLOCK_S: Final = 1e-6
 """The resolution of the clock of CPU comp nodes."""
 
@@ -112,12 +124,35 @@ def track_of(name: str, side: terms.Side) -> Track:
     """
     if side == terms.HOST:
         return Track(name, terms.HOST, kind="thread", clock=name, together="max")
+    kind, threads = _device_of(name)
     return Track(
         name,
         terms.DEVICE,
         device=name,
         kind="comp node",
         clock=name,
-        resolution_s=_CPU_CLOCK_S if name.startswith(_CPU) else 0.0,
+        resolution_s=_CPU_CLOCK_S if kind == terms.CPU else 0.0,
         together="max",
+        device_kind=kind,
+        threads=threads,
     )
+
+
+def _device_of(comp_node: str) -> tuple[terms.DeviceKind | None, int | None]:
+    """Return the kind of device that a comp node is, and its number of CPU threads.
+
+    `CompNode("cpu0:0" from "xpux:0")` has one thread, `multithread4:0` and `multithread:default:4`
+    have four.
+    """
+    if not comp_node.startswith(_COMP_NODE):
+        return None, None
+    locator = comp_node.removeprefix(_COMP_NODE).partition('"')[0]
+    kind = next((kind for start, kind in _DEVICE_KINDS.items() if locator.startswith(start)), None)
+    if kind != terms.CPU:
+        return kind, None
+    if not locator.startswith(_MULTITHREAD):
+        return kind, 1
+    written = locator.removeprefix(f"{_MULTITHREAD}:default:").removeprefix(_MULTITHREAD)
+    digits = written.partition(":")[0]
+    is_number = digits.isdecimal() and len(digits) <= _MOST_DIGITS and int(digits) > 0
+    return kind, int(digits) if is_number else None

@@ -1,0 +1,177 @@
+"""The peaks of this machine: `--peaks here` measures them once and keeps them in a cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from profile_analyze.analysis.peaks import Measured, Peaks, is_plausible_rate
+from profile_analyze.cli.output import write_file
+from profile_analyze.errors import OutputError, PeaksError
+from profile_analyze.model.terms import CPU
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_HERE: Final = "here"
+_CACHE: Final = Path("profile_analyze") / "peaks-here.json"
+_CHILD: Final = (
+    "import sys\n"
+    "sys.path[0] = sys.argv[2]\n"  # not the current folder, which may have a json.py
+    "import json\n"
+    "from profile_analyze.analysis.measure import measure\n"
+    "say = lambda text: print(text, file=sys.stderr, flush=True)\n"
+    "print(json.dumps(measure(int(sys.argv[1]), say)._asdict()))\n"
+)
+
+
+def measurement(spec: str, say: Callable[[str], None]) -> Callable[[], Peaks] | None:
+    """Return a function that measures this machine as `spec` asks; None for other peaks.
+
+    `here` is the better of one thread and all cores, `here:2` has two threads. With `!` at the end
+    nothing is taken from the cache. `say` is called with messages about slow steps.
+
+    Raises `PeaksError` if the number of threads is wrong.
+    """
+    name, _, rest = spec.partition(":")
+    if name not in (_HERE, f"{_HERE}!"):
+        return None
+    cores = _cores()
+    digits = rest.removesuffix("!")
+    if not digits and ":" not in spec:
+        threads = sorted({1, cores})
+    elif re.fullmatch("[0-9]{1,6}", digits) and 1 <= int(digits) <= cores:
+        threads = [int(digits)]
+    else:
+        raise PeaksError(
+            f"{spec}: write here, or here:N with a number of threads from 1 to {cores}, the cores "
+            "of this machine; ! at the end measures again"
+        )
+    return partial(_measured, threads, afresh="!" in spec, say=say)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if sys.platform != "linux":  # only Linux restricts a process to some cores
+        return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
+
+
+def _measured(threads: Sequence[int], *, afresh: bool, say: Callable[[str], None]) -> Peaks:
+    """Return the best rates that one of these numbers of threads reaches."""
+    machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
+    cached = _cached(machine)
+    measured = {count: _measure(count, say) for count in threads if afresh or count not in cached}
+    stable = {count: rates for count, rates in measured.items() if rates.is_stable}
+    if stable:
+        _cache(machine, cached | stable)
+    return _peaks([(cached | measured)[count] for count in threads])
+
+
+def _peaks(tried: Sequence[Measured]) -> Peaks:
+    """Return the best rates of those that were measured, each with its number of threads."""
+    flops = max(tried, key=lambda one: one.flops)
+    bandwidth = max(tried, key=lambda one: one.bandwidth)
+    doubt = max(flops.flops_doubt, bandwidth.bandwidth_doubt)
+    if flops.threads == bandwidth.threads:
+        how = f"measured with {counted(flops.threads, 'thread')}"
+    else:
+        how = (
+            f"FLO/s measured with {counted(flops.threads, 'thread')}, bandwidth with "
+            f"{counted(bandwidth.threads, 'thread')}"
+        )
+    if len(tried) > 1:
+        how += f", the faster of {' and '.join(str(one.threads) for one in tried)}"
+    return Peaks(
+        "this machine",
+        (("fp32", flops.flops),),
+        bandwidth.bandwidth,
+        f"{how}: the best of NumPy's single-precision matrix products and of copies of large "
+        f"arrays; uncertain by {percent(doubt)}",
+        device_kind=CPU,
+        threads=max(flops.threads, bandwidth.threads),
+        doubt=doubt,
+    )
+
+
+def _measure(threads: int, say: Callable[[str], None]) -> Measured:
+    environment = os.environ | dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(threads), str(Path(__file__).parents[2])],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        last = ""
+        for line in process.stderr:
+            last = line.strip()
+            say(last)
+        measured = process.stdout.read()
+    if process.returncode:
+        raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
+    return Measured(**json.loads(measured))
+
+
+def _cache_file() -> Path | None:
+    folder = os.environ.get("XDG_CACHE_HOME")
+    with suppress(RuntimeError):  # there is no home
+        return (Path(folder) if folder else Path.home() / ".cache") / _CACHE
+    return None
+
+
+def _whole_cache() -> dict[str, Any]:
+    """Return what the cache has for each machine, unchecked; nothing if it cannot be read."""
+    file = _cache_file()
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(file.read_text(encoding="utf-8")) if file is not None else None
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _cached(machine: str) -> dict[int, Measured]:
+    """Return the cached rates of this machine, by their number of threads."""
+    found = _whole_cache().get(machine)
+    entries = found.values() if isinstance(found, dict) else ()
+    return {entry["threads"]: Measured(**entry) for entry in entries if _is_valid(entry)}
+
+
+def _is_valid(entry: object) -> bool:
+    """Return whether `entry` holds stable rates. Older versions cached other values."""
+    if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
+        return False
+    if not all(type(value) in (int, float) for value in entry.values()):
+        return False
+    rates = Measured(**entry)
+    return (
+        type(rates.threads) is int
+        and is_plausible_rate(rates.flops)
+        and is_plausible_rate(rates.bandwidth)
+        and min(rates.flops_doubt, rates.bandwidth_doubt) >= 0
+        and rates.is_stable
+    )
+
+
+def _cache(machine: str, rates: dict[int, Measured]) -> None:
+    """Cache the rates, if possible. The answer does not depend on the cache."""
+    file = _cache_file()
+    if file is None:
+        return
+    entries = {str(count): one._asdict() for count, one in rates.items()}
+    with suppress(OSError, OutputError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        whole = _whole_cache() | {machine: entries}
+        write_file(str(file), [json.dumps(whole).encode()], force=True)

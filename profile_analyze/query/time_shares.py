@@ -1,0 +1,44 @@
+"""Shares of the total time that chosen operators take, as numbers and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.numbers import ratio, totals
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.rows import OperatorRows
+
+_MOST_TYPES: Final = 3
+
+
+def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
+    """Return the share of the total time that the chosen operators take; NaN if the total is 0."""
+    chosen_s = np.where(chosen[:, np.newaxis], rows.per_run("time"), 0.0)
+    return rows.over_runs(
+        ratio(totals(chosen_s), np.where(rows.totals_s > 0, rows.totals_s, np.nan))
+    )
+
+
+def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
+    """Yield the types with most time among the chosen operators, and their shares."""
+    types = rows.profile.operators.type
+    shares = np.array(
+        [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]
+    )
+    for code in np.argsort(-shares, kind="stable")[:_MOST_TYPES]:
+        if shares[code] > 0:
+            yield types.categories[code], float(shares[code])
+
+
+def counted_with_share(rows: OperatorRows, chosen: NDArray[np.bool_]) -> str:
+    """Return the number of chosen operators and their share: `26 operators (0.7% of the time)`."""
+    count = counted(int(chosen.sum()), "operator")
+    return f"{count} ({percent(share_of(rows, chosen))} of the time)"

@@ -1,0 +1,171 @@
+"""The notes that say whether peak rates fit the devices of a profile."""
+
+from __future__ import annotations
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Track
+from tests.conftest import PROFILES, run_command
+from tests.in_memory import CPU, STREAM, THREAD, profile_of
+
+RATES = pa.Peaks("made", (("any", 1e15),), 1e15, "by hand", "any")
+ON_GPU = RATES._replace(device_kind="gpu")
+ON_CPU = RATES._replace(device_kind="cpu", threads=2)
+UNKNOWN = Track("npu 0", kind="core")
+
+
+def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...]:
+    """Return the notes if one operator ran on each track, for 1 s, 2 s and so on."""
+    profile = profile_of(
+        [{"name": f"n{track}", "computation": 1.0, "memory": 1.0} for track in range(len(tracks))],
+        [
+            {"operator": track, "track": track, "duration_s": 0.0 if zero else track + 1.0}
+            for track in range(len(tracks))
+        ],
+        tracks=tracks,
+    )
+    found = pa.run(pa.Query(peaks=peaks), profile).notes
+    in_summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).notes
+    assert in_summary[len(in_summary) - len(found) :] == found
+    return found
+
+
+GPU_OVER_CPU = (
+    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; give two rates "
+    "of that CPU, or use --peaks here on the same machine"
+)
+CPU_OVER_GPU = (
+    "the peaks are of a CPU (made), but 1 operator (66.7% of the time) ran on a GPU; name that GPU; "
+    "--peaks list shows the known ones"
+)
+THREADS = (
+    "the peaks are of 2 threads, but {} ran on 1 thread; --peaks here:1 measures that, on the "
+    "machine of the profile"
+)
+FOUR = CPU._replace(name="four", threads=4)
+
+
+@pytest.mark.parametrize(
+    ("peaks", "tracks", "expected"),
+    [
+        (ON_GPU, (CPU, STREAM), (GPU_OVER_CPU,)),
+        (ON_CPU._replace(threads=1), (CPU, STREAM), (CPU_OVER_GPU,)),
+        (ON_CPU, (CPU, STREAM), (CPU_OVER_GPU, THREADS.format("1 operator (33.3% of the time)"))),
+        (ON_GPU, (STREAM, UNKNOWN), ()),
+        (RATES, (CPU, STREAM, UNKNOWN), ()),
+        (ON_CPU, (CPU._replace(threads=2), UNKNOWN), ()),
+        (ON_CPU, (CPU._replace(threads=None), UNKNOWN), ()),
+        (
+            ON_CPU,
+            (CPU, FOUR, CPU._replace(threads=2)),
+            (
+                THREADS.format("1 operator (16.7% of the time)"),
+                "the peaks are of 2 threads, but 1 operator (33.3% of the time) ran on 4 threads; "
+                "--peaks here:4 measures that, on the machine of the profile",
+            ),
+        ),
+        (ON_CPU._replace(doubt=0.03), (CPU._replace(threads=2),) * 2, ()),
+        (
+            ON_CPU._replace(doubt=0.031),
+            (CPU._replace(threads=2),) * 2,
+            (
+                "the peaks are uncertain by 3.1%, and so is every efficiency, because measuring them "
+                "did not become stable; they were not kept: stop other programs and call again",
+            ),
+        ),
+    ],
+)
+def test_peaks_of_another_device(
+    peaks: pa.Peaks, tracks: tuple[Track, ...], expected: tuple[str, ...]
+) -> None:
+    assert notes(peaks, *tracks) == expected
+
+
+def test_only_device_tracks_with_time_count() -> None:
+    host = THREAD._replace(device_kind="cpu", threads=1)
+    profile = profile_of(
+        [{"name": "a", "computation": 1.0, "memory": 1.0}],
+        [{"operator": 0, "track": track, "duration_s": 1.0} for track in (0, 1)],
+        tracks=(STREAM, host),
+    )
+    assert pa.run(pa.Query(peaks=ON_GPU), profile).notes == ()
+    assert not any("CPU" in note for note in notes(ON_GPU, CPU, STREAM, zero=True))
+
+
+def test_a_profile_of_a_cpu_with_the_roof_of_a_gpu() -> None:
+    file = str(PROFILES / "resnet18.json")
+    outcome = run_command(file, "--peaks", "a100-80gb-sxm", "--print-only", "device")
+    assert outcome.err == (
+        "note: the peaks are of a GPU (A100 80GB SXM), but 71 operators (100.0% of the time) ran on "
+        "a CPU; give two rates of that CPU, or use --peaks here on the same machine\n"
+    )
+
+
+def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
+    def unjudged(time: float) -> tuple[str, ...]:
+        profile = profile_of(
+            [
+                {"name": "a", "type": "T", "computation": 1.0, "memory": 1.0},
+                {"name": "b", "type": "View"},
+            ],
+            [{"operator": 0, "duration_s": 1 - time}, {"operator": 1, "duration_s": time}],
+        )
+        return pa.run(
+            pa.Query(peaks=ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")), profile
+        ).notes
+
+    dtype = "dtype unknown, assumed to be fp32: 1 operator ({} of the time); --peaks DEVICE:DTYPE chooses another"
+    assert unjudged(0.004) == (dtype.format("99.6%"),)
+    assert unjudged(0.25) == (
+        "not judged: 1 operator (25.0% of the time) of unknown computation, most in View 25.0%; "
+        "efficiency, lost and gain leave them out",
+        dtype.format("75.0%"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("time", "reason"),
+    [
+        (
+            9.0,
+            "their data probably stayed in caches, and lost is slightly too small; --where "
+            "'efficiency <= 100%' leaves them out",
+        ),
+        (
+            8.0,
+            "the peaks are probably too low; check the device, the dtype and the number of threads",
+        ),
+    ],
+)
+def test_the_share_says_why_operators_are_faster_than_their_roof(time: float, reason: str) -> None:
+    profile = profile_of(
+        [
+            {"name": "a", "computation": 1.0, "memory": 1.0},
+            {"name": "b", "computation": 3.85e15, "memory": 1.0},
+        ],
+        [{"operator": 0, "duration_s": time + 0.5}, {"operator": 1, "duration_s": 1.0}],
+    )
+    share = f"{1 / (time + 1.5):.1%}"
+    assert pa.run(pa.Query(peaks=RATES), profile).notes == (
+        f"faster than their roof: 1 operator ({share} of the time), with an efficiency of up to "
+        f"385.0%; {reason}",
+    )
+
+
+def test_the_reasons_with_most_time_come_first() -> None:
+    profile = profile_of(
+        [
+            {"name": "view", "type": "View"},
+            *({"name": "mul", "computation": 1.0, "memory": 1.0},) * 2,
+        ],
+        [{"operator": row, "duration_s": time} for row, time in enumerate((1.0, 2.0, 2.0))],
+        columns={"optional": {"compute_dtype": Categorical.of([None, "int8", "int8"])}},
+    )
+    peaks = ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")
+    assert pa.run(pa.Query(peaks=peaks), profile).notes == (
+        "not judged: 3 operators (100.0% of the time): 2 (80.0%) of int8, for which made has no "
+        "known rate; 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and "
+        "gain leave them out",
+    )
