@@ -191,6 +191,8 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
     always_colored = random.random() < 0.05
     if always_colored:
         options.append(["--color", "always"])
+    if random.random() < 0.2:
+        options.append(["--notes", random.choice(("few", "all", "none"))])
     random.shuffle(options)
     return CommandLine(
         options=tuple(word for option in options for word in option),

@@ -9,6 +9,7 @@ import numpy as np
 
 from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.measuring import on_side
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
 
@@ -94,17 +95,22 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
     )
 
 
-def _note(factors_of: Mapping[str, Floats | None]) -> str:
+def _note(factors_of: Mapping[str, Floats | None]) -> Note:
     device, host = factors_of["time"], factors_of["host_time"]
     factors = host if device is None else device
     if factors is None:
-        return "no operator has a time in every run: drift was not corrected"
+        return Note(
+            "no operator has a time in every run: drift was not corrected", Importance.ANSWER
+        )
     if len(factors) == 1:
-        return "there is only one run: there is no drift between runs to correct"
-    return (
+        return Note(
+            "there is only one run: there is no drift between runs to correct", Importance.ANSWER
+        )
+    return Note(
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run); a change of all "
-        "operators at once is hidden"
+        "operators at once is hidden",
+        Importance.CONTEXT,
     )
 
 

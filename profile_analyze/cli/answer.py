@@ -13,6 +13,7 @@ from profile_analyze.cli.sources import find_sources, read
 from profile_analyze.errors import InputError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.notes import Importance, Note, by_importance
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import optional_columns_of
@@ -24,7 +25,7 @@ from profile_analyze.report.output_formats import find_renderer
 from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.cli.request import Request
     from profile_analyze.cli.sources import Sources
@@ -119,7 +120,7 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
         columns=request.columns,
         verdicts=verdicts,
         source=source,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=by_importance(notes),
     )
 
 
@@ -140,10 +141,10 @@ def _notes(
     summary: Summary,
     tables: list[Table],
     verdicts: tuple[FailVerdict, ...],
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Yield the notes on all parts of the answer. Two parts may have the same note."""
     if request.plot is not None and request.baseline:
-        yield "the picture shows only the profile, not the baseline"
+        yield Note("the picture shows only the profile, not the baseline", Importance.CONTEXT)
     profile = _profile_of(source)
     yield from profile.notes
     # Notes on runs are about combining them. Rows that are split by run combine nothing.
@@ -156,15 +157,19 @@ def _notes(
     for table in tables:
         yield from table.notes
     if renderer.for_programs and renderer.has_tables:
-        for table in tables:
-            yield from _note_on_more_rows(table)
+        yield from _notes_on_more_rows(tables)
     # Formats such as csv have rows only, so that verdicts become notes.
     if not renderer.has_summary_beside_tables:
-        yield from map(gate_sentence, verdicts)
+        for verdict in verdicts:
+            yield Note(gate_sentence(verdict), Importance.VERDICT)
 
 
-def _note_on_more_rows(table: Table) -> Iterator[str]:
+def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
     """Yield a note if rows were left out: csv, for example, has no other sign of this."""
-    if table.available > len(table):
-        side = MEASURES[table.query.measure].side
-        yield f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all"
+    for table in tables:
+        if table.available > len(table):
+            side = MEASURES[table.query.measure].side
+            yield Note(
+                f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",
+                Importance.INCOMPLETE,
+            )

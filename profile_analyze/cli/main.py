@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.messages import say
+from profile_analyze.cli.messages import printed_notes, say
 from profile_analyze.cli.parser import PROGRAM, parse
 from profile_analyze.cli.process import EXIT_INTERRUPTED
 from profile_analyze.errors import ProfileAnalyzeError
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         with gc_paused():
             report = answer(request)
-        say("note", report.notes)
+        say("note", printed_notes(report.notes, request.notes))
         return _exit_code(report, fail_uncertain=request.fail_uncertain)
     except ProfileAnalyzeError as error:
         say(f"{PROGRAM}: error", [str(error)])

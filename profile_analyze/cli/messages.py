@@ -6,10 +6,13 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.notes import most_important
 from profile_analyze.model.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.model.notes import Note
 
 _LONGEST_MESSAGE: Final = 8000  # characters
 
@@ -21,6 +24,17 @@ def say(kind: str, messages: Iterable[str]) -> None:
     with suppress(OSError):  # nothing is left to report this error to
         for message in messages:
             print(f"{kind}: {_shortened(visible(message, 'utf-8'))}", file=sys.stderr)
+
+
+def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
+    """Return the notes to print: `all`, `none`, or a `few` and how many are left out."""
+    if which == "all":
+        return [*notes]
+    if which == "none":
+        return []
+    few = most_important(notes)
+    left_out = len(notes) - len(few)
+    return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
 
 
 def say_measuring(text: str) -> None:

@@ -73,6 +73,8 @@ class Request(NamedTuple):
     plot: str | None
     """The file of the picture to draw."""
     color: str
+    notes: str
+    """Which notes to print: `few`, `all` or `none`."""
 
     @property
     def query(self) -> Query:
@@ -118,6 +120,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         force=arguments.force,
         plot=arguments.plot,
         color=arguments.color,
+        notes=arguments.notes,
     )
 
 

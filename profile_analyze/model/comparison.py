@@ -11,6 +11,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.identity import identities
 from profile_analyze.model.levels import at_level, common_level
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.splitting import split_alike
 from profile_analyze.model.terms import ADDED, REMOVED
@@ -53,7 +54,7 @@ class Comparison:
     the profile has it, `removed` if only the baseline has it."""
     base_operators: int
     """How many operators the baseline has."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     """Notes on the baseline and on the matching, a sentence each."""
     drift_corrected: bool = False
     """Whether the drift between runs was divided out: see `analysis.drift`."""
@@ -180,30 +181,35 @@ def _rows_by_identity(
     return dict(zip(keys, rows.tolist(), strict=True))
 
 
-def _notes_of(base: Profile) -> Iterator[str]:
-    return (f"baseline: {note}" for note in (*base.notes, *base.notes_on_runs))
+def _notes_of(base: Profile) -> Iterator[Note]:
+    return (note.about("baseline") for note in (*base.notes, *base.notes_on_runs))
 
 
-def _notes_on(comparison: Comparison) -> Iterator[str]:
+def _notes_on(comparison: Comparison) -> Iterator[Note]:
     shared = set(comparison.profile.processes) & set(comparison.base.processes)
     if shared:
-        yield f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}"
+        yield Note(
+            f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}", Importance.WRONG
+        )
     new_format, base_format = comparison.profile.origin.format, comparison.base.origin.format
     if new_format != base_format:
-        yield (
+        yield Note(
             f"the two sides are of different formats, {new_format} and {base_format}: their times "
-            "may differ in kind"
+            "may differ in kind",
+            Importance.WRONG,
         )
     in_profile, in_base = comparison.on_sides()
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if not both:
-        yield (
+        yield Note(
             "no operator of the baseline was matched, so all are added or removed: these are "
-            "different models; --aggregate-by type compares them by kind"
+            "different models; --aggregate-by type compares them by kind",
+            Importance.ANSWER,
         )
     elif added or removed:
-        yield (
+        yield Note(
             f"{counted(both, 'operator')} matched with the baseline, {added} added, {removed} "
-            "removed; the column match says how"
+            "removed; the column match says how",
+            Importance.CONTEXT,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.units import counted
 
@@ -41,7 +42,8 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
     executions = profile.executions
     executions = executions.take(np.flatnonzero(new_run[executions.run] >= 0))
     left_out = len(profile.runs) - len(remaining)
-    note = f"left out {counted(left_out, 'run')}, the first {count} of each process"
+    text = f"left out {counted(left_out, 'run')}, the first {count} of each process"
+    note = Note(text, Importance.CONTEXT)
     return profile.changed(
         executions=executions.changed(run=new_run[executions.run]),
         runs=tuple(profile.runs[run] for run in remaining.tolist()),

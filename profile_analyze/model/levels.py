@@ -26,6 +26,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import finite, total
 from profile_analyze.model.terms import (
     DERIVED,
@@ -321,7 +322,7 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
 
 def _notes_on_unowned(
     profile: Profile, owner: Indices, parent: Indices, level: str
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Yield a note on the executions of each kind that no row of the level owns."""
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
@@ -334,4 +335,7 @@ def _notes_on_unowned(
             time_s = seconds(total(executions.duration_s[rows]))
             is_kernel = kind == KERNEL
             why = f"no {owner_noun} launched" if is_kernel else f"ran outside of all {owner_noun}s"
-            yield f"left out {counted(len(rows), noun)} ({time_s} s) that {why}; {advice}"
+            yield Note(
+                f"left out {counted(len(rows), noun)} ({time_s} s) that {why}; {advice}",
+                Importance.INCOMPLETE,
+            )

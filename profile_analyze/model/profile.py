@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.categorical import Categorical
     from profile_analyze.model.executions import Executions, Run, Track
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
@@ -67,9 +68,9 @@ class Profile:
     not_loaded: frozenset[str] = frozenset()
     """The optional tables that the file may have, but that were not loaded or were dropped. Joining
     runs, splitting rows or selecting a level drops all of them."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
-    notes_on_runs: tuple[str, ...] = ()
+    notes_on_runs: tuple[Note, ...] = ()
     """Notes that hold only while all runs are taken together."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""

@@ -2,61 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from profile_analyze.model.runs import Partial
 
 
-def notes_from_files(partial: Partial) -> Iterator[str]:
+NotesOfFiles: TypeAlias = "dict[tuple[str, Importance], list[tuple[str, float]]]"
+"""The files with each note, and the share of the time that the note is about in each. A key has
+the pattern and the importance of a note."""
+
+
+def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
+    """Return the notes on files, from pairs of a file and its notes."""
+    collected: NotesOfFiles = {}
+    for file, notes in notes_of_files:
+        for note in notes:
+            collected.setdefault((note.pattern, note.importance), []).append((file, note.share))
+    return collected
+
+
+def notes_from_files(partial: Partial) -> Iterator[Note]:
     """Yield each note of the joined profiles once, with the names of its files."""
-    for note, files in partial.notes.items():
+    for (pattern, importance), of_files in partial.notes.items():
+        files = [file for file, _ in of_files]
+        # The share of the time differs from run to run.
+        share = sum(share for _, share in of_files) / len(files)
+        note = Note(pattern, importance, share)
         if len(files) == partial.files:
-            yield note if len(files) == 1 else f"in each of {len(files)} files: {note}"
+            yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
         else:
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            yield f"{files[0]}{more}: {note}"
+            yield note.about(f"{files[0]}{more}")
 
 
-def notes_on_runs(partial: Partial) -> Iterator[str]:
+def notes_on_runs(partial: Partial) -> Iterator[Note]:
     """Yield the notes that hold only while all runs are taken together."""
     yield from _copy_notes(partial)
     yield from _missing_operator_notes(partial)
     conflicts = int(partial.conflicting.sum())
     if conflicts:
-        yield (
+        yield Note(
             f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}"
-            "; the first known value is used"
+            "; the first known value is used",
+            Importance.WRONG,
         )
 
 
-def _copy_notes(partial: Partial) -> Iterator[str]:
+def _copy_notes(partial: Partial) -> Iterator[Note]:
     repeated = len(partial.processes) - len(set(partial.processes))
     if repeated:
-        yield f"{counted(repeated, 'file')} named again: the same run counts twice"
+        yield Note(
+            f"{counted(repeated, 'file')} named again: the same run counts twice",
+            Importance.WRONG,
+        )
     digests = [digest for digest in partial.digests if digest is not None]
     # A file that is named again has an equal digest, but already its own note.
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
-        yield (
+        yield Note(
             f"{counted(copies, 'file')} with exactly the times of another: copies of one file "
-            "under several names? The same run counts twice"
+            "under several names? The same run counts twice",
+            Importance.WRONG,
         )
 
 
-def _missing_operator_notes(partial: Partial) -> Iterator[str]:
+def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     operators, runs = len(partial.run_counts), len(partial.runs)
     in_all_runs = int((partial.run_counts == runs).sum())
     # Two builds of one graph share most operators. Two different graphs share few.
     if in_all_runs * 2 < operators:
-        yield (
+        yield Note(
             f"only {in_all_runs} of {operators} operators are in all {runs} runs: these look like "
-            "different models; --aggregate-by file treats them so"
+            "different models; --aggregate-by file treats them so",
+            Importance.WRONG,
         )
     elif in_all_runs < operators:
         missing = operators - in_all_runs
-        yield f"{missing} of {operators} operators are in some of {runs} runs only"
+        yield Note(
+            f"{missing} of {operators} operators are in some of {runs} runs only",
+            Importance.INCOMPLETE,
+        )

@@ -16,16 +16,22 @@ from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.run_notes import notes_from_files, notes_on_runs
+from profile_analyze.model.run_notes import (
+    NotesOfFiles,
+    collected_notes,
+    notes_from_files,
+    notes_on_runs,
+)
 from profile_analyze.model.terms import DERIVED, DEVICE, EACH, MEAN, MEASURED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Run, Track
+    from profile_analyze.model.notes import Note
 
 IDENTITY: Final = ("level", "scope", "name", "type", "in_shapes", "out_shapes")
 """The columns that identify an operator across runs: see `identities`."""
@@ -58,8 +64,8 @@ class Partial(NamedTuple):
     """The distinct origins of the files."""
     lost_tables: frozenset[str]
     """The optional tables that some files have, or may have. Joining drops them."""
-    notes: Mapping[str, list[str]]
-    """The files with each note."""
+    notes: NotesOfFiles
+    """The notes on all files."""
 
 
 class RunJoiner:
@@ -89,13 +95,13 @@ class RunJoiner:
         self._files = 0
         self._origins: dict[Origin, None] = {}
         self._lost_tables: set[str] = set()
-        self._notes: dict[str, list[str]] = {}
+        self._notes: NotesOfFiles = {}
 
     def add(
         self,
         profile: Profile,
         file_of: NDArray[np.int64] | None = None,
-        notes: Sequence[Sequence[str]] = (),
+        notes: Sequence[Sequence[Note]] = (),
     ) -> None:
         """Add a profile. Operators with the same `IDENTITY` become one operator.
 
@@ -105,10 +111,8 @@ class RunJoiner:
 
         Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`.
         """
-        files_of_note: dict[str, list[str]] = {note: [profile.file] for note in profile.notes}
-        for file, notes_on_file in zip(profile.processes, notes):  # noqa: B905  # `notes` may be empty
-            for note in notes_on_file:
-                files_of_note.setdefault(note, []).append(file)
+        # Either the profile or `notes` is empty: see `ReadTogether.notes`.
+        notes_of_files = [(profile.file, profile.notes), *zip(profile.processes, notes)]  # noqa: B905
         self.merge(
             Partial(
                 keys=identities(profile, IDENTITY, part_of=file_of),
@@ -123,7 +127,7 @@ class RunJoiner:
                 files=1 if file_of is None else len(profile.processes),
                 origins=(profile.origin,),
                 lost_tables=profile.without_tables()["not_loaded"],
-                notes=files_of_note,
+                notes=collected_notes(notes_of_files),
             )
         )
 
@@ -213,7 +217,7 @@ class RunJoiner:
             notes=self._notes,
         )
 
-    def joined(self, notes: tuple[str, ...] = ()) -> Profile:
+    def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
         """Return the joined profile, with further `notes`.
 
         Raises `InputError` if no profile was added.

@@ -16,6 +16,7 @@ from profile_analyze.analysis.statistics import (
     least_p,
 )
 from profile_analyze.model.iterations import unit_noun, units_in
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -79,7 +80,7 @@ class Change(NamedTuple):
     """Whether drift is corrected, so that there is no verdict on the whole."""
     unit: str
     """The noun for what statistics count: see `iterations.unit_noun`."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def change_of(query: Query, comparison: Comparison) -> Change:
@@ -169,16 +170,17 @@ def _verdict_counts(rows: Table) -> Iterator[tuple[str, int]]:
             yield verdict, row_verdicts.count(verdict)
 
 
-def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
+def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     """Yield a note if there are too few units for verdicts, or for a verdict on a single row."""
     unit = rows.query.unit
     noun = _unit_noun(comparison, unit)
     ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
     if min(ours, theirs) < LEAST_RUNS:
-        yield (
+        yield Note(
             f"verdicts are N/A: they need {LEAST_RUNS} {noun} or more on each side; the profile "
             f"has {ours}, the baseline {theirs}; with so few, large differences often occur by "
-            "chance"
+            "chance",
+            Importance.INCOMPLETE,
         )
         return
     # The correction for many rows multiplies the p of a single changed row by their number.
@@ -189,9 +191,10 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[str]:
     while least_p(enough, enough) * tested > SIGNIFICANT:
         enough += 1
     row_noun = "groups" if rows.query.grouped else "operators"
-    yield (
+    yield Note(
         f"{ours} {noun} and {theirs} of the baseline are too few to show a change of just one of "
-        f"{tested} {row_noun}, however large; {enough} on each side are enough"
+        f"{tested} {row_noun}, however large; {enough} on each side are enough",
+        Importance.INCOMPLETE,
     )
 
 

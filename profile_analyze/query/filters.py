@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import OperatorRows
 
     Mask: TypeAlias = NDArray[np.bool_]
+    Unjudged: TypeAlias = tuple[tuple[Condition, Mask], ...]
 
 
 class Selection(NamedTuple):
@@ -39,10 +40,10 @@ class Selection(NamedTuple):
     """How many operators have an entry on the side of the measure."""
     not_recorded: int
     """How many operators have no such entry, but would pass all filters."""
-    unknown_dtype: int
-    """How many operators passed all other filters, but have an input of unknown dtype."""
-    unjudged: tuple[tuple[Condition, int], ...]
-    """Each condition, and how many operators passed the earlier ones but have no value for it."""
+    unknown_dtype: Mask
+    """Shape (operators,): which passed all other filters, but have an input of unknown dtype."""
+    unjudged: Unjudged
+    """Each condition, and which operators passed the earlier ones but have no value for it."""
 
 
 class EvaluatedCondition(NamedTuple):
@@ -94,18 +95,16 @@ def select(query: Query, rows: OperatorRows) -> Selection:
         operators=np.flatnonzero(selected),
         recorded=int(recorded.sum()),
         not_recorded=int(not_recorded.sum()),
-        unknown_dtype=int((unknown_dtype & in_range & recorded).sum()),
+        unknown_dtype=unknown_dtype & in_range & recorded,
         unjudged=unjudged,
     )
 
 
-def meeting_all(
-    evaluated: Iterable[EvaluatedCondition], candidates: Mask
-) -> tuple[Mask, tuple[tuple[Condition, int], ...]]:
+def meeting_all(evaluated: Iterable[EvaluatedCondition], candidates: Mask) -> tuple[Mask, Unjudged]:
     """Return which `candidates` meet all conditions, shape (rows,), and `Selection.unjudged`."""
     unjudged = []
     for condition, holds, unknown in evaluated:
-        unjudged.append((condition, int((candidates & unknown).sum())))
+        unjudged.append((condition, candidates & unknown))
         candidates = candidates & holds
     return candidates, tuple(unjudged)
 

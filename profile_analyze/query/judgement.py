@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 _MOST_WINNERS: Final = 3
@@ -61,7 +62,7 @@ class Judgement(NamedTuple):
     """For judged operators, the sum of least possible times over the sum of times."""
     lost_s: float
     winners: tuple[Winner, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def judge(query: Query, profile: Profile) -> Judgement:

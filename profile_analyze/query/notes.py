@@ -11,19 +11,20 @@ import numpy as np
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
+from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.suggestions import similar_names
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
-    from profile_analyze.query.conditions import Condition
-    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
@@ -39,14 +40,14 @@ _MOST_SUGGESTIONS: Final = 8
 
 def notes_on(
     query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Return the notes on the answer to `query`, one sentence each."""
     profile = operators.profile
     return (
         *_run_notes(query, profile),
         *_type_notes(query, profile),
-        *_dtype_notes(query, profile, selection),
-        *unjudged_notes(selection.unjudged, "operator"),
+        *_dtype_notes(query, operators, selection),
+        *_unjudged_notes(operators, selection.unjudged),
         *_unmatched_value_notes(query, operators),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),
@@ -56,7 +57,7 @@ def notes_on(
     )
 
 
-def _run_notes(query: Query, profile: Profile) -> Iterator[str]:
+def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
     keys = [key for key in query.split_by if key in RUN_KEYS]
     if not keys:
         return
@@ -65,17 +66,20 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[str]:
         # `Query` adds `file` and `step` to `run`, which splits no further: a run has one of each.
         named = ["run"] if "run" in keys else keys
         noun = named[0] if len(named) == 1 else "combination"
-        yield (
+        yield Note(
             f"rows are split by {' and '.join(named)}: shares are relative to the total of all "
-            f"{parts} {noun}s"
+            f"{parts} {noun}s",
+            Importance.CONTEXT,
         )
 
 
-def _type_notes(query: Query, profile: Profile) -> Iterator[str]:
+def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
     for name in query.types:
         if name not in profile.operators.type.categories:
             suggestion = _type_suggestion(name, profile)
-            yield f"type {name}: the profile has no such operator; {suggestion}"
+            yield Note(
+                f"type {name}: the profile has no such operator; {suggestion}", Importance.ANSWER
+            )
 
 
 def _type_suggestion(name: str, profile: Profile) -> str:
@@ -95,41 +99,58 @@ def _similar_texts(text: str, known: Sequence[str]) -> list[str]:
     return containing[:_MOST_SUGGESTIONS] or similar_names(text, known)
 
 
-def _dtype_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
     if not query.input_dtype:
         return
-    dtypes = profile.operators.categorical("input_dtypes")
+    dtypes = operators.profile.operators.categorical("input_dtypes")
     known = sorted({dtype for inputs in dtypes.categories for dtype in inputs if dtype})
     if known and query.input_dtype not in known:
         dtypes_text = ", ".join(known)
-        yield (
+        yield Note(
             f"input dtype {query.input_dtype}: no input is known to have it; the known dtypes are "
-            f"{dtypes_text}"
+            f"{dtypes_text}",
+            Importance.ANSWER,
         )
-    if selection.unknown_dtype:
-        yield (
-            f"input dtype {query.input_dtype}: left out "
-            f"{counted(selection.unknown_dtype, 'operator')} with an input of unknown dtype"
+    left_out = selection.unknown_dtype
+    if left_out.any():
+        yield Note(
+            f"input dtype {query.input_dtype}: left out {operators_and_share(left_out.sum())} with "
+            "an input of unknown dtype",
+            Importance.INCOMPLETE,
+            share_of(operators, left_out),
         )
 
 
-def unjudged_notes(unjudged: Iterable[tuple[Condition, int]], row_noun: str) -> Iterator[str]:
-    """Yield a note on each condition whose column is N/A in some rows."""
-    for condition, count in unjudged:
-        if count:
-            yield (
-                f"{condition.text}: left out {counted(count, row_noun)} where the value is "
-                f"{condition.unknown_noun}"
+def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Note]:
+    """Yield a note on each condition whose column is N/A for some operators."""
+    for condition, left_out in unjudged:
+        if left_out.any():
+            yield Note(
+                f"{condition.text}: left out {operators_and_share(left_out.sum())} where the value "
+                f"is {condition.unknown_noun}",
+                Importance.INCOMPLETE,
+                share_of(operators, left_out),
             )
 
 
-def no_group_notes(groups: int, matching: int) -> Iterator[str]:
+def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
+    """Yield a note on each condition whose column is N/A for some groups."""
+    for condition, left_out in unjudged:
+        if left_out.any():
+            yield Note(
+                f"{condition.text}: left out {counted(left_out.sum(), 'group')} where the value is "
+                f"{condition.unknown_noun}",
+                Importance.INCOMPLETE,
+            )
+
+
+def no_group_notes(groups: int, matching: int) -> Iterator[Note]:
     """Yield a note if there are groups, but none matches the conditions."""
     if groups and not matching:
-        yield f"none of {counted(groups, 'group')} matches"
+        yield Note(f"none of {counted(groups, 'group')} matches", Importance.ANSWER)
 
 
-def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
+def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
     """Yield a note on each value after `==` that no operator has, with similar values."""
     for condition in query.conditions:
         column = condition.column
@@ -141,10 +162,12 @@ def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[st
             texts = list(map(column.as_text, distinct))
             near = ", ".join(_similar_texts(condition.value, texts))
             suggestion = f"near: {near}" if near else "no value is similar"
-            yield f"{condition.text}: no operator has this value; {suggestion}"
+            yield Note(
+                f"{condition.text}: no operator has this value; {suggestion}", Importance.ANSWER
+            )
 
 
-def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
+def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
     """Yield a note on each parameter in the question that no operator has."""
     names = (column.name for column in query.used)
     asked = dict.fromkeys(name for name in names if name.startswith(PARAMETER))
@@ -154,10 +177,13 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[str]:
     known = {name for of_operator in parameters.categories for name, _ in of_operator}
     for name in asked:
         if name.removeprefix(PARAMETER) not in known:
-            yield f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}"
+            yield Note(
+                f"{name}: no operator has it; there are {', '.join(sorted(known)) or 'none'}",
+                Importance.ANSWER,
+            )
 
 
-def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[str]:
+def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[Note]:
     side = MEASURES[query.measure].side
     # Two different causes: the profile has no times on this side, or the filters leave nothing.
     if not selection.recorded:
@@ -165,17 +191,20 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
         but = f"; {others} {have} one on the {other}" if others else ""
-        yield f"no operator has a {side} time{but}"
+        yield Note(f"no operator has a {side} time{but}", Importance.ANSWER)
     elif not len(selection.operators):
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would match" if without else ""
         timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
-        yield f"none of {counted(selection.recorded, 'operator')}{timed} matches{but}"
+        yield Note(
+            f"none of {counted(selection.recorded, 'operator')}{timed} matches{but}",
+            Importance.ANSWER,
+        )
         if query.name:
             yield from _pattern_notes(query.name, profile)
 
 
-def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
+def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """Yield a note if a wider pattern would match: anywhere in a name, or in any case."""
     # Without the group, `.*a|b` would match b only at the start of a name.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
@@ -188,22 +217,25 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[str]:
         for wider in (anywhere, f"(?i){anywhere}"):
             count = sum(matches(wider, names, limit_s=_SUGGESTION_LIMIT_S))
             if count:
-                yield f"{rule}; {wider} matches {counted(count, 'name')}"
+                yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return
-        yield f"{rule}; {anywhere} matches no name either"
+        yield Note(f"{rule}; {anywhere} matches no name either", Importance.ANSWER)
 
 
-def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[str]:
+def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
     if (
         query.measure not in _OBVIOUS_MEASURES
         and len(selection.operators)
         and not isnan(operators.total_s)
     ):
         total = seconds(operators.total_s)
-        yield f"shares are relative to the total {MEASURES[query.measure].title}, {total} s"
+        yield Note(
+            f"shares are relative to the total {MEASURES[query.measure].title}, {total} s",
+            Importance.CONTEXT,
+        )
 
 
-def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
+def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
     if query.peaks:
         # Imported here because few questions have peak rates.
         from profile_analyze.query.roofline_notes import roofline_notes
@@ -213,7 +245,7 @@ def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[str]:
 
 def _order_notes(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
-) -> Iterator[str]:
+) -> Iterator[Note]:
     # One row needs no order, and a profile without times has another default order.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
@@ -222,4 +254,7 @@ def _order_notes(
         values = rows[order.column.name]
         unknown = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         if unknown.all():
-            yield f"{order.column.name} is N/A in all rows, so ordering by it has no effect"
+            yield Note(
+                f"{order.column.name} is N/A in all rows, so ordering by it has no effect",
+                Importance.ANSWER,
+            )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from profile_analyze.analysis.peaks import STABLE_DOUBT
+from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
-from profile_analyze.query.time_shares import counted_with_share
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
@@ -29,14 +30,16 @@ _REMEDIES: Final[Mapping[str, str]] = {
 """What to do if operators ran on this kind of device and the peaks are of another kind."""
 
 
-def peaks_notes(rows: OperatorRows) -> Iterator[str]:
+def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield the notes on the peaks of `rows`, which are all operators of a profile."""
     assert rows.peaks is not None, "these notes are about peak rates"
     if rows.peaks.doubt > STABLE_DOUBT:
-        yield (
+        yield Note(
             f"the peaks are uncertain by {percent(rows.peaks.doubt)}, and so is every efficiency, "
             "because measuring them did not become stable; they were not kept: stop other programs "
-            "and call again"
+            "and call again",
+            Importance.WRONG,
+            share=1.0,
         )
     if rows.peaks.device_kind is not None:
         yield from _other_kind_notes(rows, rows.peaks, rows.peaks.device_kind)
@@ -44,22 +47,26 @@ def peaks_notes(rows: OperatorRows) -> Iterator[str]:
         yield from _other_threads_notes(rows, rows.peaks.threads)
 
 
-def _other_kind_notes(rows: OperatorRows, peaks: Peaks, kind: str) -> Iterator[str]:
+def _other_kind_notes(rows: OperatorRows, peaks: Peaks, kind: str) -> Iterator[Note]:
     for other, ran in _ran_by(rows, lambda track: track.device_kind):
         if other != kind:
-            yield (
+            yield Note(
                 f"the peaks are of a {kind.upper()} ({peaks.name}), but "
-                f"{counted_with_share(rows, ran)} ran on a {other.upper()}; {_REMEDIES[other]}"
+                f"{operators_and_share(ran.sum())} ran on a {other.upper()}; {_REMEDIES[other]}",
+                Importance.WRONG,
+                share_of(rows, ran),
             )
 
 
-def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[str]:
+def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
     for others, ran in _ran_by(rows, lambda track: track.threads):
         if others != threads:
-            yield (
+            yield Note(
                 f"the peaks are of {counted(threads, 'thread')}, but "
-                f"{counted_with_share(rows, ran)} ran on {counted(others, 'thread')}; "
-                f"--peaks here:{others} measures that, on the machine of the profile"
+                f"{operators_and_share(ran.sum())} ran on {counted(others, 'thread')}; "
+                f"--peaks here:{others} measures that, on the machine of the profile",
+                Importance.WRONG,
+                share_of(rows, ran),
             )
 
 

@@ -14,9 +14,10 @@ from profile_analyze.analysis.roofline import (
     rate_dtypes,
 )
 from profile_analyze.model.measures import TIME
+from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import HOST
 from profile_analyze.query.peaks_notes import peaks_notes
-from profile_analyze.query.time_shares import counted_with_share, largest_types, share_of
+from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent
 
 if TYPE_CHECKING:
@@ -34,13 +35,16 @@ _LARGE_SHARE: Final = 0.1
 """From this share of the time on, caches do not explain why operators exceed their roof."""
 
 
-def roofline_notes(rows: OperatorRows) -> Iterator[str]:
+def roofline_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
 
     The most important notes come first.
     """
     if rows.measure.side == HOST:
-        yield "host times have no roof: bound, efficiency, lost and gain are N/A"
+        yield Note(
+            "host times have no roof: bound, efficiency, lost and gain are N/A",
+            Importance.INCOMPLETE,
+        )
     if rows.measure != TIME:
         return
     yield from peaks_notes(rows)
@@ -49,7 +53,7 @@ def roofline_notes(rows: OperatorRows) -> Iterator[str]:
     yield from _unknown_dtype_notes(rows)
 
 
-def _faster_notes(rows: OperatorRows) -> Iterator[str]:
+def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield a note on the operators whose efficiency is above 100 %."""
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1
@@ -64,13 +68,15 @@ def _faster_notes(rows: OperatorRows) -> Iterator[str]:
         reason = (
             "the peaks are probably too low; check the device, the dtype and the number of threads"
         )
-    yield (
-        f"faster than their roof: {counted_with_share(rows, faster)}, with an efficiency of up to "
-        f"{percent(float(np.max(efficiency[faster])))}; {reason}"
+    yield Note(
+        f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
+        f"{percent(float(np.max(efficiency[faster])))}; {reason}",
+        Importance.WRONG,
+        share_of(rows, faster),
     )
 
 
-def _unjudged_notes(rows: OperatorRows) -> Iterator[str]:
+def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
     """Yield one note on all operators that have no least possible time, with the reasons."""
     reasons = [
         (chosen, reason)
@@ -88,9 +94,11 @@ def _unjudged_notes(rows: OperatorRows) -> Iterator[str]:
             f"{chosen.sum()} ({percent(share_of(rows, chosen))}) {reason}"
             for chosen, reason in reasons
         )
-    yield (
-        f"not judged: {counted_with_share(rows, unjudged)}{why}; efficiency, lost and gain leave "
-        "them out"
+    yield Note(
+        f"not judged: {operators_and_share(unjudged.sum())}{why}; efficiency, lost and gain leave "
+        "them out",
+        Importance.INCOMPLETE,
+        share_of(rows, unjudged),
     )
 
 
@@ -110,14 +118,16 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
             yield chosen, f"of {dtype}, for which {peaks.name} has no known rate"
 
 
-def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[str]:
+def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
     unknown = _computes(rows) & (rate_dtypes(rows.profile).codes < 0)
     if peaks.dtype != ANY_DTYPE and share_of(rows, unknown) > _NOTEWORTHY_SHARE:
-        yield (
-            f"dtype unknown, assumed to be {peaks.dtype}: {counted_with_share(rows, unknown)}; "
-            "--peaks DEVICE:DTYPE chooses another"
+        yield Note(
+            f"dtype unknown, assumed to be {peaks.dtype}: {operators_and_share(unknown.sum())}; "
+            "--peaks DEVICE:DTYPE chooses another",
+            Importance.WRONG,
+            share_of(rows, unknown),
         )
 
 

@@ -15,7 +15,7 @@ from profile_analyze.model.terms import ABSENT, OPERATOR
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.notes import no_group_notes, notes_on, unjudged_notes
+from profile_analyze.query.notes import no_group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.question import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Values
-    from profile_analyze.query.conditions import Condition
+    from profile_analyze.query.filters import Unjudged
     from profile_analyze.query.question import Query
 
 
@@ -42,7 +42,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     selection = select(query, operators)
     rows: OperatorRows | GroupRows = operators
     candidates = selection.operators
-    unjudged_groups: tuple[tuple[Condition, int], ...] = ()
+    unjudged_groups: Unjudged = ()
     if query.grouped:
         grouping = Grouping.of(candidates, [operators[key] for key in query.by])
         rows = GroupRows(operators, grouping)
@@ -64,7 +64,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *profile.notes_on_runs,
             *(() if isinstance(source, Profile) else source.notes),
             *notes_on(query, operators, rows, selection),
-            *unjudged_notes(unjudged_groups, "group"),
+            *unjudged_group_notes(unjudged_groups),
             *no_group_notes(len(rows.sizes) if query.grouped else 0, len(candidates)),
         ),
         shown=ShownRows(rows, candidates[: query.top or None]),

@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import over_runs, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
@@ -52,7 +53,7 @@ class Summary(NamedTuple):
     copy: CopyTime | None
     """The time of copy operators that pass a query's filters by type, name and dtype; None without
     such a query."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     judgement: Judgement | None = None
     """How all operators compare with the peak rates of a device; None without peak rates."""
     computation: float = np.nan
@@ -168,31 +169,41 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
     return float(total_s), float(mean_s)
 
 
-def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[str]:
+def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[Note]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
         inferences = "several inferences" if count is None else counted(count, "inference")
-        yield f"times are means over {inferences}; how much they vary is not known"
+        yield Note(
+            f"times are means over {inferences}; how much they vary is not known",
+            Importance.CONTEXT,
+        )
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack the times of a few operators. A note is due only if most have none.
     if 0 < recorded < operators / 2:
-        yield (
+        yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "
-            "cover only those"
+            "cover only those",
+            Importance.INCOMPLETE,
         )
     yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
         times = profile.measured(measure)
         # A total is N/A although times are known if their sum overflows.
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
-            yield f"the total {side} time is N/A: the sum of its times is too large to represent"
+            yield Note(
+                f"the total {side} time is N/A: the sum of its times is too large to represent",
+                Importance.INCOMPLETE,
+            )
     if profile.total_s() == 0:
-        yield "the total device time is 0, so shares of it are N/A"
+        yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
-        yield f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
+        yield Note(
+            f"the copy time is {seconds(copy.total_s)} s, too short for four decimals",
+            Importance.CONTEXT,
+        )
 
 
-def _track_notes(profile: Profile) -> Iterator[str]:
+def _track_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if several tracks of the device have times, which may overlap."""
     by_track = profile.total_by_track(DEVICE)
     if len(by_track) < 2:
@@ -206,9 +217,10 @@ def _track_notes(profile: Profile) -> Iterator[str]:
         + (_full_name(track) if is_ambiguous else track.name)
         for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
     )
-    yield (
+    yield Note(
         f"the device time is the sum of {counted(len(by_track), noun)}, which may have run at the "
-        f"same time: {parts}"
+        f"same time: {parts}",
+        Importance.WRONG,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.columns import Column
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.wording import Style
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import ShownRows
@@ -53,7 +54,7 @@ class Table:
     """How many operators that passed the filters have an unknown memory."""
     available: int
     """How many rows (operators or groups) there are without the limit `top`."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     """What a person should know before trusting the answer, one sentence each."""
     shown: ShownRows
     """The rows by column, in the form that reports use; `__getitem__` returns arrays instead."""

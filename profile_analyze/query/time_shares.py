@@ -1,4 +1,4 @@
-"""Shares of the total time that chosen operators take, as numbers and in words."""
+"""Shares of the total time that chosen operators take."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.numbers import ratio, totals
-from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +35,3 @@ def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tup
     for code in np.argsort(-shares, kind="stable")[:_MOST_TYPES]:
         if shares[code] > 0:
             yield types.categories[code], float(shares[code])
-
-
-def counted_with_share(rows: OperatorRows, chosen: NDArray[np.bool_]) -> str:
-    """Return the number of chosen operators and their share: `26 operators (0.7% of the time)`."""
-    count = counted(int(chosen.sum()), "operator")
-    return f"{count} ({percent(share_of(rows, chosen))} of the time)"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.source import Source
 
@@ -57,7 +58,7 @@ class ReadTogether(NamedTuple):
     are not in this profile, but in `notes`."""
     file_of: NDArray[np.int64]
     """Shape (operators,): the index of the input that each operator is from."""
-    notes: Sequence[Sequence[str]]
+    notes: Sequence[Sequence[Note]]
     """The notes on each input."""
 
 

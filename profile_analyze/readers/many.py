@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
 from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.readers.content import MAX_SIZE
@@ -104,7 +105,7 @@ def _join(
         return joiner.joined()
     more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
     left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return joiner.joined((left_out,))
+    return joiner.joined((Note(left_out, Importance.INCOMPLETE),))
 
 
 def _read_files(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
@@ -36,7 +37,7 @@ class Report(NamedTuple):
     sections: tuple[Section, ...] = ()
     source: Profile | Comparison | None = None
     """The profile or comparison, for formats that describe it."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What a person should know before trusting the numbers, for formats that have notes."""
 
     @classmethod
@@ -48,7 +49,7 @@ class Report(NamedTuple):
         columns: tuple[str, ...] = (),
         verdicts: tuple[FailVerdict, ...] = (),
         source: Profile | Comparison | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> Report:
         """Make a report: first the summary, then the tables, then the verdicts of a gate.
 

@@ -23,8 +23,8 @@ ABOUT_TIMES = (
     "or ends before it starts\n"
 )
 ABOUT_KERNELS = (
-    "note: the device wait time of 1 operator leaves out executions with a first kernel "
-    "that starts after their end\n"
+    "note: the device wait time of 1 operator (50.0% of the time) leaves out executions "
+    "with a first kernel that starts after their end\n"
 )
 OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
 
@@ -93,7 +93,7 @@ def test_a_late_kernel_on_two_lanes_counts_as_one_operator(tmp_path: Path) -> No
     assert profile.measured("host_wait")[0].tolist() == [1.0]
 
 
-NEGATIVE = "note: the {} of 1 operator is N/A: in the file it is negative\n"
+NEGATIVE = "note: the {} of 1 operator (33.3% of the time) is N/A: in the file it is negative\n"
 WORK = [
     ({"computation": None}, "0,a,1.0,,,,4.0,4.0,", ""),
     ({"computation": 0}, "0,a,1.0,,,,4.0,4.0,", ""),

@@ -164,10 +164,10 @@ largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (
 """
     )
     assert outcome.err == (
-        "note: 2 operators matched with the baseline, 1 added, 1 removed; the column match says "
-        "how\n"
         "note: verdicts are N/A: they need 4 runs or more on each side; the profile has 1, the "
         "baseline 1; with so few, large differences often occur by chance\n"
+        "note: 2 operators matched with the baseline, 1 added, 1 removed; the column match says "
+        "how\n"
     )
 
 

@@ -47,7 +47,7 @@ CALLS: tuple[list[str], ...] = (
 def test_json_matches_the_schema(name: str) -> None:
     path = str(PROFILES / f"{name}.json")
     for call in CALLS:
-        outcome = run_command(path, "--format", "json", *call)
+        outcome = run_command(path, "--format", "json", "--notes", "all", *call)
         assert outcome.code == 0
         document = json.loads(outcome.out, parse_constant=pytest.fail)
         jsonschema.validate(document, SCHEMA)

@@ -9,15 +9,17 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.terms import DEVICE
-from profile_analyze.readers.megengine.operators import (
+from profile_analyze.readers.megengine.file_notes import (
     FileNote,
-    notes_by_file,
-    unmatched_entries,
+    notes_of_files,
+    notes_on_entries,
+    notes_on_operators,
+    unmatched_text,
 )
 from profile_analyze.readers.megengine.terms import track_of
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,8 +37,8 @@ _UNMATCHED: Final = -1
 
 def read_executions(
     decoded: DecodedOperators, times: Mapping[Side, Intervals]
-) -> tuple[Executions, tuple[Track, ...], list[FileNote]]:
-    """Return the executions on device and host, their tracks, and all notes on the files."""
+) -> tuple[Executions, tuple[Track, ...], list[list[Note]]]:
+    """Return the executions on device and host, their tracks, and the notes on each file."""
     parts: list[dict[str, NDArray[Any]]] = []
     tracks: list[Track] = []
     notes: list[FileNote] = []
@@ -50,8 +52,9 @@ def read_executions(
         name: np.concatenate([part[name] for part in parts]) for name in parts[0]
     }
     executions = Executions.of(**joined)
-    opencl_notes = _opencl_notes(executions, tracks, len(decoded.row_of))
-    return executions, tuple(tracks), [*notes, *decoded.notes, *opencl_notes]
+    files = len(decoded.row_of)
+    notes += (*decoded.notes, *_opencl_notes(executions, tracks, files))
+    return executions, tuple(tracks), notes_of_files(notes, files, executions, tracks)
 
 
 def _side_executions(
@@ -96,15 +99,15 @@ def _side_executions(
 def _entry_notes(side: Side, intervals: Intervals, rows: NDArray[np.int64]) -> Iterator[FileNote]:
     """Yield notes on entries that were left out; `rows` has the operator of each entry."""
     file_of = np.repeat(np.arange(len(intervals.ids)), list(map(len, intervals.ids)))
-    yield from notes_by_file(
-        file_of[rows == _UNMATCHED], lambda entries: unmatched_entries(side, entries)
+    yield from notes_on_entries(
+        file_of[rows == _UNMATCHED],
+        lambda entries: unmatched_text(entries, side),
+        Importance.INCOMPLETE,
     )
-    yield from notes_by_file(
+    yield from notes_on_entries(
         file_of[intervals.sizes == 0],
-        lambda entries: (
-            f"left out {counted(entries, 'entry', 'entries')} of {side} without a thread or "
-            "comp node"
-        ),
+        lambda entries: f"left out {entries} of {side} without a thread or comp node",
+        Importance.INCOMPLETE,
     )
 
 
@@ -116,25 +119,31 @@ def _time_notes(
 ) -> Iterator[FileNote]:
     """Yield notes on unknown times, and on first kernels that start after the end."""
 
-    def files(of_executions: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the file of each operator that has one of these executions."""
+    def operators_with(executions: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which operators have one of these executions."""
         is_affected = np.zeros(len(file_of), np.bool_)
-        is_affected[columns["operator"][of_executions]] = True
-        return file_of[is_affected]
+        is_affected[columns["operator"][executions]] = True
+        return is_affected
 
-    yield from notes_by_file(
-        files(np.isnan(columns["duration_s"])),
+    yield from notes_on_operators(
+        operators_with(np.isnan(columns["duration_s"])),
+        file_of,
         lambda operators: (
-            f"the {side} time of {counted(operators, 'operator')} is N/A: in the file "
-            "it is missing, not a finite number, or ends before it starts"
+            f"the {side} time of {operators} is N/A: in the file it is missing, not a finite "
+            "number, or ends before it starts"
         ),
+        Importance.INCOMPLETE,
+        has_times=False,
     )
-    yield from notes_by_file(
-        files(is_late),
+    yield from notes_on_operators(
+        operators_with(is_late),
+        file_of,
         lambda operators: (
-            f"the {side} wait time of {counted(operators, 'operator')} leaves out executions "
-            "with a first kernel that starts after their end"
+            f"the {side} wait time of {operators} leaves out executions with a first kernel that "
+            "starts after their end"
         ),
+        Importance.INCOMPLETE,
+        has_times=side == DEVICE,
     )
 
 
@@ -150,4 +159,5 @@ def _opencl_notes(
     totals_s = np.bincount(run, np.nan_to_num(duration_s), minlength=files)
     known = np.bincount(run[~np.isnan(duration_s)], minlength=files)
     for file in np.flatnonzero((totals_s == 0) & (known > 0)).tolist():
-        yield FileNote(file, "OpenCL measures only after CompNode::enable_opencl_profile(true)")
+        text = "OpenCL measures only after CompNode::enable_opencl_profile(true)"
+        yield FileNote(file, Note(text, Importance.WRONG))

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.readers.megengine import sections
+from profile_analyze.readers.megengine.file_notes import (
+    FileNote,
+    notes_on_operators,
+    unmatched_text,
+)
 from profile_analyze.readers.megengine.graph import input_dtypes
-from profile_analyze.readers.megengine.stale_shapes import stale_shape_notes
+from profile_analyze.readers.megengine.stale_shapes import has_stale_shapes
 from profile_analyze.readers.megengine.terms import category_of, dtype_of, is_constant
 from profile_analyze.units import counted
 
@@ -27,12 +33,10 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Dtypes, Parameters
 
 
-class FileNote(NamedTuple):
-    """A note about one of the files that are read together."""
-
-    file: int
-    """The index of the file."""
-    text: str
+_STALE_TEXT: Final = (
+    "the shapes of {} changed between runs: computation, memory and shapes are of the first run, "
+    "times of the last, and so FLOPS and bandwidth are wrong there; profile with one input shape"
+)
 
 
 class DecodedOperators(NamedTuple):
@@ -61,7 +65,7 @@ def read_operators(
     # The writer has no formula for some types of operator and writes 0 for them.
     computation[computation == 0] = np.nan
     memory, memory_notes = _work(footprints, "memory", file_of)
-    stale_notes = _stale_notes(footprints_of_files, graphs)
+    stale_notes = _stale_notes(footprints_of_files, graphs, file_of)
     types = Categorical.of(sections.field_values(operators, "type"))
     memory, memory_source, constant_bytes = memory_without_constants(
         memory, types.where(map(is_constant, types.categories))
@@ -85,19 +89,6 @@ def read_operators(
         file_of=file_of,
         row_of=row_of,
     )
-
-
-def notes_by_file(file_of: NDArray[np.int64], text: Callable[[int], str]) -> Iterator[FileNote]:
-    """Yield a note for each file in `file_of`. `text` gets the number of its occurrences."""
-    for file, occurrences in enumerate(np.bincount(file_of).tolist()):
-        if occurrences:
-            yield FileNote(file, text(occurrences))
-
-
-def unmatched_entries(section: str, entries: int) -> str:
-    """Return the note on entries of a section that belong to no operator of the graph."""
-    left_out = counted(entries, "entry", "entries")
-    return f"left out {left_out} of {section} without an operator in the graph"
 
 
 def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
@@ -127,17 +118,29 @@ def _footprints(
         of_files.append(list(map(footprints.get, ids, repeat(sections.NO_FOOTPRINT))))
         unmatched = len(footprints) - sum(map(footprints.__contains__, ids))
         if unmatched:
-            notes.append(FileNote(file, unmatched_entries("opr_footprint", unmatched)))
+            entries = counted(unmatched, "entry", "entries")
+            note = Note(unmatched_text(entries, "opr_footprint"), Importance.INCOMPLETE)
+            notes.append(FileNote(file, note))
     return of_files, notes
 
 
 def _stale_notes(
-    footprints_of_files: Iterable[Sequence[sections.Footprint]], graphs: Iterable[sections.Graph]
+    footprints_of_files: Iterable[Sequence[sections.Footprint]],
+    graphs: Iterable[sections.Graph],
+    file_of: NDArray[np.int64],
 ) -> Iterator[FileNote]:
     """Yield a note for each file with shapes that changed between runs."""
     for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
-        for text in stale_shape_notes(footprints, graph):
-            yield FileNote(file, text)
+        is_stale = has_stale_shapes(footprints, graph)
+        if is_stale is None:
+            text = "the shapes of the runs cannot be compared: static_infer_tags are null"
+            yield FileNote(file, Note(text, Importance.CONTEXT))
+        elif is_stale.any():
+            affected = np.zeros(len(file_of), np.bool_)
+            affected[file_of == file] = is_stale
+            yield from notes_on_operators(
+                affected, file_of, _STALE_TEXT.format, Importance.WRONG, has_times=True
+            )
 
 
 def _work(
@@ -147,11 +150,12 @@ def _work(
     amounts = sections.number_column(footprints, field)
     is_negative = amounts < 0
     amounts[is_negative] = np.nan
-    notes = notes_by_file(
-        file_of[is_negative],
-        lambda operators: (
-            f"the {field} of {counted(operators, 'operator')} is N/A: in the file it is negative"
-        ),
+    notes = notes_on_operators(
+        is_negative,
+        file_of,
+        lambda operators: f"the {field} of {operators} is N/A: in the file it is negative",
+        Importance.INCOMPLETE,
+        has_times=True,
     )
     return np.abs(amounts), notes  # -0 becomes 0
 

@@ -11,6 +11,7 @@ import numpy as np
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
@@ -70,7 +71,8 @@ class MegEngineReader(Reader, BatchReader):
                 failure = error
             # Escaping copies the whole file, so only files that fail to decode are escaped.
             escaped, count = _RAW_CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), data)
-            note = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
+            text = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
+            note = Note(text, Importance.CONTEXT)
             try:
                 if count:
                     return _read_file(source.name, escaped, wanted, note)
@@ -92,7 +94,7 @@ class MegEngineReader(Reader, BatchReader):
                 return None
 
 
-def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: str) -> Profile:
+def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: Note) -> Profile:
     """Return the profile in the JSON `data`; `first_notes` precede its other notes.
 
     Raises `BrokenValueError`.
@@ -121,10 +123,7 @@ def _read_files(
         uses=uses,
         not_loaded=frozenset() if with_tables else _GRAPH_TABLES,
     )
-    notes_of_files = [
-        [note.text for note in notes if note.file == file] for file in range(len(files))
-    ]
-    return ReadTogether(profile, decoded.file_of, notes_of_files)
+    return ReadTogether(profile, decoded.file_of, notes)
 
 
 def _decode(

@@ -10,20 +10,20 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.graph import decode_shape, input_ids, last_shapes
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 
-def stale_shape_notes(
+def has_stale_shapes(
     footprints: Sequence[sections.Footprint], graph: sections.Graph
-) -> Iterator[str]:
-    """Yield a note if shapes in footprints, from the first run, are not those of the last run.
+) -> NDArray[np.bool_] | None:
+    """Return where shapes in footprints, from the first run, are not those of the last run.
 
-    Variables of the graph have the shapes of the last run. Times are also of that run.
+    Variables of the graph have the shapes of the last run. Times are also of that run. The array
+    has shape (operators,). Returns None if the file has null instead of a shape's entry.
     """
     operators = graph.operator.values()
     # Only the first output is compared: workspaces may follow it, and footprints omit those.
@@ -33,18 +33,12 @@ def stale_shape_notes(
         first = sections.raw_column(footprints, "out_shapes")
         # Pairs repeat, and usually no shape changed: comparing the distinct pairs shows it fast.
         if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
-            return
+            return np.zeros(len(operators), np.bool_)
         is_stale = np.array([_differ(*pair) for pair in zip(first, last, strict=True)])
         # Some operators, such as a sum, have the same output shape for any input.
-        is_stale |= _have_stale_inputs(footprints, operators, graph.var)
+        return is_stale | _have_stale_inputs(footprints, operators, graph.var)
     except AttributeError:  # null instead of an object
-        yield "the shapes of the runs cannot be compared: static_infer_tags are null"
-        return
-    yield (
-        f"the shapes of {counted(int(is_stale.sum()), 'operator')} changed between runs: "
-        "computation, memory and shapes are of the first run, times of the last, and so FLOPS "
-        "and bandwidth are wrong there"
-    )
+        return None
 
 
 @lru_cache(maxsize=sections.CACHE_SIZE)

@@ -1,0 +1,65 @@
+"""The options for how an answer is written, as part of the table in `options`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from profile_analyze.cli.option_types import CompletionAction, Option, OptionGroup
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+
+OUTPUT: Final = OptionGroup(
+    "output: formats and files",
+    (
+        Option.of(
+            "--format",
+            choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
+            help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
+            "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
+            "in base units: csv, json, jsonl; for pipelines: github (annotations), junit",
+        ),
+        Option.of(
+            "--confluence",
+            "--wiki",
+            action="store_true",
+            help="the same as --format wiki: tables for a wiki page",
+        ),
+        Option.of(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
+            ".md, .xml) chooses the format unless --format is given; - is standard output",
+        ),
+        Option.of(
+            "--force",
+            action="store_true",
+            help="let --output and --plot replace existing files",
+        ),
+        Option.of(
+            "--plot",
+            metavar="FILE",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
+            "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
+        ),
+        Option.of(
+            "--notes",
+            choices=("few", "all", "none"),
+            default="few",
+            help="which notes to print on standard error. few: at most three, the most important "
+            "first (default: few); json always has all",
+        ),
+        Option.of(
+            "--color",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
+            "NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            "--print-completion",
+            action=CompletionAction,
+            choices=("bash", "zsh", "fish"),
+            help="print a script that completes this command's options in a shell, and exit",
+        ),
+    ),
+)

@@ -1,0 +1,98 @@
+"""Notes: sentences that a person should read before trusting the numbers, by importance."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from math import isnan, nan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.units import counted, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST_IMPORTANT: Final = 3
+_NOTEWORTHY_SHARE: Final = 0.001
+"""A note about less of the time than this is not among the most important ones."""
+_SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for the share of the time in `Note.pattern`."""
+
+
+class Importance(IntEnum):
+    """What a note is about, the most important first."""
+
+    VERDICT = 0
+    """The verdict on a condition, in formats that have no other place for it. It is always
+    printed."""
+    ANSWER = 1
+    """The answer is empty, or answers another question than the one that was meant."""
+    WRONG = 2
+    """Some numbers are wrong, or are not what they seem to be."""
+    INCOMPLETE = 3
+    """Something is missing: it is N/A or was left out."""
+    CONTEXT = 4
+    """How to read numbers that are right and complete."""
+
+
+class Note(str):
+    """The text of a note, with its importance.
+
+    It is a `str`, so that code that only prints notes need not know more.
+    """
+
+    __slots__ = ("importance", "pattern", "share")
+
+    importance: Importance
+    share: float
+    """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
+    pattern: str
+    """The text without the share, which differs between runs of one model."""
+
+    def __new__(cls, pattern: str, importance: Importance, share: float = nan) -> Note:
+        """Make a note with `share` in the place that `operators_and_share` marks in `pattern`."""
+        size = "" if isnan(share) else f" ({percent(share)} of the time)"
+        note = super().__new__(cls, pattern.replace(_SHARE, size))
+        note.importance, note.share, note.pattern = importance, share, pattern
+        return note
+
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Importance, float]]:
+        # Notes come back from the processes that read many files.
+        return Note, (self.pattern, self.importance, self.share)
+
+    def with_share(self, share: float) -> Note:
+        """Return the same note about another share of the time."""
+        return Note(self.pattern, self.importance, share)
+
+    def about(self, subject: str) -> Note:
+        """Return the note with its subject before the text: `old.json: ...`."""
+        return Note(f"{subject}: {self.pattern}", self.importance, self.share)
+
+
+def operators_and_share(count: int) -> str:
+    """Return `26 operators`, followed by the mark for the share of the time in a note."""
+    return f"{counted(count, 'operator')}{_SHARE}"
+
+
+def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Return the notes without repetitions, the most important first.
+
+    Of equally important notes, those about more of the time come first, and those without a known
+    share last.
+    """
+    return tuple(
+        sorted(
+            dict.fromkeys(notes),
+            key=lambda note: (note.importance, isnan(note.share), -note.share),
+        )
+    )
+
+
+def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Return all verdicts, and the first three other notes by importance.
+
+    Notes about next to none of the time are not among them.
+    """
+    ordered = by_importance(notes)
+    verdicts = [note for note in ordered if note.importance == Importance.VERDICT]
+    others = [note for note in ordered[len(verdicts) :] if not note.share < _NOTEWORTHY_SHARE]
+    return (*verdicts, *others[:_MOST_IMPORTANT])

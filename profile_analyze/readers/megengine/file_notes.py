@@ -1,0 +1,89 @@
+"""Notes on the files that are read together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.notes import Note, operators_and_share
+from profile_analyze.model.terms import DEVICE
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Executions, Track
+    from profile_analyze.model.notes import Importance
+
+
+class FileNote(NamedTuple):
+    """A note about one of the files that are read together."""
+
+    file: int
+    """The index of the file."""
+    note: Note
+    operators: NDArray[np.int64] | None = None
+    """The rows of the operators whose share of the time the note still lacks: see
+    `notes_of_files`."""
+
+
+def notes_on_operators(
+    is_affected: NDArray[np.bool_],
+    file_of: NDArray[np.int64],
+    text: Callable[[str], str],
+    importance: Importance,
+    *,
+    has_times: bool,
+) -> Iterator[FileNote]:
+    """Yield a note for each file with affected operators; `text` gets their number.
+
+    `is_affected` and `file_of` have shape (operators,). `has_times` says whether the operators
+    have times, so that their share of the time is known.
+    """
+    affected = np.flatnonzero(is_affected)
+    # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
+    for file in sorted(set(file_of[affected].tolist())):
+        rows = affected[file_of[affected] == file]
+        note = Note(text(operators_and_share(len(rows))), importance)
+        yield FileNote(file, note, rows if has_times else None)
+
+
+def notes_on_entries(
+    file_of_entries: NDArray[np.int64], text: Callable[[str], str], importance: Importance
+) -> Iterator[FileNote]:
+    """Yield a note for each file in `file_of_entries`; `text` gets the number of its entries."""
+    for file, entries in enumerate(np.bincount(file_of_entries).tolist()):
+        if entries:
+            yield FileNote(file, Note(text(counted(entries, "entry", "entries")), importance))
+
+
+def unmatched_text(entries: str, section: str) -> str:
+    """Return the text about entries of a section that belong to no operator of the graph."""
+    return f"left out {entries} of {section} without an operator in the graph"
+
+
+def notes_of_files(
+    notes: Iterable[FileNote], files: int, executions: Executions, tracks: Sequence[Track]
+) -> list[list[Note]]:
+    """Return the notes on each file, with the shares of the device time that they are about."""
+    finished: list[list[Note]] = [[] for _ in range(files)]
+    for file, note, operators in notes:
+        if operators is not None:
+            note = note.with_share(_share(file, operators, executions, tracks))  # noqa: PLW2901  # the same note, finished
+        finished[file].append(note)
+    return finished
+
+
+def _share(
+    file: int, operators: NDArray[np.int64], executions: Executions, tracks: Sequence[Track]
+) -> float:
+    """Return the share of some operators of a file of its device time; NaN if that is 0."""
+    on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)
+    in_file = on_device[executions.track] & (executions.run == file)  # each file is one run
+    duration_s = np.nan_to_num(executions.duration_s[in_file])
+    total_s = duration_s.sum()
+    chosen_s = duration_s[np.isin(executions.operator[in_file], operators)].sum()
+    return float(chosen_s / total_s) if total_s else np.nan

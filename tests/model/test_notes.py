@@ -1,0 +1,104 @@
+"""Notes: their importance, their share of the time, and which are printed."""
+
+from __future__ import annotations
+
+import pickle
+from math import isnan, nan
+
+import pytest
+
+from profile_analyze.cli.messages import printed_notes
+from profile_analyze.model.notes import (
+    Importance,
+    Note,
+    by_importance,
+    most_important,
+    operators_and_share,
+)
+from profile_analyze.model.run_notes import collected_notes
+from tests.conftest import PROFILES, run_command
+
+EMPTY = Note("nothing matches", Importance.ANSWER)
+SMALL = Note("a few are wrong", Importance.WRONG, 0.2)
+LARGE = Note("many are wrong", Importance.WRONG, 0.7)
+UNKNOWN = Note("some are wrong", Importance.WRONG)
+MISSING = Note("some are N/A", Importance.INCOMPLETE, 0.9)
+MINOR = Note("one is wrong", Importance.WRONG, 0.0009)
+MET = Note("FAILED: total > 1 s", Importance.VERDICT)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.998, "faster: 12 operators (99.8% of the time); look"),
+        (0.0, "faster: 12 operators (0.0% of the time); look"),
+        (nan, "faster: 12 operators; look"),
+    ],
+)
+def test_a_note_has_its_share_behind_the_operators(share: float, text: str) -> None:
+    note = Note(f"faster: {operators_and_share(12)}; look", Importance.WRONG, share)
+    assert note == text
+    again = pickle.loads(pickle.dumps(note))
+    assert (again, again.importance, again.pattern) == (text, Importance.WRONG, note.pattern)
+    assert again.share == share or (isnan(again.share) and isnan(share))
+    assert note.about("a.json") == f"a.json: {text}"
+    assert note.about("a.json").importance == Importance.WRONG
+    assert note.with_share(0.5) == "faster: 12 operators (50.0% of the time); look"
+
+
+def test_the_most_important_notes_come_first() -> None:
+    notes = [MISSING, MINOR, UNKNOWN, SMALL, EMPTY, LARGE, SMALL, MET]
+    ordered = (MET, EMPTY, LARGE, SMALL, MINOR, UNKNOWN, MISSING)
+    assert by_importance(notes) == ordered
+    assert most_important(notes) == (MET, EMPTY, LARGE, SMALL)
+    assert most_important([MISSING, MINOR]) == (MISSING,)
+
+
+def test_all_verdicts_are_printed() -> None:
+    verdicts = tuple(Note(f"FAILED: {number}", Importance.VERDICT) for number in range(5))
+    assert most_important([LARGE, *verdicts]) == (*verdicts, LARGE)
+
+
+@pytest.mark.parametrize(
+    ("which", "printed"),
+    [
+        ("few", [EMPTY, LARGE, SMALL, "2 more, less important: --notes all"]),
+        ("all", [EMPTY, LARGE, SMALL, UNKNOWN, MISSING]),
+        ("none", []),
+    ],
+)
+def test_notes_that_are_not_printed_are_counted(which: str, printed: list[str]) -> None:
+    assert printed_notes(by_importance([MISSING, UNKNOWN, SMALL, LARGE, EMPTY]), which) == printed
+    assert printed_notes((LARGE,), "few") == [LARGE]
+
+
+def test_equal_notes_on_several_files_are_one_whatever_their_shares() -> None:
+    of_files = [
+        (file, [Note(f"wrong: {operators_and_share(2)}", Importance.WRONG, share)])
+        for file, share in (("a.json", 0.2), ("b.json", 0.4))
+    ]
+    pattern = f"wrong: {operators_and_share(2)}"
+    assert collected_notes(of_files) == {
+        (pattern, Importance.WRONG): [("a.json", 0.2), ("b.json", 0.4)]
+    }
+
+
+def test_a_note_on_several_runs_has_their_mean_share() -> None:
+    path = str(PROFILES / "trace-dyn.json")
+    outcome = run_command(path, path, "-t", "1", "--notes", "all")
+    assert outcome.err.startswith(
+        "note: in each of 2 files: the shapes of 10 operators (99.7% of the time) changed between "
+        "runs: "
+    )
+
+
+def test_the_command_prints_three_notes_unless_asked() -> None:
+    path = str(PROFILES / "twocn-onlywait.json")
+    call = (path, "--copy-time", "--opr-name", "NoSuch", "--type", "NoSuch", "--order-by", "flops")
+    few, every, none = (
+        run_command(*call, "--notes", which).err.splitlines() for which in ("few", "all", "none")
+    )
+    assert few == [*every[:3], f"note: {len(every) - 3} more, less important: --notes all"]
+    assert run_command(*call).err.splitlines() == few
+    assert len(every) > 4
+    assert none == []
