@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.errors import PeaksError, QuantityError
-from profile_analyze.suggestions import similar_names
+from profile_analyze.suggestions import did_you_mean, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -143,6 +143,6 @@ def _without_punctuation(name: str) -> str:
 
 def _suggestion(name: str, by_name: Mapping[str, Device]) -> str:
     near = similar_names(name, by_name, limit=4)
-    names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
-    start = f"near: {names}; " if names else ""
+    names = tuple(dict.fromkeys(by_name[one].name for one in near))
+    start = f"{did_you_mean(names)} " if names else ""
     return f"{start}--peaks list shows all, and 19.5T:1555G is FLO/s and bytes per second"

@@ -28,6 +28,11 @@ class Option(NamedTuple):
         """Make an option from the arguments of `ArgumentParser.add_argument`."""
         return cls(flags, help, settings)
 
+    @property
+    def takes_value(self) -> bool:
+        """Whether the option takes one value."""
+        return self.settings.get("action") != "store_true" and "nargs" not in self.settings
+
 
 class OptionGroup(NamedTuple):
     """Options with one topic."""

@@ -50,10 +50,10 @@ def test_ways_to_name_peaks(
     [
         ("a100", "'a100' may be A100 40GB, A100 80GB SXM, A100 80GB PCIe; write which"),
         ("v100", "'v100' may be V100 SXM2, V100 PCIe; write which"),
-        ("rtx 4091", "there is no device 'rtx 4091'; near: RTX 4090, "),
+        ("rtx 4091", "there is no device 'rtx 4091'; did you mean RTX 4090"),
         ("a100-sxm4", "'a100-sxm4' may be A100 40GB, A100 80GB SXM; write which"),
-        ("mi300", "there is no device 'mi300'; near: MI300X, "),
-        ("l40:fp16", "there is no device 'l40'; near: "),
+        ("mi300", "there is no device 'mi300'; did you mean MI300X"),
+        ("l40:fp16", "there is no device 'l40'; did you mean "),
         ("t", "there is no device 't'; "),
         ("1e308:1e-308", "'1e308:1e-308': a rate must be between 1e-30 and 1e30"),
         ("xyz", "there is no device 'xyz'; --peaks list shows all, and 19.5T:1555G is FLO/s and"),

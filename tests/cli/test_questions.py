@@ -116,8 +116,7 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         ),
         (
             ["--agregate-by=type"],
-            "unrecognized arguments: --agregate-by=type (did you mean --aggregate-by?); see "
-            "profile-analyze --help",
+            "there is no option --agregate-by; did you mean --aggregate-by or --aggregate?",
         ),
         (["-q", "--zzz"], "unrecognized arguments: -q --zzz; see profile-analyze --help"),
     ],
