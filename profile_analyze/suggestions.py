@@ -1,11 +1,152 @@
-"""Suggestions for a misspelt name, shown in error messages and notes."""
+"""Suggestions for a wrong name: similar names, and what other tools call the same thing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
+
+# What people know from other tools, such as SQL, pandas, the profilers of runtimes and Unix
+# commands, and the name here. A word is in lower case, with _ for a blank or a hyphen.
+
+COLUMN_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
+    **dict.fromkeys(("cuda_time", "gpu_time", "kernel_time"), "device_time"),
+    **dict.fromkeys(("cpu_time", "wall_time"), "host_time"),
+    **dict.fromkeys(("self_time", "self_cpu_time"), "self"),
+    **dict.fromkeys(("operator", "op", "op_name", "layer", "node", "opr_name"), "name"),
+    **dict.fromkeys(("kind", "op_type", "opr_type", "class"), "type"),
+    **dict.fromkeys(("module", "region", "path"), "scope"),
+    **dict.fromkeys(("percent", "percentage", "pct", "%", "fraction"), "share"),
+    **dict.fromkeys(("num", "number", "n", "occurrences"), "count"),
+    "invocations": "calls",
+    **dict.fromkeys(("ops", "macs", "flos", "work", "operations"), "computation"),
+    **dict.fromkeys(("gflops", "tflops", "flop/s", "flo/s", "performance"), "flops"),
+    **dict.fromkeys(("bytes", "mem", "size", "traffic", "footprint"), "memory"),
+    **dict.fromkeys(("throughput", "gb/s", "bytes_per_second"), "bandwidth"),
+    **dict.fromkeys(("arithmetic_intensity", "oi", "ai"), "intensity"),
+    **dict.fromkeys(("shape", "shapes", "input_shape", "input_shapes"), "in_shapes"),
+    **dict.fromkeys(("output_shape", "output_shapes"), "out_shapes"),
+    **dict.fromkeys(("strides", "input_strides", "layout"), "in_strides"),
+    **dict.fromkeys(("dtype", "dtypes", "precision", "data_type"), "input_dtype"),
+    **dict.fromkeys(("params", "param", "attributes", "attrs", "args"), "parameters"),
+    "thread": "track",
+    "gpu": "device",
+    **dict.fromkeys(("iteration", "iter"), "run"),
+    **dict.fromkeys(("std", "stddev", "variance", "noise", "iqr"), "spread"),
+    **dict.fromkeys(("min", "fastest", "best"), "time_min"),
+    **dict.fromkeys(("max", "slowest", "worst"), "time_max"),
+    **dict.fromkeys(("baseline", "before", "old"), "base"),
+    **dict.fromkeys(("diff", "delta"), "difference"),
+    "speedup": "ratio",
+    **dict.fromkeys(("p", "pvalue", "significance"), "p_value"),
+    **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
+    **dict.fromkeys(("bottleneck", "limit"), "bound"),
+    "roof": "attainable",
+}
+
+OPTION_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s"), "--order-by COLUMN"),
+    **dict.fromkeys(("reverse", "ascending", "asc", "desc", "r"), "--order-by +COLUMN"),
+    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by KEY"),
+    **dict.fromkeys(("agg", "func"), "--aggregate HOW"),
+    **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t N"),
+    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l"), "-t N"),
+    **dict.fromkeys(("all", "a", "no_limit"), "-t 0"),
+    **dict.fromkeys(("filter", "query", "condition", "if"), "--where 'COLUMN OP VALUE'"),
+    **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name REGEX"),
+    **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type TYPE"),
+    "dtype": "--input-dtype DTYPE",
+    **dict.fromkeys(("column", "fields", "select", "show"), "--columns COLUMN,..."),
+    "list_columns": "--columns help",
+    **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
+    **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
+    "md": "--format markdown",
+    "text": "--format plain",
+    "github": "--format github",
+    **dict.fromkeys(("out", "save", "export", "outfile", "output_file"), "-o FILE"),
+    **dict.fromkeys(("overwrite", "y", "yes"), "--force"),
+    **dict.fromkeys(("base", "baseline", "diff", "reference", "ref", "against"), "--compare FILE"),
+    **dict.fromkeys(("vs", "before", "old"), "--compare FILE"),
+    **dict.fromkeys(("tolerance", "epsilon"), "--threshold SHARE"),
+    **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if 'METRIC > LIMIT'"),
+    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs N"),
+    **dict.fromkeys(("stat", "statistic"), "--run-stat"),
+    **dict.fromkeys(("device", "gpu", "hardware", "roofline", "peak"), "--peaks SPEC"),
+    **dict.fromkeys(("list_devices", "devices"), "--peaks list"),
+    **dict.fromkeys(("kernel", "kernels"), "--level kernel"),
+    **dict.fromkeys(("module", "modules"), "--level module"),
+    "host": "--show-host",
+    **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
+    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot FILE"),
+    **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
+    "colour": "--color",
+    **dict.fromkeys(("completion", "completions"), "--print-completion SHELL"),
+    "v": "--version",
+    "?": "--help",
+}
+
+CHOICE_WORDS: Final[Mapping[str, str]] = {
+    "md": "markdown",
+    "ndjson": "jsonl",
+    "jsonlines": "jsonl",
+    "xml": "junit",
+    **dict.fromkeys(("text", "txt", "simple"), "plain"),
+    **dict.fromkeys(("box", "boxes", "grid"), "table"),
+    **dict.fromkeys(("jira", "confluence"), "wiki"),
+    **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
+    "gpu": "kernel",
+    **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("yes", "on", "true"), "always"),
+    **dict.fromkeys(("no", "off", "false", "none"), "never"),
+}
+
+AGGREGATE_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("stddev", "stdev", "sd", "deviation"), "std"),
+    **dict.fromkeys(("total", "add"), "sum"),
+    **dict.fromkeys(("n", "size", "len"), "count"),
+    "maximum": "max",
+    "minimum": "min",
+    "q50": "median",
+    "50%": "median",
+}
+
+METRIC_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("total_time", "sum", "all"), "total"),
+    **dict.fromkeys(("duration", "latency", "dur"), "time"),
+    **dict.fromkeys(("gpu_time", "cuda_time"), "device_time"),
+    "cpu_time": "host_time",
+}
+
+OPERATOR_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("=", "===", "is", "eq", "equals"), "=="),
+    **dict.fromkeys(("<>", "!", "=!", "ne", "not", "\N{NOT EQUAL TO}"), "!="),
+    **dict.fromkeys(("=<", "le", "\N{LESS-THAN OR EQUAL TO}"), "<="),
+    **dict.fromkeys(("=>", "ge", "\N{GREATER-THAN OR EQUAL TO}"), ">="),
+    **dict.fromkeys(("=~", "~=", "~~", "like", "contains", "matches", "in", "has"), "~"),
+    **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
+    **dict.fromkeys((">>", "gt", "above", "over"), ">"),
+}
+"""What other languages write for the operators of conditions."""
+
+UNIT_WORDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("usec", "usecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("percent", "pct"), "%"),
+}
+
+
+_MOST_SIMILAR_TEXTS: Final = 8
+
+LONGEST_ADVISED: Final = 200
+"""The number of characters up to which a wrong text gets advice: nobody types a longer name, and
+looking for what it means could take long."""
 
 
 def similar_names(
@@ -16,3 +157,47 @@ def similar_names(
     from difflib import get_close_matches
 
     return get_close_matches(name, known, n=limit, cutoff=cutoff)
+
+
+def similar_texts(text: str, known: Iterable[str]) -> list[str]:
+    """Return the known texts that contain `text` in any case, or else those spelt like it."""
+    texts = list(known)
+    containing = [one for one in texts if text.lower() in one.lower()] if text else []
+    return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
+
+
+def likely_names(name: str, known: Collection[str], words: Mapping[str, str]) -> list[str]:
+    """Return the names that `name` may stand for, the likeliest first; none if nothing is similar.
+
+    That is the name that differs only in case and hyphens, or what another tool means by `name`,
+    or else similar names. `words` has the words of other tools. An entry may be a name with its
+    value, such as `--format json`.
+    """
+    if len(name) > LONGEST_ADVISED:
+        return []
+    plain_names = {_plain(one): one for one in known}
+    plain = _plain(name)
+    if plain in plain_names:
+        return [plain_names[plain]]
+    meant = words.get(plain, "")
+    if meant.partition(" ")[0] in known:
+        return [meant]
+    near = similar_names(plain, plain_names)
+    starting = [one for one in plain_names if plain and one.startswith(plain)]
+    return [plain_names[one] for one in near or starting[:3]]
+
+
+def suggestion(name: str, known: Collection[str], words: Mapping[str, str]) -> str:
+    """Return `did you mean X?` for a wrong name; empty if no name is likely."""
+    return did_you_mean(likely_names(name, known, words))
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """Return `did you mean X, Y or Z?`; empty without names."""
+    *first, last = names or ("",)
+    return f"did you mean {' or '.join(filter(None, (', '.join(first), last)))}?" if last else ""
+
+
+def _plain(name: str) -> str:
+    """Return `name` in lower case, without leading hyphens, with _ for blanks and hyphens."""
+    return name.strip().lower().lstrip("-").replace("-", "_").replace(" ", "_")

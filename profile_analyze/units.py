@@ -10,6 +10,7 @@ from math import inf, isfinite, isinf, isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QuantityError
+from profile_analyze.suggestions import LONGEST_ADVISED, UNIT_WORDS, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,9 +89,10 @@ def parse_time(text: str) -> float:
         seconds = float("nan")
     if unit not in _SECONDS or isnan(seconds):
         known = ", ".join(unit for unit in _SECONDS if unit.isascii())
-        raise QuantityError(
-            f"{text!r} is not a time; write seconds, or a number with one of {known}: 0.001, 1ms"
+        advice = did_you_mean(_likely_quantities(text, "s")) or (
+            f"write seconds, or a number with one of {known}: 0.001, 1ms"
         )
+        raise QuantityError(f"{text!r} is not a time; {advice}")
     return seconds
 
 
@@ -129,8 +131,35 @@ def parse_quantity(text: str, unit: str) -> float:
     if isinf(value):  # not a number, or too large for a float
         spelling = _SPELLINGS[unit][0]
         with_unit = f" with the unit {spelling}" if spelling else ""
-        raise QuantityError(f"{text!r} is not a number{with_unit}, such as {_EXAMPLES[unit]}")
+        advice = did_you_mean(_likely_quantities(text, unit))
+        end = f"; {advice}" if advice else f", such as {_EXAMPLES[unit]}"
+        raise QuantityError(f"{text!r} is not a number{with_unit}{end}")
     return value
+
+
+def _likely_quantities(text: str, unit: str) -> list[str]:
+    """Return the quantity that `text` stands for but for commas and the case of its unit."""
+    if len(text) > LONGEST_ADVISED:
+        return []
+    match = re.fullmatch(r"\s*([+-]?\d[\d,]*\.?\d*)\s*(.*?)\s*", text)
+    if match is None:
+        return []
+    # 1,000 has a thousands separator, 1,5 a decimal comma
+    number = re.sub(r",(?=\d{3}(?!\d))", "", match[1]).replace(",", ".")
+    written = UNIT_WORDS.get(match[2].lower(), match[2]).lower()
+    spellings = [one for one in _all_spellings(unit) if one.lower() == written]
+    return [number + spellings[0]] if spellings and number.count(".") < 2 else []
+
+
+def _all_spellings(unit: str) -> list[str]:
+    """Return all ways to write a unit, with every prefix."""
+    if unit == "s":
+        return [*_SECONDS]
+    prefixes = ["", *_DECIMAL] if unit in SCALED else [""]
+    if unit.startswith("byte"):
+        prefixes += [f"{prefix}i" for prefix in _DECIMAL]
+    percent_sign = ["%"] if unit == "1" else []
+    return [prefix + base for base in _SPELLINGS[unit] for prefix in prefixes] + percent_sign
 
 
 def _product(number: str, factor: int | str) -> float:
@@ -189,6 +218,19 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
             return f"{rest:.2f}", prefix + prefixed if prefix else plain
         rest /= factor
     return f"{value:.2e}", plain
+
+
+def base_unit_name(unit: str) -> str:
+    """Return the name of a base unit for people: `FLOPS` for FLO/s."""
+    return SCALED[unit][1] if unit in SCALED else unit
+
+
+def suitable_unit(value: float, unit: str) -> str:
+    """Return the unit with the prefix that suits `value`: `ms` for 0.002 s, `GFLOPS`, `MiB`."""
+    if unit != "s":
+        return scaled(value, unit)[1]
+    fitting = (one for one, least in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)) if value >= least)
+    return next(fitting, "ns")
 
 
 def seconds(value: float) -> str:

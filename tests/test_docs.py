@@ -195,6 +195,9 @@ VARIABLE = re.compile(
 NOT_IN_ONE_STRING = {
     "argument ...: invalid choice: ...",
     "FILE: permission denied",
+    "flops < 40: 40 means 40 FLOPS, which no operator meets; ...",
+    "type ~ conv: no operator has this value; case matters; did you mean (?i)conv?",
+    "\N{EN DASH}t: no such file; did you mean -t, with a hyphen?",
     "FILE: damaged gzip: ...",
     "FILE: at PATH: expected `object`, got `array`",
     "FILE: at PATH: object missing required field `operator`",

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "gc_pause": set(),
     "version": set(),
     "suggestions": set(),
-    "units": {"errors"},
+    "units": {"errors", "suggestions"},
     "model": {"errors", "units"},
     "readers": {"errors", "gc_pause", "units", "model"},
     "analysis": {"errors", "suggestions", "units", "model"},

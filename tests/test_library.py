@@ -239,7 +239,7 @@ def test_queries_are_frozen_values() -> None:
         ),
         ({"split_by": 5}, "split_by: 5 is not a text or several texts"),
         ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),
-        ({"by": "type,bogus"}, f"by: 'bogus' is not one of {KEYS}"),
+        ({"by": "type,xyz"}, f"by: 'xyz' is not one of {KEYS}"),
         (
             {"aggregates": ["sum", "most"]},
             "aggregates: 'most' is not one of sum, mean, max, min, median, std, count, pN",

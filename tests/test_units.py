@@ -55,7 +55,7 @@ def test_times_are_read(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "abc", "ms", "1kg", "1 m s", "nan", "NaN", "-nan", "1MS", "1..2", "0x10", "5infs"]
+    "text", ["", "abc", "ms", "1kg", "1 m s", "nan", "NaN", "-nan", "1..2", "0x10", "5infs"]
 )
 def test_invalid_times(text: str) -> None:
     with pytest.raises(QuantityError) as caught:
@@ -64,6 +64,30 @@ def test_invalid_times(text: str) -> None:
         f"{text!r} is not a time; write seconds, or a number with one of s, ms, us, ns, min, h: "
         "0.001, 1ms"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "meant"),
+    [
+        ("1MS", "s", "1ms"),
+        ("2 sec", "s", "2s"),
+        ("1,5 ms", "s", "1.5ms"),
+        ("1,000,000US", "s", "1000000us"),
+        ("3 Minutes", "s", "3min"),
+        ("10mib", "byte", "10MiB"),
+        ("10Mb", "byte", "10MB"),
+        ("1gb/s", "byte/s", "1GB/s"),
+        ("2gflops", "FLO/s", "2GFLOPS"),
+        ("5 percent", "1", "5%"),
+        ("2,5%", "1", "2.5%"),
+        ("4.5flo/b", "FLO/byte", "4.5FLO/B"),
+    ],
+)
+def test_a_unit_in_another_spelling_is_suggested(text: str, unit: str, meant: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        units.parse_quantity(text, unit)
+    assert str(caught.value).endswith(f"; did you mean {meant}?")
+    units.parse_quantity(meant, unit)
 
 
 @pytest.mark.parametrize(

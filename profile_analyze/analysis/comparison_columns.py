@@ -16,27 +16,62 @@ _digits = partial(_same, shown_as="digits")
 """Declares such a column that is shown as 1.07 instead of 107%."""
 
 COLUMNS: Final = (
-    _column("base", "s", "the time in the baseline", AGGREGATED, timed=True, measured=True),
+    _column(
+        "base",
+        "s",
+        "the time in the baseline",
+        AGGREGATED,
+        timed=True,
+        measured=True,
+        worked="as measured in the baseline",
+    ),
     _same(
         "difference",
         "s",
         "time - base; an operator that only one side has contributes its whole time",
         signed=True,
+        worked="{time} - {base}",
     ),
-    _same("absolute_difference", "s", "the difference without its sign"),
-    _same("change", "1", "(time - base) / base", signed=True),
-    _digits("ratio", "1", "time / base: above 1 is slower"),
-    _digits(
-        "ratio_low", "1", "the lower end of the 95 % confidence interval of the ratio of medians"
+    _same(
+        "absolute_difference",
+        "s",
+        "the difference without its sign",
+        worked="{difference} without its sign",
+    ),
+    _same(
+        "change",
+        "1",
+        "(time - base) / base",
+        signed=True,
+        worked="({time} - {base}) / {base}",
     ),
     _digits(
-        "ratio_high", "1", "the upper end of the 95 % confidence interval of the ratio of medians"
+        "ratio",
+        "1",
+        "time / base: above 1 is slower",
+        worked="{time} / {base}; 95 % confidence interval {ratio_low} to {ratio_high}",
+    ),
+    _digits(
+        "ratio_low",
+        "1",
+        "the lower end of the 95 % confidence interval of the ratio of medians",
+        worked="the 2.5 % quantile of ratios of medians; from 2,000 resamples of "
+        "{candidate_runs} and {baseline_runs}",
+    ),
+    _digits(
+        "ratio_high",
+        "1",
+        "the upper end of the 95 % confidence interval of the ratio of medians",
+        worked="the 97.5 % quantile of ratios of medians; from 2,000 resamples of "
+        "{candidate_runs} and {baseline_runs}",
     ),
     _digits(
         "p_value",
         "1",
         "how often a difference at least this large between the runs of the two sides occurs by "
         "chance, corrected for the number of rows",
+        worked="by a permutation test of ranks; of {candidate_runs} and {baseline_runs}, "
+        "corrected for the number of rows",
     ),
     _same(
         "verdict",
@@ -44,6 +79,7 @@ COLUMNS: Final = (
         "slower, faster, same, uncertain, added or removed; N/A with fewer than four runs on a "
         "side, or if the baseline takes 0 s",
         kind="text",
+        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value} and {threshold}",
     ),
     _column(
         "match",
@@ -54,5 +90,7 @@ COLUMNS: Final = (
         FORMULA,
         kind="text",
         is_key=True,
+        worked="by name and type, or else by structure (--match)",
+        worked_of_groups="by which sides have an operator of the group",
     ),
 )

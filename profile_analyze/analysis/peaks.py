@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.errors import PeaksError, QuantityError
-from profile_analyze.suggestions import similar_names
+from profile_analyze.suggestions import did_you_mean, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -206,6 +206,6 @@ def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     near = similar_names(wanted, same_model, limit=4, cutoff=0) or similar_names(
         wanted, by_name, limit=4
     )
-    names = ", ".join(dict.fromkeys(by_name[one].name for one in near))
-    start = f"near: {names}; " if names else ""
+    names = tuple(dict.fromkeys(by_name[one].name for one in near))
+    start = f"{did_you_mean(names)} " if names else ""
     return f"{start}--peaks list shows all devices; 19.5T:1555G gives FLO/s and bytes per second"

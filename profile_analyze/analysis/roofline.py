@@ -82,7 +82,7 @@ def _peaks(rows: OperatorRows) -> Peaks:
     return peaks
 
 
-def _rates(rows: OperatorRows) -> Floats:
+def peak_rates(rows: OperatorRows) -> Floats:
     """Return the FLO/s of each operator's dtype, shape (operators,); NaN if unknown."""
     peaks, dtypes = _peaks(rows), rate_dtypes(rows.profile)
     rates = [peaks.rate(dtype) for dtype in dtypes.categories]
@@ -107,7 +107,7 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 
 def _compute_time(rows: OperatorRows) -> Floats:
-    time = ratio(rows["computation"], _rates(rows))
+    time = ratio(rows["computation"], peak_rates(rows))
     # An unknown memory time may be the larger one, so there is no roof without it.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
@@ -124,7 +124,7 @@ def _least_time(rows: OperatorRows) -> Floats:
 
 
 def _attainable(rows: OperatorRows) -> Floats:
-    rates = _rates(rows)
+    rates = peak_rates(rows)
     with np.errstate(all="ignore"):
         memory_bound: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
     # The intensity of an operator that moves 0 bytes is N/A, but its rate is still a limit.

@@ -18,6 +18,8 @@ COLUMNS: Final = (
         FORMULA,
         kind="text",
         is_key=True,
+        worked="the larger of {compute_time} and {memory_time}",
+        worked_of_groups="the larger of {compute_time.sum} and {memory_time.sum}",
     ),
     _column(
         "attainable",
@@ -25,20 +27,35 @@ COLUMNS: Final = (
         "the lesser of the peak rate and intensity * peak bandwidth; N/A for operators that are "
         "not judged, and for data movement of 0 bytes",
         RatioOfSums("computation", "least_time"),
+        worked="the lesser of {peak_rate} and {intensity} * {peak_bandwidth}",
     ),
-    _column("compute_time", "s", "computation / peak rate of the operator's dtype", AGGREGATED),
-    _column("memory_time", "s", "memory / peak bandwidth", AGGREGATED),
+    _column(
+        "compute_time",
+        "s",
+        "computation / peak rate of the operator's dtype",
+        AGGREGATED,
+        worked="{computation} / {peak_rate}",
+    ),
+    _column(
+        "memory_time",
+        "s",
+        "memory / peak bandwidth",
+        AGGREGATED,
+        worked="{memory} / {peak_bandwidth}",
+    ),
     _column(
         "least_time",
         "s",
         "the least possible time: the larger of compute_time and memory_time",
         AGGREGATED,
+        worked="the larger of {compute_time} and {memory_time}; {bound} is the limit",
     ),
     _column(
         "efficiency",
         "1",
         "least_time / time: the share of the time that was needed",
         RatioOfSums("least_time", "time"),
+        worked="{least_time} / {time}",
     ),
     _column(
         "lost",
@@ -46,6 +63,7 @@ COLUMNS: Final = (
         "time - least_time: the most time that could be saved",
         AGGREGATED,
         timed=True,
+        worked="{time} - {least_time}",
     ),
     _column(
         "gain",
@@ -54,5 +72,7 @@ COLUMNS: Final = (
         "its least_time",
         FORMULA,
         shown_as="digits",
+        worked="{total_time} / ({total_time} - {lost})",
+        worked_of_groups="{total_time} / ({total_time} - {lost.sum})",
     ),
 )

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
+from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.sources import find_sources, read
 from profile_analyze.errors import InputError
 from profile_analyze.model.constants import counting_constants
@@ -44,6 +45,9 @@ def answer(request: Request) -> Report:
     # Cheap checks come first: a wrong destination is reported before seconds of reading.
     sources = find_sources(request)
     check_destinations(request, sources)
+    if not request.skip_bad:
+        check_that_files_exist(request.files)
+        check_that_files_exist(request.baseline)
     request = _with_measured_peaks(request, sources)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))

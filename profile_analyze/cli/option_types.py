@@ -30,8 +30,8 @@ class Option(NamedTuple):
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows the option."""
-        return "metavar" in self.settings or "choices" in self.settings
+        """Whether the option takes one value."""
+        return self.settings.get("action") != "store_true" and "nargs" not in self.settings
 
 
 class OptionGroup(NamedTuple):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.errors import QueryError
-from profile_analyze.suggestions import similar_names
+from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,12 +53,23 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 }
 """Abbreviations of the original's options that later options made ambiguous."""
 
+_OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
+
 
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage first."""
 
     def error(self, message: str) -> NoReturn:
-        raise QueryError(f"{message}; see {COMMAND} --help")
+        see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
+        raise QueryError(message + see_help)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, in the same words in every version of Python."""
+        choices = [*map(str, action.choices or ())]
+        if choices and value not in choices:
+            advice = suggestion(value, choices, CHOICE_WORDS)
+            one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
+            raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
@@ -101,12 +112,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
-    whole = [*map(_without_abbreviation, argv)]
-    # Intermixed: options may come between the files.
-    arguments, unknown = command_parser.parse_known_intermixed_args(whole)
+    written = _with_negative_values([*map(_without_abbreviation, argv)])
+    arguments, unknown = command_parser.parse_known_intermixed_args(written)
     if unknown:
-        suggestion = _suggestion(command_parser, unknown)
-        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion}")
+        command_parser.error(_unknown_arguments(unknown))
     return arguments
 
 
@@ -116,11 +125,36 @@ def _without_abbreviation(argument: str) -> str:
     return _ABBREVIATIONS.get(name, name) + equals + value
 
 
-def _suggestion(known: argparse.ArgumentParser, unknown: Sequence[str]) -> str:
-    """Return a suggestion for the first unknown option, if it resembles a known one."""
-    options = [flag for flag in known._option_string_actions if flag.startswith("--")]  # noqa: SLF001  # nothing else lists them
-    for text in unknown:
-        if text.startswith("--"):
-            near = similar_names(text.partition("=")[0], options, limit=1, cutoff=0.7)
-            return f" (did you mean {near[0]}?)" if near else ""
-    return ""
+def _with_negative_values(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments, with a value such as `-time` joined to its option by `=`.
+
+    argparse takes `-time` for the option `-t`, and says only that a value is missing.
+    """
+    joined: list[str] = []
+    for argument in arguments:
+        is_negative = len(argument) > 2 and argument[0] == "-" != argument[1]
+        if is_negative and joined and _takes_value(joined[-1]):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
+def _takes_value(argument: str) -> bool:
+    """Return whether the argument is a long option, or its abbreviation, that takes one value."""
+    return len(argument) > 2 and any(
+        flag.startswith(argument) and option.takes_value
+        for option in _OPTIONS
+        for flag in option.flags
+        if flag.startswith("--")
+    )
+
+
+def _unknown_arguments(unknown: Sequence[str]) -> str:
+    """Return the message about arguments that are no options, with a suggestion for the first."""
+    flags = ["--help", "--version", *(flag for option in _OPTIONS for flag in option.flags)]
+    for name in (text.partition("=")[0] for text in unknown if text.startswith("-")):
+        advice = suggestion(name, flags, OPTION_WORDS)
+        if advice:
+            return f"there is no option {name}; {advice}"
+    return f"unrecognized arguments: {' '.join(unknown)}"

@@ -24,7 +24,7 @@ from profile_analyze.model.terms import CATEGORIES
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
 # Constructors for the kinds of column that have several entries below.
-_key = partial(Column, unit="", kind="text", is_key=True)
+_key = partial(Column, unit="", kind="text", is_key=True, worked="as in the file")
 _unordered_key = partial(_key, has_order=False)
 _split_only_key = partial(_key, needs_split_rows=True)
 _measured_time = partial(Column, unit="s", of_groups=AGGREGATED, timed=True, measured=True)
@@ -38,17 +38,20 @@ _IDENTITY: Final = (
         "ordered as numbers: conv2 before conv10",
         kind="mixed",
         has_natural_order=True,
+        worked="as in the file",
     ),
     _key("name", meaning="the operator's name"),
     _key("type", meaning="the kind of operator, as the runtime calls it"),
     _key(
         "category",
         meaning="the kind of work, with the same names for every runtime: " + ", ".join(CATEGORIES),
+        worked="by the operator's type: each reader has a table of its runtime's types",
     ),
     _key(
         "scope",
         meaning="the modules or regions around the operator, outermost first",
         as_text="/".join,
+        worked="the modules that the file names around the operator",
     ),
     Column(
         "count",
@@ -57,6 +60,7 @@ _IDENTITY: Final = (
         FORMULA,
         shown_as="count",
         of_operators=None,
+        worked_of_groups="counted",
     ),
 )
 
@@ -66,13 +70,22 @@ _TIMES: Final = (
         meaning="the device time, or the kind of time that the options select (host time, wait "
         "time); the calls in a run are added up; with several runs, the median over the runs, or "
         "the statistic that `--run-stat` selects",
+        worked="as measured; the {kind_of_time}, with the calls in a run added up",
     ),
-    Column("runs", "1", "the number of runs in which the time is known", SAME, shown_as="count"),
+    Column(
+        "runs",
+        "1",
+        "the number of runs in which the time is known",
+        SAME,
+        shown_as="count",
+        worked="counted; of {all_runs}",
+    ),
     Column(
         "spread",
         "1",
         "how much the time varies from run to run: half the interquartile range / the median",
         SAME,
+        worked="({third_quartile} - {first_quartile}) / 2 / {median_time}",
     ),
     # Programs get other names for the next two: `time_min_s` is the name of a group's minimum.
     Column(
@@ -82,6 +95,7 @@ _TIMES: Final = (
         SAME,
         export_name="time_of_fastest_run",
         measured=True,
+        worked="the least time; of {all_runs}",
     ),
     Column(
         "time_max",
@@ -90,6 +104,7 @@ _TIMES: Final = (
         SAME,
         export_name="time_of_slowest_run",
         measured=True,
+        worked="the longest time; of {all_runs}",
     ),
     Column(
         "share",
@@ -97,6 +112,7 @@ _TIMES: Final = (
         "time / total time of all operators of the profile, in each run",
         SAME,
         timed=True,
+        worked="{time} / {total_time}",
     ),
     Column(
         "cumulative_time",
@@ -105,6 +121,7 @@ _TIMES: Final = (
         "known time",
         SAME,
         of_operators=RunningSum("time"),
+        worked="the sum of time from the first row to this one",
     ),
     Column(
         "cumulative_share",
@@ -112,35 +129,42 @@ _TIMES: Final = (
         "running sum of share over the rows shown, in each run; N/A where cumulative_time is N/A",
         SAME,
         of_operators=RunningSum("time", is_share=True),
+        worked="{cumulative_time} / {total_time}",
     ),
     _measured_time(
         "device_time",
         meaning="the time from start to end on the device, even if `time` shows another kind",
+        worked="as measured on the device",
     ),
     _measured_time(
         "host_time",
         meaning="the time from start to end on the host, even if `time` shows another kind",
+        worked="as measured on the host",
     ),
     _measured_time(
         "wait",
         meaning="time to first kernel on the device: from the operator's start to its first "
         "kernel; a kernel that started after the operator's end does not count",
+        worked="as measured, up to the first kernel",
     ),
     _measured_time(
         "queue",
         meaning="queue delay: from the end of the host call that launched the operator to its "
         "start on the device",
+        worked="the start on the device - the end of the host call that launched the operator",
     ),
     _measured_time(
         "self",
         meaning="the host time without the executions nested inside; the time on CPU threads if "
         "there is no device",
+        worked="the host time - the times of the executions nested inside",
     ),
     _work(
         "calls",
         unit="1",
         meaning="how often the operator was called in a run",
         shown_as="count",
+        worked="counted in the executions of a run",
     ),
 )
 
@@ -149,30 +173,47 @@ _WORK: Final = (
         "computation",
         unit="FLO",
         meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
+        worked="of one call as in the file, or derived from its shapes; times the calls in a run",
     ),
     _key(
         "computation_source",
         meaning="the source of the computation: measured (reported by the runtime), derived or "
         "unknown",
+        worked="by the reader of the format",
     ),
-    Column("flops", "FLO/s", "computation / time", RatioOfSums("computation", "time")),
+    Column(
+        "flops",
+        "FLO/s",
+        "computation / time",
+        RatioOfSums("computation", "time"),
+        worked="{computation} / {time}",
+    ),
     _work(
         "memory",
         unit="byte",
         meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
         "constant moves none",
+        worked="of one call as in the file, or derived from its shapes; times the calls in a run",
     ),
     _key(
         "memory_source",
         meaning="the source of the memory: measured (reported by the runtime), derived or unknown",
+        worked="by the reader of the format",
     ),
     Column(
         "bandwidth",
         "byte/s",
         "memory / time: bytes of inputs and outputs per second",
         RatioOfSums("memory", "time"),
+        worked="{memory} / {time}",
     ),
-    Column("intensity", "FLO/byte", "computation / memory", RatioOfSums("computation", "memory")),
+    Column(
+        "intensity",
+        "FLO/byte",
+        "computation / memory",
+        RatioOfSums("computation", "memory"),
+        worked="{computation} / {memory}",
+    ),
 )
 
 _TENSORS: Final = (
@@ -203,13 +244,26 @@ _TENSORS: Final = (
 )
 
 _LOCATION: Final = (
-    _key("device", meaning="the devices that the operator ran on"),
-    _key("track", meaning="the tracks (streams, threads and the like) that the operator ran on"),
-    _key("stream", meaning="the streams that the operator ran on"),
+    _key(
+        "device",
+        meaning="the devices that the operator ran on",
+        worked="of the executions, as in the file",
+    ),
+    _key(
+        "track",
+        meaning="the tracks (streams, threads and the like) that the operator ran on",
+        worked="of the executions, as in the file",
+    ),
+    _key(
+        "stream",
+        meaning="the streams that the operator ran on",
+        worked="of the executions, as in the file",
+    ),
     _key(
         "rank",
         meaning="the ranks, in a distributed job, of the processes that ran the operator",
         kind="mixed",
+        worked="of the executions, as in the file",
     ),
 )
 
@@ -223,18 +277,28 @@ _PARAMETERS: Final = (
 )
 
 _RUNS: Final = (
-    _split_only_key("file", meaning="the file that the run was read from"),
+    _split_only_key(
+        "file",
+        meaning="the file that the run was read from",
+        worked="the name of the file",
+    ),
     _split_only_key(
         "run",
         meaning="the number of the run, counted from 1 in the order of the files",
         kind="mixed",
+        worked="counted from 1 in the order of the files",
     ),
     _split_only_key(
         "step",
         meaning="the number that the file gives the run, such as the training step",
         kind="mixed",
+        worked="as in the file",
     ),
-    _split_only_key("phase", meaning="the part of a training step: forward, backward or optimizer"),
+    _split_only_key(
+        "phase",
+        meaning="the part of a training step: forward, backward or optimizer",
+        worked="of the executions, as in the file",
+    ),
 )
 
 COLUMNS: Final[tuple[Column, ...]] = (

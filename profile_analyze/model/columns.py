@@ -123,6 +123,12 @@ class Column(NamedTuple):
     """Whether rows can be ordered by the values. Shapes, for example, have no order."""
     has_natural_order: bool = False
     """Whether digits in texts are ordered as numbers: conv2 before conv10."""
+    worked: str = ""
+    """How the value of an operator comes about, for `--explain`: a formula, or the source of the
+    value. `{name}` stands for another column or for one of `query.figures`. Remarks follow a
+    semicolon and a blank. With the rule `SAME` it holds for groups, too."""
+    worked_of_groups: str = ""
+    """The same for groups, if their rule is `FORMULA`. All other rules explain themselves."""
     export_name: str = ""
     """The name in output formats for programs, without the unit. Needed if the plain name would
     look like an aggregate: `time_min` is not the minimum over a group. Empty for the plain name."""

@@ -105,6 +105,13 @@ def value_text(column: Column, value: Any, style: Style = "short") -> str:
     return f"+{text}" if column.signed and value > 0 else text
 
 
+def quantity_text(column: Column, value: Any) -> str:
+    """Return the text of a value with its unit, which a heading would have otherwise."""
+    text = value_text(column, value)
+    has_no_unit = column.unit in _IN_HEADING and text != NOT_AVAILABLE
+    return f"{text} {column.unit}" if has_no_unit else text
+
+
 def _known_value_text(column: Column, value: Any, style: Style) -> str:
     if column.kind != "number":
         return column.as_text(value)

@@ -27,7 +27,7 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import similar_names
+from profile_analyze.suggestions import COLUMN_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,15 +61,13 @@ def find_column(text: str) -> Column:
         # A sum or mean of ratios means nothing; the ratio of sums is the column itself.
         if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not aggregate.adds_up):
             return _aggregate_column(_BY_NAME[base], canonical_name(name))
-    raise UnknownColumnError(f"there is no column {text!r}; {_suggestion(text)}")
+    raise UnknownColumnError(f"there is no column {text!r}; {_advice(text)}")
 
 
-def _suggestion(text: str) -> str:
-    near = similar_names(text, _BY_NAME)
-    if near:
-        return f"near: {', '.join(near)}"
+def _advice(text: str) -> str:
     known = ", ".join(column.name for column in CATALOG)
-    return f"the columns are {known}, and param.NAME"
+    all_columns = f"the columns are {known}, and param.NAME"
+    return suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns
 
 
 def _parameter_column(text: str) -> Column:
@@ -79,6 +77,7 @@ def _parameter_column(text: str) -> Column:
         "",
         f"the operator's parameter {parameter}",
         of_operators=Parameter(parameter),
+        worked="as in the file",
         kind="mixed",
         is_key=True,
         optional="parameters",
@@ -91,6 +90,7 @@ def _pattern_column(column: Column, pattern: str) -> Column:
         name=f"{column.name}~{pattern}",
         meaning=f"the part of {column.name} that {pattern} finds",
         of_operators=PartOf(column.name, pattern),
+        worked=f"what the pattern finds in {{{column.name}}}",
         # The rules of the whole column do not apply to a part of it, which is always a text.
         of_groups=None,
         kind="text",

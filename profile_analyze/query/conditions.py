@@ -13,9 +13,11 @@ from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.catalog import check_needs, find_column
+from profile_analyze.query.catalog import CATALOG, check_needs, find_column
+from profile_analyze.query.condition_advice import advice_on_condition
 from profile_analyze.query.patterns import compile_pattern, finds
-from profile_analyze.units import parse_quantity, percent
+from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, suggestion
+from profile_analyze.units import SCALED, parse_quantity, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,6 +44,9 @@ _SHARE: Final = "share"
 PATTERN_OPERATORS: Final = ("~", "!~")
 _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
 _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
+_SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
+_COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
+_FURTHER_CONDITION: Final = rf"(?:\s(?:and|or|&&|\|\|)\s|[,;])\s*({_NAME})\s*[{_SYMBOLS}]"
 
 
 class Condition(NamedTuple):
@@ -63,11 +68,9 @@ class Condition(NamedTuple):
         # A key such as name~a>b may contain operators, so the keys are tried before other names.
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
         # Any run of operator characters matches, so that the message can name a wrong operator.
-        match = re.fullmatch(rf"\s*({names})\s*([=!<>~]+)\s*(.*)", text.rstrip(), re.DOTALL)
+        match = re.fullmatch(rf"\s*({names})\s*([{_SYMBOLS}]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
-            raise QueryError(
-                f"'{text}' is not a condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
-            )
+            raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text)}")
         name, operator, value = match.groups()
         with _error_position(match.start(1), text):
             column = find_column(name)
@@ -75,6 +78,7 @@ class Condition(NamedTuple):
         with _error_position(match.start(2), text):
             _check_operator(column, operator)
         with _error_position(match.start(3), text):
+            _check_that_it_is_one(operator, value)
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)
         return cls(text.strip(), column, operator, value, bound)
@@ -83,6 +87,12 @@ class Condition(NamedTuple):
     def compares_numbers(self) -> bool:
         """Whether the operator is for numbers only."""
         return self.operator not in _TEXT_OPERATORS
+
+    @property
+    def assumed_unit(self) -> str:
+        """The base unit in which a number without a unit was read; empty if it has one."""
+        has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
+        return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
 
     @property
     def unknown_noun(self) -> str:
@@ -198,12 +208,25 @@ def _check_column(column: Column, kind: RowKind) -> None:
 def _check_operator(column: Column, operator: str) -> None:
     if operator not in {*_COMPARISONS, *_TEXT_OPERATORS}:
         known = " ".join(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
-        advice = "write ==; " if operator == "=" else ""
-        raise QueryError(f"there is no operator {operator!r}; {advice}there are {known}")
+        advice = suggestion(operator, (*_COMPARISONS, *_TEXT_OPERATORS), OPERATOR_WORDS)
+        raise QueryError(f"there is no operator {operator!r}; {advice or f'there are {known}'}")
     if column.kind == "number" and operator not in _COMPARISONS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")
     if column.kind == "text" and operator not in _TEXT_OPERATORS:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
+
+
+def _check_that_it_is_one(operator: str, value: str) -> None:
+    """Raise `QueryError` if the value goes on with another condition."""
+    may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
+    if may_be_any_text or len(value) > LONGEST_ADVISED:
+        return
+    match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE)
+    if match and match[1] in _COLUMN_NAMES:
+        raise QueryError(
+            "there is another condition; repeat the option for each (all must hold), or write "
+            "'type ~ ^(A|B)$' for one of several texts"
+        )
 
 
 def _unquoted(value: str) -> str:

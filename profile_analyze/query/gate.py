@@ -29,6 +29,7 @@ from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.query.run import run
+from profile_analyze.suggestions import METRIC_WORDS, suggestion
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
@@ -106,10 +107,7 @@ class FailCondition(NamedTuple):
                 f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
             )
         if match["metric"] not in _METRICS:
-            raise QueryError(
-                f"fail-if: {text!r}: there is no metric {match['metric']!r}; METRIC is one of "
-                f"{', '.join(_METRICS)}; a condition on operators comes before a colon"
-            )
+            raise QueryError(f"fail-if: {text!r}: {_unknown_metric(match['metric'])}")
         if match["operator"] not in (">", "<"):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
@@ -137,6 +135,14 @@ class FailCondition(NamedTuple):
             asked = asked.changed(**_NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
         return asked.changed(**{**_ONE_ROW, "where": where})
+
+
+def _unknown_metric(name: str) -> str:
+    """Return the message about a metric that does not exist."""
+    advice = suggestion(name, _METRICS, METRIC_WORDS) or (
+        f"METRIC is one of {', '.join(_METRICS)}; a condition on operators comes before a colon"
+    )
+    return f"there is no metric {name!r}; {advice}"
 
 
 def _parse_limit(

@@ -16,11 +16,18 @@ from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import matches
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.suggestions import similar_names
+from profile_analyze.query.unmatched_notes import (
+    bare_number_notes,
+    examples_of,
+    time_range_notes,
+    unmatched_key_notes,
+    unmatched_value_notes,
+)
+from profile_analyze.suggestions import did_you_mean, similar_texts
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
@@ -48,9 +55,12 @@ def notes_on(
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),
-        *_unmatched_value_notes(query, operators),
+        *unmatched_value_notes(query, operators),
+        *unmatched_key_notes(query, operators),
+        *bare_number_notes(query.conditions, operators, operators.recorded),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),
+        *time_range_notes(query, operators, selection),
         *_measure_notes(query, operators, selection),
         *_roofline_notes(query, operators),
         *_order_notes(query, rows, selection),
@@ -84,19 +94,13 @@ def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
 
 def _type_suggestion(name: str, profile: Profile) -> str:
     types = profile.operators.type
-    near = _similar_texts(name, types.categories)
+    near = similar_texts(name, types.categories)
     if near:
-        return f"near: {', '.join(near)}"
+        return did_you_mean(near)
     counts = np.bincount(types.codes[types.codes >= 0])
     most_frequent = np.argsort(-counts, kind="stable")[:_MOST_SUGGESTIONS]
     common = [types.categories[code] for code in most_frequent]
     return f"the most frequent are {', '.join(common)}" if common else "no operator has a type"
-
-
-def _similar_texts(text: str, known: Sequence[str]) -> list[str]:
-    """Return the texts that contain `text` in any case, or else those spelt like it."""
-    containing = [one for one in known if text.lower() in one.lower()] if text else []
-    return containing[:_MOST_SUGGESTIONS] or similar_names(text, known)
 
 
 def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
@@ -144,27 +148,12 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
             )
 
 
-def no_group_notes(groups: int, matching: int) -> Iterator[Note]:
-    """Yield a note if there are groups, but none matches the conditions."""
+def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
+    """Yield notes on conditions on groups, of which `matching` remain."""
+    groups = len(rows.sizes)
+    yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
         yield Note(f"none of {counted(groups, 'group')} matches", Importance.ANSWER)
-
-
-def _unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each value after `==` that no operator has, with similar values."""
-    for condition in query.conditions:
-        column = condition.column
-        if condition.operator != "==" or column.kind == "number":
-            continue
-        values = operators[column.name]
-        distinct = values.categories if isinstance(values, Categorical) else set(values.tolist())
-        if distinct and not any(condition.holds_for(distinct)):
-            texts = list(map(column.as_text, distinct))
-            near = ", ".join(_similar_texts(condition.value, texts))
-            suggestion = f"near: {near}" if near else "no value is similar"
-            yield Note(
-                f"{condition.text}: no operator has this value; {suggestion}", Importance.ANSWER
-            )
 
 
 def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
@@ -219,7 +208,9 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
             if count:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return
-        yield Note(f"{rule}; {anywhere} matches no name either", Importance.ANSWER)
+        yield Note(
+            f"{rule}; {anywhere} matches no name either; {examples_of(names)}", Importance.ANSWER
+        )
 
 
 def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:

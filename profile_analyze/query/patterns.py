@@ -43,9 +43,9 @@ def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -
     return (match is not None for match in results)
 
 
-def finds(text: str, names: Iterable[str]) -> Iterator[bool]:
+def finds(text: str, names: Iterable[str], *, limit_s: float | None = None) -> Iterator[bool]:
     """Yield for each of `names` whether the pattern matches anywhere. Raises like `matches`."""
-    results = _results(compile_pattern(text).search, text, names, TIME_LIMIT_S)
+    results = _results(compile_pattern(text).search, text, names, limit_s or TIME_LIMIT_S)
     return (match is not None for match in results)
 
 

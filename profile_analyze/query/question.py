@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,6 +14,7 @@ from profile_analyze.query.catalog import check_needs, columns_of, find_column, 
 from profile_analyze.query.conditions import Condition, check_contradictions
 from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.query.question_fields import check_values, group_key_columns, normalized_fields
+from profile_analyze.suggestions import COLUMN_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,24 +41,35 @@ class Order(NamedTuple):
         cannot order rows of this kind.
         """
         name = text.removeprefix("+")
-        choices = ", ".join(orderable_names(kind))
+        known = orderable_names(kind)
+        choices = f"can be ordered by {', '.join(known)}"
         row_noun = kind.noun
         if not name:
-            raise QueryError(
-                f"no column to order by in {text!r}; {row_noun} can be ordered by {choices}"
-            )
+            raise QueryError(f"no column to order by in {text!r}; {row_noun} {choices}")
         try:
             column = find_column(name)
         except UnknownColumnError:
+            advice = _advice_on_order(name) or suggestion(name, known, COLUMN_WORDS)
             raise UnknownColumnError(
-                f"there is no column {name!r} to order by; {row_noun} can be ordered by {choices}"
+                f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
             ) from None
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
-            raise QueryError(
-                f"{row_noun} cannot be ordered by {name!r}; they can be ordered by {choices}"
-            )
+            raise QueryError(f"{row_noun} cannot be ordered by {name!r}; they {choices}")
         return cls(column, text.startswith("+"))
+
+
+def _advice_on_order(name: str) -> str:
+    """Return how to write an order that has a direction as in other languages; empty if none."""
+    column, _, direction = name.replace(":", " ").rpartition(" ")
+    if name.startswith("-"):
+        column = name[1:]
+    elif direction.lower() not in ("asc", "desc", "ascending", "descending"):
+        return ""
+    with suppress(UnknownColumnError):
+        find_column(column)
+        return f"write {column}, which is largest first, or +{column}, which is smallest first"
+    return ""
 
 
 class _Parsed:

@@ -20,6 +20,7 @@ from profile_analyze.query.aggregates import (
 )
 from profile_analyze.query.catalog import check_needs, find_column, group_keys, split_names
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
+from profile_analyze.suggestions import AGGREGATE_WORDS, COLUMN_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,20 +60,26 @@ def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Colum
 
 
 def _group_key_column(text: str, kind: RowKind) -> Column:
-    with suppress(UnknownColumnError):
+    keys = group_keys()
+    advice = ""
+    try:
         column = find_column(text)
         if column.is_key:
             check_needs(column, kind)
             return column
-    keys = ", ".join(group_keys())
-    raise QueryError(f"by: {text!r} is not one of {keys}, param.NAME, name~REGEX")
+    except UnknownColumnError:
+        advice = suggestion(text, keys, COLUMN_WORDS)
+    one_of = f"{text!r} is not one of {', '.join(keys)}, param.NAME, name~REGEX"
+    raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
 
 
 def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
     names = _names("aggregates", value)
     for name in names:
         if find_aggregate(name) is None:
-            raise QueryError(f"aggregates: {name!r} is not one of {', '.join(AGGREGATES)}, pN")
+            one_of = f"{name!r} is not one of {', '.join(AGGREGATES)}, pN"
+            advice = suggestion(name, AGGREGATES, AGGREGATE_WORDS)
+            raise QueryError("; ".join(filter(None, (f"aggregates: {one_of}", advice))))
     return _distinct(map(canonical_name, names))
 
 

@@ -248,6 +248,12 @@ class GroupRows(_View):
         own_ratios = self._operators[column]
         if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
+        numerators, denominators = self.sums_of_ratio(rule)
+        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
+        return ratio(numerators, denominators) * has_ratio
+
+    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the sums of numerators and of denominators, shape (groups,) each."""
         above, below = (self._operator_values(name) for name in rule)
         # A numerator without its denominator, or the reverse, would distort the ratio of the group.
         both_known = ~np.isnan(above + below)
@@ -258,9 +264,7 @@ class GroupRows(_View):
             )
             for values in (above, below)
         )
-        # 1, or NaN for a group in which no operator has a ratio of its own.
-        has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
-        return ratio(numerators, denominators) * has_ratio
+        return numerators, denominators
 
     def _operator_values(self, column: str) -> NDArray[np.float64]:
         """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
@@ -289,6 +293,19 @@ class ShownRows(_View):
         """See `Rows.on_sides`."""
         ours, theirs = self._rows.on_sides
         return ours[self._chosen], theirs[self._chosen]
+
+    def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `GroupRows.sums_of_ratio` of the groups shown."""
+        assert isinstance(self._rows, GroupRows), "operators have no sums"
+        numerators, denominators = self._rows.sums_of_ratio(rule)
+        return numerators[self._chosen], denominators[self._chosen]
+
+    def of_operators(
+        self, formula: Callable[[OperatorRows], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return what a formula for operators gives for the operators shown."""
+        assert isinstance(self._rows, OperatorRows), "groups have no values of operators"
+        return formula(self._rows)[self._chosen]
 
     def _compute(self, column: Column) -> Any:
         if column.running:

@@ -15,7 +15,7 @@ from profile_analyze.model.terms import ABSENT, OPERATOR
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.notes import no_group_notes, notes_on, unjudged_group_notes
+from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
 from profile_analyze.query.question import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
@@ -65,7 +65,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *(() if isinstance(source, Profile) else source.notes),
             *notes_on(query, operators, rows, selection),
             *unjudged_group_notes(unjudged_groups),
-            *no_group_notes(len(rows.sizes) if query.grouped else 0, len(candidates)),
+            *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
         ),
         shown=ShownRows(rows, candidates[: query.top or None]),
     )

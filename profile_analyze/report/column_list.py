@@ -137,11 +137,11 @@ def _enumerated(names: Iterable[str]) -> str:
 
 
 def _entry(column: Column) -> str:
-    text = f"- `{column.name}`{_brackets(column)}: {column.meaning}{_of_groups(column)}."
+    text = f"- `{column.name}`{brackets(column)}: {column.meaning}{rule_for_groups(column)}."
     return _POINT_WRAPPER.fill(text) + "\n"
 
 
-def _brackets(column: Column) -> str:
+def brackets(column: Column) -> str:
     """Return the unit and the name for programs, where they say more than the name."""
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
@@ -149,7 +149,7 @@ def _brackets(column: Column) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _of_groups(column: Column) -> str:
+def rule_for_groups(column: Column) -> str:
     """Return how a group's value is computed, unless that is obvious."""
     if column.of_groups == AGGREGATED:
         return "; for a group: the sum, or what `--aggregate` says"

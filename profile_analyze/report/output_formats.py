@@ -61,6 +61,13 @@ def find_renderer(output_format: str) -> Renderer:
     return renderer
 
 
+def find_explanation_renderer(column: str) -> Renderer:
+    """Return the renderer that explains a column."""
+    module = import_module(f"{__package__}.explanation")
+    renderer: Renderer = module.ExplanationRenderer(column)
+    return renderer
+
+
 def output_format_of(file: str) -> str | None:
     """Return the output format for the suffix of `file`; None for a name without a suffix.
 

@@ -202,8 +202,8 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
     ("arguments", "message"),
     [
         (
-            ["--aggregate-by", "bogus"],
-            "argument --aggregate-by: 'bogus' is not one of name, type, categ",
+            ["--aggregate-by", "xyz"],
+            "argument --aggregate-by: 'xyz' is not one of name, type, categor",
         ),
         (["--aggregate-by", "name~("], "pattern '(', at character 2: missing )\n"),
         (
@@ -222,10 +222,10 @@ def test_a_wrong_choice_is_one_line(option: str) -> None:
             ["--columns", "time,count"],
             "operators have no column 'count'; they have id, name, type, c",
         ),
-        (["--columns", "tme"], "there is no column 'tme'; near: time\n"),
+        (["--columns", "tme"], "there is no column 'tme'; did you mean time?\n"),
         (
             ["--order-by", "time,tme"],
-            "there is no column 'tme' to order by; operators can be ordered by id, ",
+            "there is no column 'tme' to order by; did you mean time?\n",
         ),
         (["--format", "csv", "--wiki"], "--confluence (or --wiki) and --format csv ask for two fo"),
         (

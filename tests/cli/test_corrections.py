@@ -123,7 +123,8 @@ def test_f4_orders_by_text(arguments: list[str]) -> None:
         ),
         (
             "-time",
-            f"there is no column '-time' to order by; operators can be ordered by {OPERATOR_COLUMNS}",
+            "there is no column '-time' to order by; write time, which is largest first, or +time, "
+            "which is smallest first",
         ),
         ("", f"no column to order by in ''; operators can be ordered by {OPERATOR_COLUMNS}"),
         ("+", f"no column to order by in '+'; operators can be ordered by {OPERATOR_COLUMNS}"),
@@ -399,7 +400,11 @@ def test_w9_nothing_matches_a_name() -> None:
     for pattern, hint in [
         ("CONV", "(?i).*CONV matches 37 names"),
         ("zz|RELU", ".*(?:zz|RELU) matches 39 names"),
-        ("nothing", ".*nothing matches no name either"),
+        (
+            "nothing",
+            ".*nothing matches no name either; there are FUSE_ADD_RELU(const{1,128,1,1}[2250],ADD"
+            "..., const{1,128,1,1}[2250], ADD(l.2.RELU[1],conv[2241])[3360] and 94 more",
+        ),
     ]:
         err = note.format(pattern, hint)
         assert rows_of("resnet18", "--opr-name", pattern, err=err) == []
@@ -412,16 +417,16 @@ def test_w9_nothing_matches_a_name() -> None:
 
 def test_w10_no_operator_has_the_type() -> None:
     near = (
-        "note: type conv: the profile has no such operator; near: ConvolutionForward\n"
+        "note: type conv: the profile has no such operator; did you mean ConvolutionForward?\n"
         "note: none of 91 operators with a device time matches\n"
     )
     assert rows_of("resnet18", "--type", "conv", err=near) == []
     spelt = near.replace("conv:", "ConvForward:").replace(
-        "near: ConvolutionForward", "near: ConvolutionForward, PoolingForward"
+        "did you mean ConvolutionForward?", "did you mean ConvolutionForward or PoolingForward?"
     )
     assert rows_of("resnet18", "--type", "ConvForward", err=spelt) == []
     by_count = near.replace(
-        "type conv: the profile has no such operator; near: ConvolutionForward",
+        "type conv: the profile has no such operator; did you mean ConvolutionForward?",
         "type Q: the profile has no such operator; the most frequent are ImmutableTensor, "
         "Elemwise, ConvolutionForward, PoolingForward, Concat, InputCallback, GetVarShape, "
         "Subtensor",

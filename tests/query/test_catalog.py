@@ -80,14 +80,14 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("tme", "near: time"),
-        ("Bandwidth", "near: bandwidth"),
-        ("param.", "near: parameters"),
-        ("time~3", "near: time"),
-        ("share.max", "near: "),
-        ("time.p101", "near: "),
-        ("time.p", "near: "),
-        ("time.", "near: "),
+        ("tme", "did you mean time?"),
+        ("Bandwidth", "did you mean bandwidth?"),
+        ("param.", "did you mean parameters?"),
+        ("time~3", "did you mean time?"),
+        ("share.max", "did you mean "),
+        ("time.p101", "did you mean "),
+        ("time.p", "did you mean "),
+        ("time.", "did you mean "),
         ("xyz", "the columns are id, name, type, category, scope, count, time, runs, "),
     ],
 )
@@ -100,7 +100,10 @@ def test_unknown_columns(text: str, advice: str) -> None:
 def test_several_similar_columns_are_suggested() -> None:
     with pytest.raises(UnknownColumnError) as caught:
         find_column("in_shape")
-    assert str(caught.value) == "there is no column 'in_shape'; near: in_shapes, out_shapes, share"
+    assert (
+        str(caught.value)
+        == "there is no column 'in_shape'; did you mean in_shapes, out_shapes or share?"
+    )
 
 
 def test_an_aggregate_has_one_name() -> None:

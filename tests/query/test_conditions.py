@@ -18,11 +18,17 @@ from tests.small import Operator, profile_of
 RESNET = str(PROFILES / "resnet18.json")
 
 
+_ANOTHER = (
+    "there is another condition; repeat the option for each (all must hold), or write "
+    "'type ~ ^(A|B)$' for one of several texts"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tme > 1ms", "at character 1: there is no column 'tme'; near: time"),
-        (" tme > 1ms", "at character 2: there is no column 'tme'; near: time"),
+        ("tme > 1ms", "at character 1: there is no column 'tme'; did you mean time?"),
+        (" tme > 1ms", "at character 2: there is no column 'tme'; did you mean time?"),
         (
             "time > 1mq",
             "at character 8: '1mq' is not a time; write seconds, or a number with one of "
@@ -43,11 +49,22 @@ RESNET = str(PROFILES / "resnet18.json")
         ("share > 5", "at character 9: 5 is 500.0%, and no share is above 100%: write 5%"),
         ("share >= 1.5", "at character 10: 1.5 is 150.0%, and no share is above 100%: write 1.5%"),
         ("type < x", "at character 6: < is for numbers; type is a text"),
+        ("time = 3", "at character 6: there is no operator '='; did you mean ==?"),
+        ("time => 3", "at character 6: there is no operator '=>'; did you mean >=?"),
+        ("time === 3", "at character 6: there is no operator '==='; did you mean ==?"),
+        ("time ==! 3", "at character 6: there is no operator '==!'; did you mean ==?"),
         (
-            "time = 3",
-            "at character 6: there is no operator '='; write ==; there are == != < <= > >= ~ !~",
+            "time !!! 3",
+            "at character 6: there is no operator '!!!'; there are == != < <= > >= ~ !~",
         ),
-        ("time => 3", "at character 6: there is no operator '=>'; there are == != < <= > >= ~ !~"),
+        (
+            "type == A or type == B",
+            f"at character 9: {_ANOTHER}",
+        ),
+        (
+            "time > 1ms, share > 5%",
+            f"at character 8: {_ANOTHER}",
+        ),
         (
             "cumulative_time > 3",
             "at character 1: cumulative_time depends on the rows shown, and cannot filter them",
@@ -64,13 +81,34 @@ def test_errors_name_the_position(text: str, message: str) -> None:
     assert str(caught.value) == f"{text!r}, {message}"
 
 
-@pytest.mark.parametrize("text", ["", "time", "> 3", "5 > time", "time 3"])
-def test_texts_that_are_not_conditions(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["a 'x' and y", "name == 'A and time > 1'", "name ~ A and time > 1"]
+)
+def test_a_text_that_looks_like_another_condition(text: str) -> None:
+    quoted = text if "==" in text or "~" in text else f'name == "{text} == 3"'
+    assert len(pa.Query(where=quoted).conditions) == 1
+
+
+_GRAMMAR = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        *((text, _GRAMMAR) for text in ("", "> 3", "time 3", "5 >> time", "time is")),
+        ("time", f"{_GRAMMAR}, in quotes, because a shell takes < and > for itself"),
+        ("5 > time", "write 'time < 5'"),
+        ("1ms < time <= 2 ms", "write 'time > 1ms' and 'time <= 2 ms', two conditions"),
+        ("name contains conv", "did you mean 'name ~ conv'?"),
+        ("type IS Conv", "did you mean 'type == Conv'?"),
+        ("type in ('A', \"B.c\")", "did you mean 'type ~ ^(A|B\\.c)$'?"),
+        ("type in A", "did you mean 'type ~ A'?"),
+    ],
+)
+def test_texts_that_are_not_conditions(text: str, advice: str) -> None:
     with pytest.raises(pa.QueryError) as caught:
         pa.Query(where=text)
-    assert str(caught.value) == (
-        f"where: {text!r} is not a condition; write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
-    )
+    assert str(caught.value) == f"where: '{text}' is not a condition; {advice}"
 
 
 def test_conditions_on_groups() -> None:
@@ -206,9 +244,11 @@ def test_a_key_with_a_pattern_is_written_in_a_condition_as_it_was_given() -> Non
 def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     profile = pa.load(RESNET)
     notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
-    assert notes[0] == "type == elemwise: no operator has this value; near: Elemwise"
+    assert notes[0] == "type == elemwise: no operator has this value; did you mean Elemwise?"
     notes = pa.run(pa.Query(where="input_dtype == Float32"), profile).notes
-    assert notes[1] == "input_dtype == Float32: no operator has this value; near: Float32, N/A"
+    assert (
+        notes[1] == "input_dtype == Float32: no operator has this value; did you mean Float32, N/A?"
+    )
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
     assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
@@ -245,7 +285,7 @@ def test_a_value_with_blanks_can_match() -> None:
     profile = profile_of([Operator("a b", "A", 1.0)])
     assert pa.run(pa.Query(where="name == 'a b'"), profile).notes == ()
     (note,) = pa.run(pa.Query(where="name == 'a c'"), profile).notes[:1]
-    assert note == "name == 'a c': no operator has this value; near: a b"
+    assert note == "name == 'a c': no operator has this value; did you mean a b?"
 
 
 @pytest.mark.parametrize(
@@ -256,10 +296,22 @@ def test_a_value_with_blanks_can_match() -> None:
         ("param.x == true", [2], ()),
         ("param.x == [0,1]", [3], ()),
         ("param.x == 0.5", [4], ()),
-        ("param.x == 6", [], ("param.x == 6: no operator has this value; no value is similar",)),
+        (
+            "param.x == 6",
+            [],
+            ("param.x == 6: no operator has this value; there are 1, 5, true and 2 more",),
+        ),
         ("param.x == 1", [0], ()),
-        ("param.x == True", [], ("param.x == True: no operator has this value; near: true",)),
-        ("param.x == [0, 1]", [], ("param.x == [0, 1]: no operator has this value; near: [0,1]",)),
+        (
+            "param.x == True",
+            [],
+            ("param.x == True: no operator has this value; did you mean true?",),
+        ),
+        (
+            "param.x == [0, 1]",
+            [],
+            ("param.x == [0, 1]: no operator has this value; did you mean [0,1]?",),
+        ),
         ("in_shapes == {}", [0, 1, 2, 3, 4], ()),
     ],
 )

@@ -234,7 +234,9 @@ def test_unknown_columns() -> None:
         pa.UnknownColumnError, match="groups have no column 'name'; they have type, c"
     ):
         pa.render(result, columns=["name"])
-    with pytest.raises(pa.UnknownColumnError, match="there is no column 'tpye'; near: type"):
+    with pytest.raises(
+        pa.UnknownColumnError, match=r"there is no column 'tpye'; did you mean type\?"
+    ):
         pa.render(result, columns="tpye")
 
 

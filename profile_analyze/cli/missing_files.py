@@ -1,0 +1,75 @@
+"""Named files that do not exist: what was probably meant."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import InputError
+from profile_analyze.readers.paths import LIST
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Characters that look like a hyphen: word processors write them for one or two hyphens."""
+
+_NO_FILES: Final = (
+    (r"https?://", "addresses are not read: download the file"),
+    (
+        r"[A-Za-z]:[^\\/]",
+        "is it a path of Windows? Put it in quotes: most shells remove backslashes",
+    ),
+    (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
+    (r".*[*?]", "the shell found no file for this pattern"),
+)
+"""Patterns of names that are no names of files, and what to do."""
+
+
+def check_that_files_exist(names: Sequence[str]) -> None:
+    """Raise `InputError` for the first of the named files that does not exist, with advice."""
+    for name in names:
+        if name != "-" and not name.startswith(LIST) and not _exists(name):
+            advice = _advice(name)
+            if not advice and len(names) > 1:
+                advice = "--skip-bad leaves out what cannot be read"
+            raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
+
+
+def _exists(name: str) -> bool:
+    """Return whether there is such a file. Reading it reports all other errors better."""
+    with suppress(ValueError, OSError):
+        try:
+            os.stat(name)  # noqa: PTH116  # `Path` changes some names
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def _advice(name: str) -> str:
+    """Return what was probably meant by the name of a file that does not exist."""
+    if len(name) > LONGEST_ADVISED:
+        return ""
+    matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
+    return _meant_option(name) or next(matching, "") or did_you_mean(_similar_files(name))
+
+
+def _meant_option(name: str) -> str:
+    """Return advice on an option that was taken for a file; empty if it is none."""
+    if name.startswith(tuple(_DASHES)):
+        rest = name.strip(_DASHES + "-")
+        return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])
+    match = re.fullmatch(r"-?(\d+)", name)
+    return f"did you mean -t {match[1]}? Each option has one value" if match else ""
+
+
+def _similar_files(name: str) -> list[str]:
+    """Return the files in the same folder with a similar name."""
+    folder, base = os.path.split(name)
+    with suppress(OSError):
+        near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)  # noqa: PTH208  # as above
+        return [os.path.join(folder, one) for one in near]  # noqa: PTH118  # as above
+    return []

@@ -1,0 +1,102 @@
+"""The formulas of columns in words: `Column.worked` with names in place of its placeholders."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.errors import UnknownColumnError
+from profile_analyze.model.columns import FORMULA, SAME, AggregateOf, RatioOfSums
+from profile_analyze.query.aggregates import DEFAULT_AGGREGATE, find_aggregate
+from profile_analyze.query.catalog import find_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from profile_analyze.model.columns import Column
+
+_PLACEHOLDER: Final = r"\{([a-z][\w.]*)\}"
+
+
+class Formula(NamedTuple):
+    """How a value comes about: a formula with placeholders, or the source of the value."""
+
+    template: str
+    remark: str = ""
+
+    @classmethod
+    def of(cls, column: Column, keys: tuple[str, ...] | None, aggregate: str) -> Formula:
+        """Return the formula of a column for operators (`keys` is None) or for groups."""
+        rule = column.of_groups
+        if keys is None or (rule == SAME and column.name not in keys):
+            return cls._parse(column.worked)
+        if column.name in keys or rule is None:
+            return cls("the operators of a group share it")
+        if rule == FORMULA:
+            return cls._parse(column.worked_of_groups)
+        found = find_aggregate(aggregate)
+        if isinstance(rule, RatioOfSums) and found is not None and found.adds_up:
+            above, below = rule
+            return cls(
+                f"{{{above}.sum}} / {{{below}.sum}}",
+                f"over the {{{column.name}.count}} operators that have both",
+            )
+        of, how = rule if isinstance(rule, AggregateOf) else (column.name, aggregate)
+        return cls(f"{how} of {of} in the group")
+
+    @classmethod
+    def _parse(cls, worked: str) -> Formula:
+        template, _, remark = worked.partition("; ")
+        return cls(template, remark)
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the formula, each once. Those of a remark are not included."""
+        return list(dict.fromkeys(re.findall(_PLACEHOLDER, self.template)))
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns in the formula and in its remark, each once."""
+        names = re.findall(_PLACEHOLDER, self.template + self.remark)
+        return [find_column(name) for name in dict.fromkeys(names) if is_column(name)]
+
+
+def in_words(template: str) -> str:
+    """Return the template with names in place of placeholders."""
+    return filled(template, _words)
+
+
+def filled(template: str, text_of: Callable[[str], str]) -> str:
+    """Return the template with the text of each name."""
+    return re.sub(_PLACEHOLDER, lambda match: text_of(match[1]), template)
+
+
+def is_column(name: str) -> bool:
+    """Whether a name in a formula is that of a column, and not of a figure."""
+    try:
+        find_column(name)
+    except UnknownColumnError:
+        return False
+    return True
+
+
+def _words(name: str) -> str:
+    if not is_column(name):  # a figure
+        return name.replace("_", " ")
+    column, _, aggregate = name.partition(".")
+    return f"{aggregate} of {column}" if aggregate else column
+
+
+def ingredients(
+    column: Column, keys: tuple[str, ...] | None = None, aggregate: str = DEFAULT_AGGREGATE
+) -> Iterator[Column]:
+    """Yield the column and those that its formula uses, directly or not, each once."""
+    waiting, seen = [column], set()
+    while waiting:
+        one = waiting.pop(0)
+        if one.name not in seen:
+            seen.add(one.name)
+            yield one
+            formula = Formula.of(one, keys, aggregate)
+            named = [find_column(name) for name in formula.names if is_column(name)]
+            waiting = named + waiting

@@ -1,0 +1,160 @@
+"""Notes on filters that keep nothing or everything: what was probably meant instead."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profile_analyze.errors import PatternError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.columns import PartOf
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.query.catalog import find_column
+from profile_analyze.query.patterns import finds
+from profile_analyze.suggestions import did_you_mean, similar_texts
+from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.query.conditions import Condition
+    from profile_analyze.query.filters import Selection
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.rows import GroupRows, OperatorRows
+
+_MOST_EXAMPLES: Final = 3
+_SUGGESTION_LIMIT_S: Final = 1.0
+"""The time limit of a pattern that is tried only to write a note."""
+_LONGEST_EXAMPLE: Final = 40  # characters
+_POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
+"""The operator that a condition on texts negates, or has itself."""
+_ANY_CASE: Final = "(?i)"
+
+
+def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each text or pattern in a condition that no operator has."""
+    for condition in query.conditions:
+        if condition.column.kind == "number" or condition.compares_numbers:
+            continue
+        distinct = _distinct(operators[condition.column.name])
+        positive = condition._replace(operator=_POSITIVE[condition.operator])
+        if distinct and _is_met_by_none(positive, distinct):
+            texts = list(map(condition.column.as_text, distinct))
+            is_pattern = positive.operator == "~"
+            advice = _advice_on_pattern if is_pattern else _advice_on_text
+            yield Note(
+                f"{condition.text}: no operator has this value; {advice(condition.value, texts)}",
+                Importance.ANSWER,
+            )
+
+
+def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
+    with suppress(PatternError):  # the pattern may be slow: then there is no note
+        return not any(condition.holds_for(values))
+    return False
+
+
+def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX whose pattern finds nothing."""
+    for key in query.by_columns:
+        rule = key.of_operators
+        if isinstance(rule, PartOf) and not _distinct(operators[key.name]):
+            as_text = find_column(rule.column).as_text
+            texts = list(map(as_text, _distinct(operators[rule.column])))
+            if texts:
+                advice = _advice_on_pattern(rule.pattern, texts, before=f"{rule.column}~")
+                yield Note(
+                    f"{key.name}: the pattern is found in no {rule.column}; {advice}",
+                    Importance.ANSWER,
+                )
+
+
+def bare_number_notes(
+    conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
+) -> Iterator[Note]:
+    """Yield a note on each number without a unit that all or none of the candidates meet."""
+    noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
+    for condition in conditions:
+        if not condition.assumed_unit or condition.bound == 0:
+            continue
+        values = rows[condition.column.name][candidates]
+        known = values[~np.isnan(values)]
+        holds = condition.holds_for_numbers(known)
+        if len(known) and not _divides(holds):
+            read_as = f"{condition.value} {base_unit_name(condition.assumed_unit)}"
+            whether = "every" if holds.all() else "no"
+            means = (
+                f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
+            )
+            other = did_you_mean(_with_suitable_unit(condition, known))
+            yield Note(f"{means}; {other}" if other else means, Importance.ANSWER)
+
+
+def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
+    """Return the condition with the unit of the largest value, if only some values meet it then."""
+    unit = suitable_unit(float(known.max()), condition.assumed_unit)
+    bound = parse_quantity(condition.value + unit, condition.assumed_unit)
+    better = condition._replace(bound=bound)
+    return [condition.text + unit] if _divides(better.holds_for_numbers(known)) else []
+
+
+def _divides(holds: NDArray[np.bool_]) -> bool:
+    """Whether a condition keeps some values, but not all."""
+    return bool(holds.any() and not holds.all())
+
+
+def time_range_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
+    """Yield a note if no operator took as long as `min_time_s`, or as little as `max_time_s`."""
+    times = operators["time"][operators.recorded]
+    known = times[~np.isnan(times)]
+    if len(selection.operators) or not len(known):
+        return
+    if query.min_time_s is not None and known.max() < query.min_time_s:
+        longest = seconds(float(known.max()))
+        yield Note(
+            f"no operator took {seconds(query.min_time_s)} s; the longest took {longest} s",
+            Importance.ANSWER,
+        )
+    if query.max_time_s is not None and known.min() > query.max_time_s:
+        shortest = seconds(float(known.min()))
+        limit = seconds(query.max_time_s)
+        yield Note(
+            f"every operator took over {limit} s; the shortest took {shortest} s", Importance.ANSWER
+        )
+
+
+def examples_of(texts: Sequence[str]) -> str:
+    """Return the first texts and how many more there are: `there are a, b, c and 4 more`."""
+    more = len(texts) - _MOST_EXAMPLES
+    first = ", ".join(
+        one if len(one) <= _LONGEST_EXAMPLE else f"{one[:_LONGEST_EXAMPLE]}..."
+        for one in texts[:_MOST_EXAMPLES]
+    )
+    return (
+        f"there are {first}{f' and {more} more' if more > 0 else ''}" if texts else "there is none"
+    )
+
+
+def _advice_on_text(text: str, texts: Sequence[str]) -> str:
+    return did_you_mean(similar_texts(text, texts)) or examples_of(texts)
+
+
+def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
+    # The pattern may be slow, or invalid after the prefix: then there is no suggestion.
+    with suppress(PatternError):
+        if any(finds(_ANY_CASE + pattern, texts, limit_s=_SUGGESTION_LIMIT_S)):
+            return f"case matters; {did_you_mean([before + _ANY_CASE + pattern])}"
+    return _advice_on_text(pattern, texts)
+
+
+def _distinct(values: Any) -> list[Any]:
+    """Return the distinct known values of a column."""
+    if isinstance(values, Categorical):
+        return [
+            values.categories[code] for code in dict.fromkeys(values.codes.tolist()) if code >= 0
+        ]
+    return list(dict.fromkeys(values.tolist()))

@@ -1,0 +1,39 @@
+"""What a column is, in general: `--explain COLUMN` without a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
+from profile_analyze.query.catalog import find_column
+from profile_analyze.query.formula_words import Formula, in_words, ingredients
+from profile_analyze.report.column_list import brackets, rule_for_groups
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
+
+
+def general_explanation(name: str) -> str:
+    """Return what a column is and how its value comes about. Raises `UnknownColumnError`."""
+    column = find_column(name)
+    keys = () if column.of_operators is None else None
+    formulas = (_formula(one, keys) for one in ingredients(column, keys))
+    return "\n".join((definition(column), *(f"  {line}" for line in formulas)))
+
+
+def definition(column: Column) -> str:
+    """Return the name, unit, meaning and rule for groups of a column, and what it needs."""
+    rules = f"{rule_for_groups(column)}{_needs(column)}"
+    return f"{column.name}{brackets(column)}: {column.meaning}{rules}"
+
+
+def _needs(column: Column) -> str:
+    options = ("--peaks",) * column.needs_peaks + ("--compare",) * column.needs_base
+    return "".join(f"; needs {option}" for option in options)
+
+
+def _formula(column: Column, keys: tuple[str, ...] | None) -> str:
+    formula = Formula.of(column, keys, DEFAULT_AGGREGATE)
+    sign = " =" if formula.names else ":"
+    remark = f"; {in_words(formula.remark)}" if formula.remark else ""
+    return f"{column.name}{sign} {in_words(formula.template)}{remark}"

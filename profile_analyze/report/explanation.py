@@ -1,0 +1,75 @@
+"""The answer to `--explain COLUMN`: a column, worked through with the numbers of the first row."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.visible import visible
+from profile_analyze.query.catalog import find_column
+from profile_analyze.query.formula_words import Formula, ingredients
+from profile_analyze.query.worked import worked_through
+from profile_analyze.report.base import encoded
+from profile_analyze.report.column_explanation import definition, general_explanation
+from profile_analyze.report.labels import row_labels
+from profile_analyze.report.sections import TableSection
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
+    from profile_analyze.report.base import Display, Need, Report
+
+
+class ExplanationRenderer:
+    """Renderer of the explanation of one column; see `Renderer`."""
+
+    name = "explanation"
+    for_programs = False
+    suffixes: tuple[str, ...] = ()
+    has_tables = True
+    has_summary_beside_tables = True
+    needs: Need = ""
+
+    def __init__(self, column: str) -> None:
+        self.column = find_column(column)
+
+    def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the columns that the explanation reads; see `Renderer.columns`."""
+        read = ingredients(self.column, query.keys, query.aggregate)
+        of_formulas = (Formula.of(one, query.keys, query.aggregate).columns for one in read)
+        named = (one.name for columns in of_formulas for one in columns)
+        return tuple(dict.fromkeys((self.column.name, *named)))
+
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
+        """Yield the explanation as text; see `Renderer.pieces`."""
+        (table, *_) = (section.table for section in report.all_of(TableSection))
+        general = general_explanation(self.column.name).splitlines()
+        lines = self._lines(table) if len(table) else general
+        texts = (visible(line, display.encoding) for line in lines)
+        return encoded((f"{_wrapped(text, display.width)}\n" for text in texts), display.encoding)
+
+    def _lines(self, table: Table) -> Iterator[str]:
+        yield definition(self.column)
+        yield f"The first row of this answer is {_label(table)}:"
+        for sentence in worked_through(table, self.column):
+            yield f"  {sentence}"
+
+
+def _label(table: Table) -> str:
+    """Return the name of the first row."""
+    if table.query.grouped:
+        operators = counted(int(table["count"][0]), "operator")
+        return f"{table.labels[0]} ({operators})" if table.query.by else f"all {operators}"
+    name, type_, id_ = row_labels(table)[0]
+    return f"{name} ({type_}, id {id_})"
+
+
+def _wrapped(line: str, width: int | None) -> str:
+    """Return the line in lines of at most `width` characters, unless a word is longer."""
+    if width is None:
+        return line
+    indent = " " * (4 if line.startswith(" ") else 2)
+    return fill(line, width, subsequent_indent=indent, break_long_words=False)
