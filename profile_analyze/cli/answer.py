@@ -5,13 +5,11 @@ Importing this module imports NumPy, which `--help` and wrong options do not nee
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.sources import find_sources, read
-from profile_analyze.errors import InputError
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance
@@ -22,14 +20,13 @@ from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.output_formats import find_renderer
+from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
 from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from profile_analyze.cli.request import Request
-    from profile_analyze.cli.sources import Sources
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.summary import Summary
@@ -48,7 +45,7 @@ def answer(request: Request) -> Report:
     if not request.skip_bad:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
-    request = _with_measured_peaks(request, sources)
+    request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     renderer = _renderer_for(source, renderers)
@@ -59,14 +56,10 @@ def answer(request: Request) -> Report:
     return report
 
 
-def _with_measured_peaks(request: Request, sources: Sources) -> Request:
+def _with_measured_peaks(request: Request) -> Request:
     """Return the request with measured peaks if `--peaks here` asks for them."""
     if request.measure_peaks is None:
         return request
-    # Measuring takes seconds, so check first that all files exist.
-    for file in sources.all:
-        if file != "-" and not os.path.exists(file):  # noqa: PTH110
-            raise InputError(file, "no such file")
     peaks = request.measure_peaks()
     queries = {side: query.changed(peaks=peaks) for side, query in request.queries.items()}
     return request._replace(queries=queries)
@@ -74,6 +67,8 @@ def _with_measured_peaks(request: Request, sources: Sources) -> Request:
 
 def _possible_renderers(request: Request) -> list[Renderer]:
     """Return the requested renderer, or the default renderers of all profile formats."""
+    if request.explain is not None:
+        return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
     # The profile's format decides, and it is known only after reading. The columns to load must be

@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
@@ -75,6 +76,8 @@ class Request(NamedTuple):
     color: str
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
+    explain: str | None
+    """The column to explain instead of showing tables."""
 
     @property
     def query(self) -> Query:
@@ -96,8 +99,6 @@ def request_of(arguments: argparse.Namespace) -> Request:
     peaks, measure_peaks = _peaks(arguments.peaks)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
-    if arguments.plot is not None:
-        picture_format_of(arguments.plot)
     return Request(
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
@@ -121,6 +122,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         plot=arguments.plot,
         color=arguments.color,
         notes=arguments.notes,
+        explain=column_to_explain(arguments, queries[asked_side]),
     )
 
 
@@ -136,7 +138,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 def _rename_columns(arguments: argparse.Namespace) -> None:
     """Rename `opr_id`, the original's name, to `id`."""
-    for option in ("order_by", "columns"):
+    for option in ("order_by", "columns", "explain"):
         names = getattr(arguments, option)
         if names is not None:
             setattr(arguments, option, re.sub(r"\bopr_id\b", "id", names))
@@ -144,7 +146,9 @@ def _rename_columns(arguments: argparse.Namespace) -> None:
 
 
 def _check_output_format(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options ask for two formats."""
+    """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
+    if arguments.plot is not None:
+        picture_format_of(arguments.plot)
     if arguments.dump_only_opr:
         for option, given in (
             ("--confluence (or --wiki)", arguments.confluence),
@@ -207,6 +211,8 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
 
 def _output_format(arguments: argparse.Namespace) -> str | None:
     """Return the output format that the options ask for; None if they ask for none."""
+    if arguments.explain is not None:
+        return None
     if arguments.dump_only_opr:
         return OPERATORS
     if arguments.confluence:
@@ -271,7 +277,7 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         "top": arguments.top,
         "peaks": peaks,
         "run_statistic": arguments.run_stat,
-        "split_by": _split_by(arguments.columns),
+        "split_by": _split_by(arguments.explain or arguments.columns),
         "level": arguments.level,
         "unit": arguments.unit,
         "compared": bool(arguments.compare),
