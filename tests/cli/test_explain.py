@@ -43,6 +43,7 @@ CALLS = (
     f"{RUNS} --aggregate-by type --explain change",
     f"{FILE} --explain efficiency",
     f"{FILE} --explain count",
+    "none.json --explain count",
     f"{FILE} --explain share --columns time",
 )
 
@@ -137,6 +138,15 @@ def test_several_runs_are_worked_through_in_one_of_them() -> None:
         "spread = (third quartile - first quartile) / 2 / median time = (0.0003 s - 0.00015 s) / 2 "
         "/ 0.0002 s = 37.5%"
     ]
+
+
+def test_a_run_in_which_the_value_is_known_is_worked_through() -> None:
+    first = profile_of([Operator("a", "A", None), Operator("b", "B", 100)], "1.json")
+    second = profile_of([Operator("a", "A", 100), Operator("b", "B", 300)], "2.json")
+    joined = pa.join_runs([first, second])
+    assert worked(joined, "share", types="A")[0] == (
+        "share = time / total time = 0.0001 s / 0.0004 s = 25.0% in run 2, 25.0% over all runs"
+    )
 
 
 def test_lines_are_as_wide_as_the_terminal() -> None:

@@ -9,11 +9,13 @@ import shlex
 
 import pytest
 
+import profile_analyze as pa
 from profile_analyze import suggestions
 from profile_analyze.cli.options import OPTION_GROUPS
-from profile_analyze.query.catalog import CATALOG
+from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
 from tests.recorded_calls import answer, record, recorded
+from tests.small import Operator, profile_of
 
 FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
@@ -144,6 +146,31 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
             outcome = run_command("profiles/none.json", flag, *value)
             assert "invalid choice" not in outcome.err
             assert "there is no option" not in outcome.err
+
+
+def test_long_texts_get_no_advice() -> None:
+    with pytest.raises(pa.UnknownColumnError, match="the columns are"):
+        find_column("Time" + " " * 200)
+    where = f"name == {'a' * 200} and time > 1"
+    assert len(pa.Query(where=where).conditions) == 1
+    with pytest.raises(pa.QueryError, match="write COLUMN OPERATOR VALUE"):
+        pa.Query(where=f"name contains {'a' * 200}")
+    with pytest.raises(pa.QuantityError, match="write seconds"):
+        pa.parse_time("1" + "0" * 200 + "MS")
+    missing = run_command("C:" + "a" * 200)
+    assert missing.err.endswith(("no such file\n", "file name too long\n"))
+
+
+def test_two_hyphens_take_no_value() -> None:
+    assert run_command("--", "-none.json").err.startswith(
+        "profile_analyze: error: unrecognized arguments: -none.json; "
+    )
+
+
+def test_a_time_range_that_only_the_baseline_is_in_gets_no_note() -> None:
+    fast, slow = (profile_of([Operator("a", "A", time)]) for time in (100, 300))
+    query = pa.Query(compared=True, min_time_s=2e-4)
+    assert not any("the longest" in note for note in pa.run(query, pa.compare(fast, slow)).notes)
 
 
 if __name__ == "__main__":
