@@ -83,6 +83,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
     "colour": "--color",
     **dict.fromkeys(("completion", "completions"), "--print-completion SHELL"),
+    **dict.fromkeys(("meaning", "describe", "info"), "--explain COLUMN"),
     "v": "--version",
     "?": "--help",
 }

@@ -20,7 +20,7 @@ from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.output_formats import find_renderer
+from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
 from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def _with_measured_peaks(request: Request, sources: Sources) -> Request:
 
 def _possible_renderers(request: Request) -> list[Renderer]:
     """Return the requested renderer, or the default renderers of all profile formats."""
+    if request.explain is not None:
+        return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
     return list(map(find_renderer, default_output_formats()))

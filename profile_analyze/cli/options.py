@@ -274,6 +274,13 @@ VIEW: Final = OptionGroup(
             "once; here! measures it again",
         ),
         Option.of(
+            "--explain",
+            metavar="COLUMN",
+            help="instead of a table, show what this column means, its formula and its rule for "
+            "groups, worked through with the numbers of the first row; without FILE, without "
+            "numbers",
+        ),
+        Option.of(
             "--columns",
             action=ColumnsAction,
             metavar="COLUMN[,...]",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.errors import QueryError
+from profile_analyze.report.column_explanation import general_explanation
 from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
 from profile_analyze.version import VERSION
 
@@ -116,6 +117,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     arguments, unknown = known.parse_known_intermixed_args(written)
     if unknown:
         known.error(_unknown_arguments(unknown))
+    if arguments.explain is not None and not (arguments.files or arguments.compare):
+        print_text(general_explanation(arguments.explain) + "\n")
+        known.exit()
     return arguments
 
 

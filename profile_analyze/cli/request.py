@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.cli.explain import column_to_explain
 from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
@@ -74,6 +75,8 @@ class Request(NamedTuple):
     plot: str | None
     """The file of the picture to draw."""
     color: str
+    explain: str | None
+    """The column to explain instead of showing tables."""
 
     @property
     def query(self) -> Query:
@@ -119,6 +122,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         force=arguments.force,
         plot=arguments.plot,
         color=arguments.color,
+        explain=column_to_explain(arguments, queries[asked_side]),
     )
 
 
@@ -132,7 +136,7 @@ def _check_that_a_profile_is_named(arguments: argparse.Namespace) -> None:
 
 def _rename_columns(arguments: argparse.Namespace) -> None:
     """Rename `opr_id`, the original's name, to `id`."""
-    for option in ("order_by", "columns"):
+    for option in ("order_by", "columns", "explain"):
         names = getattr(arguments, option)
         if names is not None:
             setattr(arguments, option, re.sub(r"\bopr_id\b", "id", names))
@@ -203,6 +207,8 @@ def _check_what_the_format_needs(arguments: argparse.Namespace) -> None:
 
 def _output_format(arguments: argparse.Namespace) -> str | None:
     """Return the output format that the options ask for; None if they ask for none."""
+    if arguments.explain is not None:
+        return None
     if arguments.dump_only_opr:
         return OPERATORS
     if arguments.confluence:
@@ -266,7 +272,7 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         "top": arguments.top,
         "peaks": peaks,
         "run_statistic": arguments.run_stat,
-        "split_by": _split_by(arguments.columns),
+        "split_by": _split_by(arguments.explain or arguments.columns),
         "level": arguments.level,
         "unit": arguments.unit,
         "compared": bool(arguments.compare),

@@ -26,6 +26,7 @@ The columns that can be shown (`--columns`), filtered (`--where`, `--having`) an
 (`--order-by`). `profile-analyze --columns help` prints this page. Running sums can only be shown.
 Shapes and parameters as a whole have no order. In brackets: the unit, and the name in output
 formats for programs (csv, json, jsonl), where numbers are in that unit.
+`profile-analyze run.json --explain flops` works a column through with the numbers of the first row.
 
 N/A means that the profile does not say. It is never 0, passes no comparison, and comes last.
 """

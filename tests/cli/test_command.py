@@ -85,7 +85,7 @@ def test_help_and_version_import_little() -> None:
         "heavy = {'numpy', 'msgspec', 'tabulate', 'regex', 'orjson', 'wcwidth'}\n"
         "sys.exit(' '.join(sorted(heavy & sys.modules.keys())) or 0)"
     )
-    for option in ("--help", "--version"):
+    for option in ("--help", "--version", "--explain=efficiency"):
         done = run_process(sys.executable, "-c", code, option)
         assert (done.returncode, done.stderr) == (0, "")
 

@@ -37,6 +37,7 @@ WRONG = {
     "--print-only": "all",
     "--peaks": "bogus",
     "--columns": "bogus",
+    "--explain": "bogus",
     "--format": "xls",
     "--output": "a.xls",
     "--plot": "a.gif",

@@ -1,0 +1,31 @@
+"""The option `--explain`: which column, and what cannot be asked for beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.errors import QueryError
+from profile_analyze.query.catalog import check_columns, find_column
+
+if TYPE_CHECKING:
+    import argparse
+
+    from profile_analyze.query.question import Query
+
+
+def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None:
+    """Return the column to explain. Raises `QueryError` if the answer does not have it."""
+    if arguments.explain is None:
+        return None
+    for option, given in (
+        ("--format", arguments.format),
+        ("--confluence (or --wiki)", arguments.confluence),
+        ("--dump-only-opr", arguments.dump_only_opr),
+        ("--columns", arguments.columns),
+        ("--plot", arguments.plot),
+        ("--print-only summary", arguments.print_only == "summary"),
+    ):
+        if given:
+            raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")
+    check_columns([arguments.explain], query.kind)
+    return find_column(arguments.explain).name

@@ -1,0 +1,165 @@
+"""`--explain COLUMN`: each column has its formula, worked through with the numbers of a row.
+
+python -m tests.cli.test_explain    records the answers anew; review the difference
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.columns import FORMULA, SAME
+from profile_analyze.query.catalog import CATALOG, find_column
+from profile_analyze.query.figures import FIGURES
+from profile_analyze.query.formula_words import Formula
+from profile_analyze.query.worked import worked_through
+from tests.conftest import run_command
+from tests.recorded_calls import answer, in_fixtures, record, recorded
+from tests.small import Operator, profile_of, runs_of
+
+FILE = "profiles/resnet18.json"
+PEAKS = f"{FILE} --peaks a100-80gb-sxm"
+RUNS = "runs/changed --compare runs/base"
+
+CALLS = (
+    *(f"--explain {name}" for name in ("flops", "efficiency", "verdict", "count", "name~^(l.)")),
+    *(f"{FILE} --explain {name}" for name in ("flops", "share", "time", "in_shapes", "spread")),
+    f"{FILE} --explain bandwidth --order-by +id",
+    f"{FILE} --explain flops --where 'time > 5s'",
+    f"{FILE} --explain time --print-only host",
+    f"{FILE} --explain flops --top-end-key kern",
+    f"{FILE} --explain param.mode --type PoolingForward",
+    f"{FILE} --explain opr_id",
+    *(f"{FILE} --aggregate-by type --explain {name}" for name in ("flops", "share", "count")),
+    f"{FILE} --aggregate-by type --explain type",
+    f"{FILE} --aggregate-by type --aggregate max,p90 --explain flops",
+    f"{FILE} --aggregate-by type --explain time.p90",
+    f"{FILE} --aggregate mean --explain intensity",
+    *(f"{PEAKS} --explain {name}" for name in ("efficiency", "bound", "attainable", "gain")),
+    *(f"{PEAKS} --aggregate-by type --explain {name}" for name in ("bound", "efficiency", "gain")),
+    *(f"{RUNS} --explain {name}" for name in ("ratio", "verdict", "share", "spread", "p_value")),
+    f"{RUNS} --aggregate-by type --explain change",
+    f"{FILE} --explain efficiency",
+    f"{FILE} --explain count",
+    "none.json --explain count",
+    f"{FILE} --explain share --columns time",
+)
+
+
+def test_all_calls_are_recorded() -> None:
+    assert list(recorded("explain")) == list(CALLS)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_answer_is_the_recorded_one(call: str) -> None:
+    assert answer(call) == recorded("explain")[call]
+
+
+@pytest.mark.parametrize("column", CATALOG, ids=lambda column: column.name)
+def test_each_column_says_how_its_value_comes_about(column: pa.Column) -> None:
+    if column.of_operators is not None or column.of_groups == SAME:
+        assert column.worked
+    if column.of_groups == FORMULA:
+        assert column.worked_of_groups
+    for keys in (None, ()):
+        names = Formula.of(column, keys, "sum").names
+        assert all(name in FIGURES or find_column(name) for name in names)
+
+
+def test_every_figure_is_used() -> None:
+    texts = " ".join(f"{column.worked} {column.worked_of_groups}" for column in CATALOG)
+    names = set(re.findall(r"\{([\w.]+)\}", texts))
+    assert set(FIGURES) == {name for name in names if name in FIGURES}
+    assert not set(FIGURES) & {column.name for column in CATALOG}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "profiles/tiny.json",
+        "profiles/tiny.json --aggregate-by type",
+        f"{PEAKS} --order-by +computation",
+        f"{RUNS} --peaks v100-sxm2",
+        f"{RUNS} --peaks v100-sxm2 --aggregate-by type --aggregate median",
+    ],
+)
+def test_every_column_of_every_answer_is_explained(call: str) -> None:
+    kind = {"has_groups": "--aggregate-by" in call}
+    for column in CATALOG:
+        is_there = column.of_groups if kind["has_groups"] else column.of_operators
+        needs = column.needs_split or (column.needs_base and "--compare" not in call)
+        if is_there and not needs and not (column.needs_peaks and "--peaks" not in call):
+            with in_fixtures():
+                outcome = run_command(*call.split(), "--explain", column.name)
+            assert outcome.code == 0, outcome.err
+            first, row, worked, *_ = outcome.out.splitlines()
+            assert first.startswith(column.name)
+            assert row.startswith("The first row of this answer is ")
+            assert worked.startswith(f"  {column.name} = ")
+            assert "{" not in worked or "shapes" in column.name
+
+
+def worked(profile: pa.Profile, column: str, **question: object) -> list[str]:
+    table = pa.run(pa.Query(**question), profile)  # type: ignore[arg-type]
+    return list(worked_through(table, find_column(column)))
+
+
+def test_sums_are_of_operators_that_have_both() -> None:
+    profile = profile_of(
+        [Operator("a", "A", 100, work=(10**6, 10)), Operator("b", "A", 300)]  # b has no work
+    )
+    assert worked(profile, "flops", by="type") == [
+        "flops = sum of computation / sum of time = 1.00 MFLO / 0.0001 s = 10.00 GFLOPS; over the "
+        "1 operators that have both",
+        "computation.sum = 1.00 MFLO: sum of computation in the group",
+        "time.sum = 0.0004 s: sum of time in the group",
+    ]
+
+
+def test_an_unknown_number_is_named() -> None:
+    profile = profile_of([Operator("b", "A", 300)])
+    assert worked(profile, "flops")[0] == (
+        "flops = computation / time = N/A / 0.0003 s = N/A; because computation is N/A"
+    )
+    assert worked(profile_of([Operator("a", "A", 300, work=(1, 1))]), "flops", measure="wait")[
+        0
+    ] == ("flops = computation / time = 1.00 FLO / N/A = N/A; because time is N/A")
+
+
+def test_several_runs_are_worked_through_in_one_of_them() -> None:
+    assert worked(runs_of("a", [100, 200, 400]), "share") == [
+        "share = time / total time = 0.0001 s / 0.0001 s = 100.0% in run 1, 100.0% over all runs",
+        "time = 0.0002 s: as measured; the device self time, with the calls in a run added up; the "
+        "median of 3 runs, 0.0001 s to 0.0004 s",
+    ]
+    assert worked(runs_of("a", [100, 200, 400]), "spread") == [
+        "spread = (third quartile - first quartile) / 2 / median time = (0.0003 s - 0.00015 s) / 2 "
+        "/ 0.0002 s = 37.5%"
+    ]
+
+
+def test_a_run_in_which_the_value_is_known_is_worked_through() -> None:
+    first = profile_of([Operator("a", "A", None), Operator("b", "B", 100)], "1.json")
+    second = profile_of([Operator("a", "A", 100), Operator("b", "B", 300)], "2.json")
+    joined = pa.join_runs([first, second])
+    assert worked(joined, "share", types="A")[0] == (
+        "share = time / total time = 0.0001 s / 0.0004 s = 25.0% in run 2, 25.0% over all runs"
+    )
+
+
+def test_lines_are_as_wide_as_the_terminal() -> None:
+    table = pa.run(pa.Query(), profile_of([Operator("a", "A", 100, work=(10**6, 10))]))
+    from profile_analyze.report.explanation import ExplanationRenderer
+
+    pieces = ExplanationRenderer("flops").pieces(pa.Report.of(None, [table]), pa.Display(width=60))
+    lines = b"".join(pieces).decode().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert [line for line in lines if line.startswith("  flops")] == [
+        "  flops = computation / time = 1.00 MFLO / 0.0001 s = 10.00"
+    ]
+
+
+if __name__ == "__main__":
+    record("explain", CALLS)

@@ -1,0 +1,177 @@
+"""Calls as people write them by mistake: each gets one plain sentence that says what to write.
+
+python -m tests.cli.test_wrong_calls    records the answers anew; review the difference
+"""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze import suggestions
+from profile_analyze.cli.options import OPTION_GROUPS
+from profile_analyze.query.catalog import CATALOG, find_column
+from tests.conftest import run_command
+from tests.recorded_calls import answer, record, recorded
+from tests.small import Operator, profile_of
+
+FILE = "profiles/resnet18.json"
+NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
+"""A call with a short answer, for mistakes that only get a note."""
+
+CALLS = (
+    # names of columns
+    *(f"{FILE} --order-by {name}" for name in ("flop", "Time", "duration", "cuda_time", "info")),
+    *(f"{FILE} --order-by {name}" for name in ("-time", "time:desc", "'time asc'", "-tiem", "''")),
+    *(f"{FILE} --aggregate-by {name}" for name in ("typ", "op_type", "type,nmae", "layer", "time")),
+    f"{FILE} --aggregate-by type --having 'cuont > 3'",
+    f"{FILE} --aggregate-by type --aggregate avg",
+    f"{FILE} --having 'count > 3'",
+    *(f"{FILE} --columns {name}" for name in ("nme", "name,gflops", "shapes", "count", "'*'")),
+    f"{FILE} --columns efficiency",
+    f"{FILE} --order-by ratio",
+    f"{FILE} --explain flop",
+    f"{FILE} --explain time --format json",
+    # names of other tools' options
+    *(f"{FILE} {option}" for option in ("--sort time", "--sort-by=time", "--group-by type")),
+    *(f"{FILE} {option}" for option in ("--limit 5", "-n 5", "--top-k 5", "--all", "-5")),
+    *(f"{FILE} {option}" for option in ("--filter 'time > 1ms'", "--by type", "--name conv")),
+    *(f"{FILE} {option}" for option in ("--json", "--csv", "--md", "--output-format json")),
+    *(f"{FILE} {option}" for option in ("--baseline old.json", "--diff old.json", "--gpu a100")),
+    *(f"{FILE} {option}" for option in ("--no-color", "--verbose", "-x", "--kernels", "--desc")),
+    *(f"{FILE} {option}" for option in ("--agregate-by type", "--Top 5", "--columms name")),
+    # values of options
+    *(f"{FILE} --format {name}" for name in ("jso", "JSON", "md", "html", "'json '")),
+    *(f"{FILE} --level {name}" for name in ("kernels", "layer", "kernel", "gpu stream")),
+    *(f"{FILE} --print-only {name}" for name in ("hots", "both")),
+    *(f"{FILE} {option}" for option in ("--run-stat average", "--color no", "--match names")),
+    *(f"{FILE} -t {count}" for count in ("five", "1e3", "-1", "5,000", "''")),
+    f"{FILE} --top=-1",
+    f"{FILE} -t",
+    f"{FILE} -t 5 10",
+    f"{FILE} --peaks a10080",
+    f"{FILE} --fail-if 'totl > +5%' --compare {FILE}",
+    f"{FILE} --fail-if 'latency > 5ms'",
+    f"{FILE} --fail-if total>5",
+    f"{FILE} --min-time 1MS",
+    f"{FILE} --min-time -1ms",
+    f"{FILE} --max-size 16gib",
+    f"{FILE} -o",
+    f"{FILE} -o result.html",
+    # conditions
+    *(
+        f'{FILE} --where "{text}"'
+        for text in (
+            *("time", "time >", "time > 1MS", "time > 1 sec", "time > 1,5ms", "time > 5%"),
+            *("memory > 1mb", "flops > 1gflops", "share > 5", "share > 5 percent"),
+            *("type = ConvolutionForward", "type <> Copy", "name =~ conv", "time \u2265 1ms"),
+            *("name contains conv", "type in (A, B)", "type is Copy", "name like %conv%"),
+            *("1ms < time", "1ms < time < 2ms", "time > 1ms and share > 5%", "tme > 1ms"),
+            *("type == A or type == B", "not time > 1ms", "count > 1", "name == 'conv", ""),
+            "time > \u20181ms\u2019",
+        )
+    ),
+    f"{FILE} --where time '>' 1ms",
+    # answers that are empty, or the same as without the filter
+    *(
+        f'{NOTES} --where "{text}"'
+        for text in (
+            *("flops < 40", "time>1", "time<1", "memory > 5000000000", "type ~ conv", "type ~ Cnv"),
+            *("type == conv", "type != conv", "name ~ zzz", "category == conv", "param.mode == x"),
+        )
+    ),
+    f"{NOTES} --type conv",
+    f"{NOTES} --opr-name zzz",
+    f"{NOTES} --opr-name CONV",
+    f"{NOTES} --min-time 1",
+    f"{NOTES} --max-time 0s --where 'time > 0'",
+    f"{NOTES} --aggregate-by type --having 'time > 5'",
+    f"{NOTES} --aggregate-by type,'name~LAYER(\\d)'",
+    f"{NOTES} --aggregate-by type,name~relu",
+    # files
+    "",
+    "-t 5",
+    "nosuch.json",
+    "profiles/resnt18.json",
+    "profiles/*.jsonx",
+    "reports",
+    "@profiles/tiny.json",
+    "C:profilestiny.json",
+    "'C:\\profiles\\tiny.json'",
+    "https://example.com/run.json",
+    f"{FILE} --compare=~/old.json",
+    f"{FILE} --compare",
+    f"--compare {FILE}",
+    f"{FILE} nosuch.json",
+    "README.md",
+    f"{FILE} \u2013t 5",
+    f"{FILE} \u2014top 5",
+    f"{FILE} \u2014explain time",
+    # right calls that look wrong
+    f"{NOTES}2",
+    f"{NOTES} -t2 --top=1",
+)
+
+
+def test_all_calls_are_recorded() -> None:
+    assert list(recorded("wrong")) == list(CALLS)
+    assert len(CALLS) > 100
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_answer_is_the_recorded_one(call: str) -> None:
+    assert answer(call) == recorded("wrong")[call]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_error_is_one_line(call: str) -> None:
+    (*_, last), text = recorded("wrong")[call].splitlines(), recorded("wrong")[call]
+    if last != "[exit status 0]":
+        assert text.startswith("profile_analyze: error: ")
+        assert text.count("\n") == 2
+
+
+def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None:
+    columns = {column.name for column in CATALOG}
+    assert set(suggestions.COLUMN_WORDS.values()) <= columns
+    assert not set(suggestions.COLUMN_WORDS) & columns
+    flags = {flag for group in OPTION_GROUPS for option in group.options for flag in option.flags}
+    for word, meant in suggestions.OPTION_WORDS.items():
+        assert f"--{word.replace('_', '-')}" not in flags
+        flag, *value = shlex.split(meant)
+        assert flag in flags | {"--help", "--version"}
+        if value and value[0].islower():  # a value, and no placeholder
+            outcome = run_command("profiles/none.json", flag, *value)
+            assert "invalid choice" not in outcome.err
+            assert "there is no option" not in outcome.err
+
+
+def test_long_texts_get_no_advice() -> None:
+    with pytest.raises(pa.UnknownColumnError, match="the columns are"):
+        find_column("Time" + " " * 200)
+    where = f"name == {'a' * 200} and time > 1"
+    assert len(pa.Query(where=where).conditions) == 1
+    with pytest.raises(pa.QueryError, match="write COLUMN OPERATOR VALUE"):
+        pa.Query(where=f"name contains {'a' * 200}")
+    with pytest.raises(pa.QuantityError, match="write seconds"):
+        pa.parse_time("1" + "0" * 200 + "MS")
+    missing = run_command("C:" + "a" * 200)
+    assert missing.err.endswith(("no such file\n", "file name too long\n"))
+
+
+def test_two_hyphens_take_no_value() -> None:
+    assert run_command("--", "-none.json").err.startswith(
+        "profile_analyze: error: unrecognized arguments: -none.json; "
+    )
+
+
+def test_a_time_range_that_only_the_baseline_is_in_gets_no_note() -> None:
+    fast, slow = (profile_of([Operator("a", "A", time)]) for time in (100, 300))
+    query = pa.Query(compared=True, min_time_s=2e-4)
+    assert not any("the longest" in note for note in pa.run(query, pa.compare(fast, slow)).notes)
+
+
+if __name__ == "__main__":
+    record("wrong", CALLS)
