@@ -12,6 +12,7 @@ from profile_analyze.cli.output import (
     encoding_of_standard_output,
     write_standard_output,
 )
+from profile_analyze.cli.terminal import is_terminal, terminal_width
 from profile_analyze.errors import OutputError
 from profile_analyze.report.base import Display
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
@@ -57,19 +58,12 @@ def _display(request: Request) -> Display:
     always = request.color == "always"
     if request.output is not None or sys.stdout is None:
         return Display(color=always)
-    on_terminal = sys.stdout.isatty()
+    on_terminal = is_terminal(sys.stdout)
     return Display(
         encoding=encoding_of_standard_output(),
-        width=_terminal_width() if on_terminal else None,
+        width=terminal_width(sys.stdout),
         color=always or (request.color == "auto" and on_terminal and _wants_color()),
     )
-
-
-def _terminal_width() -> int:
-    # Imported here, because only output to a terminal needs it.
-    from shutil import get_terminal_size
-
-    return get_terminal_size().columns
 
 
 def _wants_color() -> bool:

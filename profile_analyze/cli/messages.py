@@ -6,7 +6,9 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.model.visible import visible
+from profile_analyze.report.paragraphs import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,12 +17,14 @@ _LONGEST_MESSAGE: Final = 8000  # characters
 
 
 def say(kind: str, messages: Iterable[str]) -> None:
-    """Write a line for each message."""
+    """Write a line for each message. On a terminal, long lines are wrapped."""
     if sys.stderr is None:  # it is closed, and `print` would use standard output instead
         return
+    width = terminal_width(sys.stderr)
     with suppress(OSError):  # nothing is left to report this error to
         for message in messages:
-            print(f"{kind}: {_shortened(visible(message, 'utf-8'))}", file=sys.stderr)
+            line = f"{kind}: {_shortened(visible(message, 'utf-8'))}"
+            print(paragraph(line, width), file=sys.stderr)
 
 
 def say_measuring(text: str) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
+from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list
+from profile_analyze.report.paragraphs import reflowed
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_LINE_WIDTH: Final = 100
+"""Longer lines of text are hard to read."""
 
 
 class Option(NamedTuple):
@@ -116,7 +122,10 @@ class ColumnsAction(_PrintingAction):
 
     def text(self, parser: argparse.ArgumentParser, value: str) -> str | None:  # noqa: ARG002
         """See the base class."""
-        return column_list() if value == "help" else None
+        if value != "help":
+            return None
+        width = terminal_width(sys.stdout)
+        return reflowed(column_list(), None if width is None else min(width, _LINE_WIDTH))
 
 
 class PeaksAction(_PrintingAction):
@@ -129,7 +138,7 @@ class PeaksAction(_PrintingAction):
         # Imported here, because only `--peaks list` needs it.
         from profile_analyze.report.device_list import device_list
 
-        return device_list()
+        return device_list(terminal_width(sys.stdout))
 
 
 class CompletionAction(_PrintingAction):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.option_types import Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
+from profile_analyze.report.paragraphs import with_own_indent
 from profile_analyze.suggestions import similar_names
 from profile_analyze.version import VERSION
 
@@ -65,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
         """Return the help, as wide as the terminal."""
         # Replaces the formatter with a fixed width: see `parser`.
         self.formatter_class = argparse.RawDescriptionHelpFormatter
-        return super().format_help()
+        return with_own_indent(super().format_help(), terminal_width(sys.stdout))
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
         """Write the help or the version. argparse itself ignores errors of writing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
 
-_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
-
 
 class Cells(NamedTuple):
     """One column of a table as text."""
@@ -28,13 +26,10 @@ class Cells(NamedTuple):
     texts: Sequence[str]
     is_number: bool
     """Whether the column is aligned on the right."""
-    is_essential: bool = False
-    """Whether the column stays when others are left out to fit the width."""
 
-    @property
-    def width(self) -> int:
-        """The width of the column on a terminal."""
-        header = text_width(self.header) + _HEADER_PADDING
+    def width(self, header_padding: int = 0) -> int:
+        """Return the width of the column on a terminal."""
+        header = text_width(self.header) + header_padding
         return max([header, *map(text_width, self.texts)])
 
 
@@ -48,22 +43,23 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
     )
 
 
-def cells_of(table: Table, names: Sequence[str], display: Display) -> list[Cells]:
-    """Return the columns `names` of `table` as text."""
-    return [_cells(table, name, display) for name in names]
+def cells_of(
+    table: Table, names: Sequence[str], display: Display, *, bars: bool = True
+) -> list[Cells]:
+    """Return the columns `names` of `table` as text. With `bars`, coloured shares have a bar."""
+    return [_cells(table, name, display, bars=bars) for name in names]
 
 
-def _cells(table: Table, name: str, display: Display) -> Cells:
+def _cells(table: Table, name: str, display: Display, *, bars: bool) -> Cells:
     column = table.column(name)
     texts = [_cell_text(text, display) for text in table.texts(name)]
     # The bars have the same width in all rows, so that the column stays aligned.
-    if display.color and column.name == "share":
+    if bars and display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
     return Cells(
         header=visible(column_title(table, name), display.encoding),
         texts=texts,
         is_number=table.has_numbers(name),
-        is_essential=column.name in ("time", "name", *table.query.by),
     )
 
 

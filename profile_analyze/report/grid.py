@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.cells import Cells, cells_of, column_title
 from profile_analyze.report.colors import bar, dim
-from profile_analyze.report.column_fitting import fit_columns, left_out_columns
+from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
 from profile_analyze.report.default_columns import (
     columns_beside_time,
     group_columns,
@@ -14,6 +14,7 @@ from profile_analyze.report.default_columns import (
 )
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, time_title
+from profile_analyze.report.paragraphs import labelled_lines
 from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text_layout import wrapped
@@ -27,26 +28,22 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line, TableSection
 
+_INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
 _MIN_INFO_WIDTH: Final = 8
 _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
-# Columns that are left out if the terminal is narrow, the least informative first.
-_REMOVAL_ORDER: Final = (
-    "in_shapes",
-    "out_shapes",
-    "cumulative",
-    "spread",
-    "memory",
-    "computation",
-    "bandwidth",
-    "gain",
-    "FLOPS",
-    "bound",
-    "lost (s)",
-    "efficiency",
+_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
+
+# Boxes that are left out if the terminal is narrow, the least informative first. These are shown
+# without being asked for.
+_EXTRAS: Final = (
+    *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
+    *("bandwidth", "FLOPS"),
 )
+# The boxes that --compare and --peaks add. They are left out last.
+_ASKED_FOR: Final = ("gain", "bound", "baseline time", "lost (s)", "efficiency", "ratio")
 
 
 class GridRenderer(PeopleRenderer):
@@ -71,9 +68,9 @@ class GridRenderer(PeopleRenderer):
             )
         return group_columns(query, several_runs=several_runs)
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:
         """Return the facts between two rules."""
-        return draw(lines, style="simple", numeric=(1,))
+        return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a box per row, drawn in ASCII if the encoding lacks box characters."""
@@ -82,17 +79,22 @@ class GridRenderer(PeopleRenderer):
 
 def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
     columns = _columns(table, names, display, _INFO_WIDTH)
-    order = None  # chosen columns are left out from the last
-    if not names:
-        titles = [column.header for column in columns]
-        # Further aggregates of the time go last, and the last of them first.
-        more_times = [column_title(table, name) for name in reversed(table.query.times[1:])]
-        removable = (*_REMOVAL_ORDER, *more_times)
-        order = [titles.index(title) for title in removable if title in titles]
-    shown, excess = fit_columns(columns, display.width, _frame_width, order)
+    removal = _removal(table, names, columns)
+    available = display.width
+    # Measuring the columns of a long table would take time for nothing without a limit.
+    widths = [] if available is None else _widths(columns)
+    shown, excess = fit_columns(
+        widths or [0] * len(columns), available, _frame_width, removal.extras
+    )
     if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
-        narrower = _INFO_WIDTH - excess - len(_CONTINUATION.strip("\n"))
-        columns = _columns(table, names, display, max(narrower, _MIN_INFO_WIDTH))
+        widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
+        narrower = max(widest - excess - len(_CONTINUATION.strip("\n")), _MIN_INFO_WIDTH)
+        columns = _columns(table, names, display, narrower)
+        shown, excess = fit_columns(
+            _widths(columns), available, _frame_width, removal.asked_for, shown
+        )
+        # A column that was left out makes room for texts again.
+        columns = _columns(table, names, display, min(_INFO_WIDTH, narrower + max(-excess, 0)))
     yield from draw_boxes(
         list(zip(*(columns[index].texts for index in shown), strict=True)),
         headers=[columns[index].header for index in shown],
@@ -100,6 +102,29 @@ def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
     yield from left_out_columns(names or [column.header for column in columns], shown, display)
+
+
+def _is_wrapped(column: Cells, names: Sequence[str]) -> bool:
+    """Return whether the texts of a column are wrapped."""
+    return not column.is_number if names else column.header == _INFO
+
+
+def _widths(columns: Sequence[Cells]) -> list[int]:
+    return [column.width(_HEADER_PADDING) for column in columns]
+
+
+def _removal(table: Table, names: Sequence[str], columns: Sequence[Cells]) -> Removal:
+    """Return the order in which columns are left out. That of boxes is by their headers."""
+    if names:
+        return Removal.of_chosen(names, table.query)
+    titles = [column.header for column in columns]
+    # Further aggregates of the time, and the last of them first.
+    more_times = (column_title(table, name) for name in reversed(table.query.times[1:]))
+    extras, asked_for = (
+        [titles.index(title) for title in order if title in titles]
+        for order in (_EXTRAS, (*more_times, *_ASKED_FOR))
+    )
+    return Removal(extras, asked_for)
 
 
 def _frame_width(columns: int) -> int:
@@ -135,7 +160,7 @@ def _original_columns(table: Table, display: Display, text_width: int) -> list[C
         **{column_title(table, name): table.texts(name) for name in table.query.times[1:]},
         **_comparison_boxes(table),
         **({column_title(table, "spread"): table.texts("spread")} if table.several_runs else {}),
-        "operator info": [_wrap(label, text_width, display) for label in row_labels(table)],
+        _INFO: [_wrap(label, text_width, display) for label in row_labels(table)],
         "computation": table.texts("computation", "stacked"),
         "FLOPS": table.texts("flops", "stacked"),
         "memory": table.texts("memory", "stacked"),

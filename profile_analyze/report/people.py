@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
+from profile_analyze.report.paragraphs import paragraphs
 from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display, Need, Report
     from profile_analyze.report.sections import Line, Section
@@ -40,20 +40,16 @@ class PeopleRenderer(ABC):
         """Return the default columns; see `Renderer.columns`."""
 
     @abstractmethod
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:
         """Return the facts of all groups as text."""
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a table in pieces, which use only characters that the display has."""
 
-    def sentences(self, texts: Sequence[str]) -> str:
-        """Return the sentences that follow from facts, one per line."""
-        return "\n".join(texts)
-
-    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """Return the verdicts on conditions, one per line."""
-        return "\n".join(map(gate_sentence, verdicts))
+    def sentences(self, texts: Sequence[str], display: Display) -> str:
+        """Return the sentences that follow from facts, or those on the conditions of a gate."""
+        return paragraphs(texts, display)
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
         """Return the columns of a table: the chosen ones, or else the default ones."""
@@ -82,14 +78,19 @@ class PeopleRenderer(ABC):
         Characters that the display's encoding lacks are escaped here. Tables escape their own,
         because their layout depends on the width.
         """
+
+        def shown(text: str) -> str:
+            return encodable(text, display.encoding)
+
         lines = [line for one in sections if isinstance(one, Facts) for line in one.lines]
         texts = [text for one in sections if isinstance(one, Sentences) for text in one.texts]
         if lines:
-            yield [encodable(self.facts(lines), display.encoding)]
+            yield [self.facts([(shown(label), shown(text)) for label, text in lines], display)]
         if texts:
-            yield [encodable(self.sentences(texts), display.encoding)]
+            yield [self.sentences([*map(shown, texts)], display)]
         for section in sections:
             if isinstance(section, TableSection):
                 yield self.table(section, display)
             elif isinstance(section, Verdicts):
-                yield [encodable(self.verdicts(section.verdicts), display.encoding)]
+                verdicts = map(gate_sentence, section.verdicts)
+                yield [self.sentences([*map(shown, verdicts)], display)]

@@ -13,13 +13,11 @@ from profile_analyze.report.default_columns import roofline_columns, variation_c
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.grid import GridRenderer
 from profile_analyze.report.labels import join_keys, row_labels
-from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.shapes import shape_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line, TableSection
@@ -62,18 +60,14 @@ class WikiRenderer(GridRenderer):
     suffixes: tuple[str, ...] = (".wiki",)
     before_sentences = "\n\n"
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return the facts as a table of two columns."""
         rows = [(name, escaped(value)) for name, value in lines]
         return _draw(("name", "value"), rows, numeric=(1,))
 
-    def sentences(self, texts: Sequence[str]) -> str:
+    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
-
-    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """Return a paragraph per condition."""
-        return "\n\n".join(escaped(gate_sentence(one)) for one in verdicts)
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""

@@ -153,14 +153,14 @@ def test_texts_are_encoded_as_if_joined(encoding: str, monkeypatch: pytest.Monke
 # output format, columns: the expected text of a profile without work
 WITHOUT_WORK: dict[tuple[str, tuple[str, ...]], str] = {
     ("plain", ()): """\
-  device self time (s)    share  type    name
-                 4e-06    80.0%  Conv    conv
-                 1e-06    20.0%  Relu    relu
+device self time (s)  share  type  name
+               4e-06  80.0%  Conv  conv
+               1e-06  20.0%  Relu  relu
 """,
     ("plain", ("name", "flops")): """\
-name      flops
-conv        N/A
-relu        N/A
+name  flops
+conv    N/A
+relu    N/A
 """,
     ("markdown", ()): """\
 | name   | type   |   device self time (s) |   share |
@@ -195,15 +195,15 @@ def test_default_columns_without_values_are_left_out(
 def test_keys_without_values_are_shown() -> None:
     table = pa.run(pa.Query(by="param.none"), profile_of([Operator("conv", "Conv", 4)]))
     assert pa.render(table, "plain") == (
-        "  device self time (s)    share    count  param.none\n"
-        "                 4e-06   100.0%        1  N/A\n"
+        "device self time (s)   share  count  param.none\n"
+        "               4e-06  100.0%      1  N/A\n"
     )
 
 
 def test_a_table_without_rows_keeps_its_columns() -> None:
     table = pa.run(pa.Query(types="None"), profile_of([Operator("conv", "Conv", 4)]))
     assert pa.render(table, "plain") == (
-        "device self time (s)    share    flops    bandwidth    type    name\n"
+        "device self time (s)  share  flops  bandwidth  type  name\n"
     )
 
 
@@ -264,9 +264,7 @@ def test_aggregates_rename_columns() -> None:
         *("type", "count", "time_median_s", "time_max_s", "share", "computation_median_flo"),
         *("flops", "memory_median_bytes", "bandwidth_bytes_per_s"),
     ]
-    assert pa.render(result, "plain").startswith(
-        "  device self time median (s)    device self time ma"
-    )
+    assert pa.render(result, "plain").startswith("device self time median (s)  device self time ma")
 
 
 def test_groups_show_their_shapes_and_the_names_of_parameters() -> None:

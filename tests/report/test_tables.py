@@ -102,9 +102,9 @@ total host time    N/A
 copy time          N/A
 copy wait time     N/A
 
-  device self time (s)    share         flops    bandwidth  type    name
-                0.0003    75.0%  20.00 MFLOPS   3.26 MiB/s  T0      conv
-                0.0001    25.0%           N/A   9.77 MiB/s  T1      relu
+device self time (s)  share         flops   bandwidth  type  name
+              0.0003  75.0%  20.00 MFLOPS  3.26 MiB/s  T0    conv
+              0.0001  25.0%           N/A  9.77 MiB/s  T1    relu
 """,
     "markdown": """\
 | total             |   value |
