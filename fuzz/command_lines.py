@@ -188,6 +188,8 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
     always_colored = random.random() < 0.05
     if always_colored:
         options.append(["--color", "always"])
+    if random.random() < 0.1:  # formats for programs refuse it
+        options.append(["--time-unit", random.choice(("auto", "s", "ms", "us", "ns"))])
     random.shuffle(options)
     return CommandLine(
         options=tuple(word for option in options for word in option),

@@ -1,4 +1,7 @@
-"""All options of the command, as a table: the parser and docs/options.md are made from it."""
+"""All options of the command, as a table: the parser and docs/options.md are made from it.
+
+The last group, on output, is in `output_options.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from typing import Final
 
 from profile_analyze.cli.option_types import (
     ColumnsAction,
-    CompletionAction,
     Option,
     OptionGroup,
     PeaksAction,
@@ -16,12 +18,12 @@ from profile_analyze.cli.option_types import (
     seconds,
     size_in_bytes,
 )
+from profile_analyze.cli.output_options import OUTPUT
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
 from profile_analyze.model.terms import LEVELS, UNITS
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 
 # Help texts are formats of argparse, where a percent sign is written %%.
 
@@ -284,56 +286,6 @@ VIEW: Final = OptionGroup(
             metavar="COLUMN[,...]",
             help="show these columns, in this order; all shows every column; help prints every "
             "column with its unit and meaning, and exits",
-        ),
-    ),
-)
-
-OUTPUT: Final = OptionGroup(
-    "output: formats and files",
-    (
-        Option.of(
-            "--format",
-            choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
-            help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
-            "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
-            "csv, json, jsonl; for pipelines: github (annotations), junit",
-        ),
-        Option.of(
-            "--confluence",
-            "--wiki",
-            action="store_true",
-            help="the same as --format wiki: tables for a wiki page",
-        ),
-        Option.of(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
-            ".md, .xml) chooses the format unless --format is given; - is standard output",
-        ),
-        Option.of(
-            "--force",
-            action="store_true",
-            help="let --output and --plot replace existing files",
-        ),
-        Option.of(
-            "--plot",
-            metavar="FILE",
-            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
-            "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
-        ),
-        Option.of(
-            "--color",
-            choices=("auto", "always", "never"),
-            default="auto",
-            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
-            "NO_COLOR is set (default: auto)",
-        ),
-        Option.of(
-            "--print-completion",
-            action=CompletionAction,
-            choices=("bash", "zsh", "fish"),
-            help="print a script that completes this command's options in a shell, and exit",
         ),
     ),
 )

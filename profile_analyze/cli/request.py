@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
@@ -22,6 +23,7 @@ from profile_analyze.report.output_formats import (
     output_format_of,
     picture_format_of,
 )
+from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     import argparse
@@ -73,7 +75,7 @@ class Request(NamedTuple):
     """Whether files that exist may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
-    color: str
+    appearance: Appearance
 
     @property
     def query(self) -> Query:
@@ -118,7 +120,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         output=None if arguments.output == "-" else arguments.output,
         force=arguments.force,
         plot=arguments.plot,
-        color=arguments.color,
+        appearance=Appearance.of(arguments),
     )
 
 
@@ -190,6 +192,8 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
     if not renderer.has_tables and (arguments.columns or arguments.copy_time):
         option = "--columns" if arguments.columns else "--copy-time"
         raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
+    if renderer.for_programs and arguments.time_unit != AUTO:
+        raise QueryError(f"{name} has times in seconds, so --time-unit has no effect; leave it out")
     if renderer.needs == "conditions" and not arguments.fail_if:
         raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
     shows_change = arguments.compare and arguments.print_only in (None, "summary")

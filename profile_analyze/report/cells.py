@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
@@ -13,10 +13,39 @@ from profile_analyze.report.text_layout import text_width
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from profile_analyze.model.wording import Style
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.times import Times
+
+
+_SECONDS: Final = "s"  # the unit of columns that are times
+
+
+class ColumnTexts(NamedTuple):
+    """The titles and texts of a table's columns, with all times in one unit."""
+
+    table: Table
+    times: Times
+
+    def title(self, name: str) -> str:
+        """Return the title of a column. The title of a time says which time it is."""
+        column = self.table.shown_column(name)
+        title = self.times.title(heading(column))
+        # Of `time` and its aggregates, such as `time.p90`.
+        if column.name.partition(".")[0] == "time":
+            return title.replace("time", time_title(self.table), 1)
+        return title
+
+    def texts(self, name: str, style: Style = "short") -> list[str]:
+        """Return the values of a column as people read them."""
+        column = self.table.column(name)
+        if self.times.as_original or column.unit != _SECONDS:
+            return self.table.texts(name, style)
+        values = self.table[name].tolist()
+        return [self.times.number(value, signed=column.signed) for value in values]
 
 
 class Cells(NamedTuple):
@@ -44,33 +73,31 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
 
 
 def cells_of(
-    table: Table, names: Sequence[str], display: Display, *, bars: bool = True
+    columns: ColumnTexts, names: Sequence[str], display: Display, *, bars: bool = True
 ) -> list[Cells]:
-    """Return the columns `names` of `table` as text. With `bars`, coloured shares have a bar."""
-    return [_cells(table, name, display, bars=bars) for name in names]
+    """Return the columns `names` as cells. With `bars`, coloured shares have a bar."""
+    return [_cells(columns, name, display, bars=bars) for name in names]
 
 
-def _cells(table: Table, name: str, display: Display, *, bars: bool) -> Cells:
+def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
+    table = columns.table
     column = table.column(name)
-    texts = [_cell_text(text, display) for text in table.texts(name)]
+    texts = [_cell_text(text, display) for text in columns.texts(name)]
     # The bars have the same width in all rows, so that the column stays aligned.
     if bars and display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
     return Cells(
-        header=visible(column_title(table, name), display.encoding),
+        header=visible(columns.title(name), display.encoding),
         texts=texts,
         is_number=table.has_numbers(name),
     )
 
 
-def column_title(table: Table, name: str) -> str:
-    """Return the title of a column. The title of a time says which time it is."""
-    column = table.shown_column(name)
-    title = heading(column)
-    # Of `time` and its aggregates, such as `time.p90`.
-    if column.name.partition(".")[0] == "time":
-        return title.replace("time", time_title(table), 1)
-    return title
+def times_in(table: Table, names: Iterable[str]) -> Iterator[float]:
+    """Yield the values of all columns among `names` that are times."""
+    for name in names:
+        if table.column(name).unit == _SECONDS:
+            yield from table[name].tolist()
 
 
 def _cell_text(text: str, display: Display) -> str:

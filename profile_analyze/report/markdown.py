@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 # Text without markup. An underscore at the end of a word may begin emphasis, and a dot before a
 # letter may be part of an address, such as www.example.com.
-_HARMLESS: Final = re.compile(r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|\.(?=\d))*")
+_HARMLESS: Final = re.compile(
+    r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|[.<](?=\d))*"
+)
 
 
 class MarkdownRenderer(PeopleRenderer):
@@ -54,17 +56,18 @@ class MarkdownRenderer(PeopleRenderer):
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row. Default columns without any value are left out."""
         names = section.columns or columns_with_values(self.shown_columns(section), section.table)
-        return [_table(section.table, names, display._replace(color=False))]
+        columns = self.column_texts(section.table, names, display)
+        return [_table(columns, names, display._replace(color=False))]
 
 
-def _table(table: Table, names: Sequence[str], display: Display) -> str:
-    columns = [
+def _table(columns: ColumnTexts, names: Sequence[str], display: Display) -> str:
+    escaped = [
         cells._replace(
             header=markdown_cell(cells.header), texts=list(map(markdown_cell, cells.texts))
         )
-        for cells in cells_of(table, names, display)
+        for cells in cells_of(columns, names, display)
     ]
-    return draw_cells(columns, style="pipe")
+    return draw_cells(escaped, style="pipe")
 
 
 def markdown_cell(text: str) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 _GAP: Final = 2  # between columns, in tabulate's style `plain`
@@ -51,19 +51,20 @@ class PlainRenderer(PeopleRenderer):
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a line per row. Default columns without any value are left out."""
         table = section.table
-        if section.columns:
-            removal = Removal.of_chosen(section.columns, table.query)
-            return _table(table, section.columns, removal, display)
-        names = columns_with_values(self.shown_columns(section), table)
-        return _table(table, names, Removal.of_default(names, table.query), display)
+        names = section.columns or columns_with_values(self.shown_columns(section), table)
+        order = Removal.of_chosen if section.columns else Removal.of_default
+        texts = self.column_texts(table, names, display)
+        return _table(texts, names, order(names, table.query), display)
 
 
-def _table(table: Table, names: Sequence[str], removal: Removal, display: Display) -> Iterator[str]:
-    columns = cells_of(table, names, display)
+def _table(
+    texts: ColumnTexts, names: Sequence[str], removal: Removal, display: Display
+) -> Iterator[str]:
+    columns = cells_of(texts, names, display)
     indices = list(range(len(names)))
     # Measuring the columns of a long table would take time for nothing without a limit.
     if display.width is not None and _excess(columns, display.width) > 0:
-        columns = cells_of(table, names, display, bars=False)
+        columns = cells_of(texts, names, display, bars=False)
         headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
         columns = [
             column._replace(header=header) for column, header in zip(columns, headers, strict=True)

@@ -73,8 +73,8 @@ def test_chosen_columns_are_left_out_from_the_last() -> None:
         on_terminal(60, *call)
         == """\
                      device self
-share         flops     time (s)    memory  name
- 8.5%  26.33 GFLOPS      0.00878  9.19 MiB  conv(l.7.RELU[0\N{HORIZONTAL ELLIPSIS}
+share         flops    time (ms)    memory  name
+ 8.5%  26.33 GFLOPS        8.782  9.19 MiB  conv(l.7.RELU[0\N{HORIZONTAL ELLIPSIS}
 left out to fit the width: bandwidth; --columns chooses
   others, a wider window or `| less -S` shows all
 shortened to fit the width: name; `| less -S` shows all of
@@ -88,8 +88,8 @@ def test_one_column_always_stays_and_no_number_is_cut() -> None:
     lines = on_terminal(30, *call, "--columns", "parameters").splitlines()
     assert lines[1] == "compute_mode=DEFAULT, dilate_\N{HORIZONTAL ELLIPSIS}"
     lines = on_terminal(30, *call, "--columns", "name,time").splitlines()
-    assert lines[2] == "conv(l.7.RELU[0]\N{HORIZONTAL ELLIPSIS}      0.00878"
-    assert on_terminal(10, *call, "--columns", "time").splitlines()[2].strip() == "0.00878"
+    assert lines[2] == "conv(l.7.RELU[0]\N{HORIZONTAL ELLIPSIS}        8.782"
+    assert on_terminal(10, *call, "--columns", "time").splitlines()[2].strip() == "8.782"
 
 
 def test_names_of_columns_cannot_act_on_the_terminal() -> None:
@@ -120,8 +120,8 @@ def test_a_name_is_shortened_if_no_column_can_be_left_out() -> None:
     lines = on_terminal(44, RESNET, "-t", "1", "--format", "plain", "--color", "never").splitlines()
     assert lines[3:] == [
         "device self",
-        "   time (s)  name",
-        "    0.00878  conv(l.7.RELU[0],fuse[2773]@27\N{HORIZONTAL ELLIPSIS}",
+        "  time (ms)  name",
+        "      8.782  conv(l.7.RELU[0],fuse[2773]@27\N{HORIZONTAL ELLIPSIS}",
         "left out to fit the width: share, flops,",
         "  bandwidth, type; --columns chooses others,",
         "  a wider window or `| less -S` shows all",

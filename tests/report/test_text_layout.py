@@ -151,9 +151,9 @@ shortened to
 """,
     ("plain", ("share", "time"), "utf-8", 10): """\
 device self
-   time (s)
-     0.0003
-     0.0001
+  time (us)
+    300.000
+    100.000
 left out to
   fit the
   width:

@@ -1,0 +1,46 @@
+"""How the answer looks on the terminal or in the file that it goes to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from profile_analyze.cli.output import encoding_of_standard_output
+from profile_analyze.cli.terminal import is_terminal, terminal_width
+from profile_analyze.report.base import Display
+
+if TYPE_CHECKING:
+    import argparse
+
+    from profile_analyze.report.times import TimeUnit
+
+
+class Appearance(NamedTuple):
+    """The options on how the answer looks."""
+
+    color: str
+    time_unit: TimeUnit
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Appearance:
+        """Return the options among the arguments of the command."""
+        return cls(arguments.color, arguments.time_unit)
+
+    def display(self, output: str | None) -> Display:
+        """Return the encoding, width, colours and unit for a file or standard output."""
+        always = self.color == "always"
+        if output is not None or sys.stdout is None:
+            return Display(color=always, time_unit=self.time_unit)
+        automatic = self.color == "auto" and is_terminal(sys.stdout) and _wants_color()
+        return Display(
+            encoding=encoding_of_standard_output(),
+            width=terminal_width(sys.stdout),
+            color=always or automatic,
+            time_unit=self.time_unit,
+        )
+
+
+def _wants_color() -> bool:
+    """Return whether the environment allows colours; see https://no-color.org."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

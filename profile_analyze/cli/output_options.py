@@ -1,0 +1,66 @@
+"""The options on output: formats, files, and how the output looks. See `options.py`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from profile_analyze.cli.option_types import CompletionAction, Option, OptionGroup
+from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+from profile_analyze.report.times import AUTO, TIME_UNITS
+
+OUTPUT: Final = OptionGroup(
+    "output: formats and files",
+    (
+        Option.of(
+            "--format",
+            choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
+            help="table: boxes (the default for MegEngine profiles); plain: one line per row (the "
+            "default otherwise); markdown; wiki; for programs, with raw numbers in base units: "
+            "csv, json, jsonl; for pipelines: github (annotations), junit",
+        ),
+        Option.of(
+            "--confluence",
+            "--wiki",
+            action="store_true",
+            help="the same as --format wiki: tables for a wiki page",
+        ),
+        Option.of(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
+            ".md, .xml) chooses the format unless --format is given; - is standard output",
+        ),
+        Option.of(
+            "--force",
+            action="store_true",
+            help="let --output and --plot replace existing files",
+        ),
+        Option.of(
+            "--plot",
+            metavar="FILE",
+            help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
+            "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
+        ),
+        Option.of(
+            "--time-unit",
+            choices=TIME_UNITS,
+            default=AUTO,
+            help="the unit of times. auto: one that suits the largest time of a table or of the "
+            "summary; table and wiki have seconds (default: auto)",
+        ),
+        Option.of(
+            "--color",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
+            "NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            "--print-completion",
+            action=CompletionAction,
+            choices=("bash", "zsh", "fish"),
+            help="print a script that completes this command's options in a shell, and exit",
+        ),
+    ),
+)
