@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.output import encoding_of_standard_output
-from profile_analyze.cli.terminal import is_terminal, terminal_width
+from profile_analyze.cli.terminal import terminal_width, wants_color
 from profile_analyze.report.base import Display
 
 if TYPE_CHECKING:
@@ -32,15 +31,9 @@ class Appearance(NamedTuple):
         always = self.color == "always"
         if output is not None or sys.stdout is None:
             return Display(color=always, time_unit=self.time_unit)
-        automatic = self.color == "auto" and is_terminal(sys.stdout) and _wants_color()
         return Display(
             encoding=encoding_of_standard_output(),
             width=terminal_width(sys.stdout),
-            color=always or automatic,
+            color=always or wants_color(sys.stdout, self.color),
             time_unit=self.time_unit,
         )
-
-
-def _wants_color() -> bool:
-    """Return whether the environment allows colours; see https://no-color.org."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -53,8 +53,8 @@ OUTPUT: Final = OptionGroup(
             "--color",
             choices=("auto", "always", "never"),
             default="auto",
-            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
-            "NO_COLOR is set (default: auto)",
+            help="when to use colours: for verdicts, for the labels of messages, in bars for "
+            "shares, and dim N/A. auto: on a terminal, unless NO_COLOR is set (default: auto)",
         ),
         Option.of(
             "--print-completion",

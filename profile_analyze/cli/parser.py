@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.option_types import Option, print_text
@@ -111,6 +112,16 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if unknown:
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown)}")
     return arguments
+
+
+def color_choice(argv: Sequence[str]) -> str:
+    """Return what the last `--color` says, for messages on a command line that may be wrong."""
+    choice = "auto"
+    for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
+        name, equals, value = argument.partition("=")
+        if name == "--color":
+            choice = value if equals else following
+    return choice
 
 
 def _without_abbreviation(argument: str) -> str:

@@ -30,6 +30,17 @@ def terminal_size(stream: Any) -> os.terminal_size | None:
     return os.terminal_size((columns, lines))
 
 
+def wants_color(stream: Any, choice: str) -> bool:
+    """Return whether a stream's terminal gets colours, if `--color` is `choice`.
+
+    See https://no-color.org for NO_COLOR.
+    """
+    if not is_terminal(stream) or choice == "never":
+        return False
+    allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return allowed or choice == "always"
+
+
 def _from_environment(name: str) -> int:
     """Return a whole number above 0 from the environment; 0 without one."""
     text = os.environ.get(name, "")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
-from profile_analyze.report.colors import bar, dim
+from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.text_layout import text_width
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS: Final = "s"  # the unit of columns that are times
+_VERDICT: Final = "verdict"  # the name of the column
 
 
 class ColumnTexts(NamedTuple):
@@ -82,12 +83,17 @@ def cells_of(
 def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
     table = columns.table
     column = table.column(name)
-    texts = [_cell_text(text, display) for text in columns.texts(name)]
+    # Only verdicts: an operator may be called `slower`.
+    color = colored_word if column.name == _VERDICT else _dim_if_missing
+    shown = [visible(text, display.encoding) for text in columns.texts(name)]
+    texts = list(map(color, shown)) if display.color else shown
     # The bars have the same width in all rows, so that the column stays aligned.
+    header = visible(columns.title(name), display.encoding)
     if bars and display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
+        header = f"{header} {bar(0)}"  # above the numbers
     return Cells(
-        header=visible(columns.title(name), display.encoding),
+        header=header,
         texts=texts,
         is_number=table.has_numbers(name),
     )
@@ -100,6 +106,5 @@ def times_in(table: Table, names: Iterable[str]) -> Iterator[float]:
             yield from table[name].tolist()
 
 
-def _cell_text(text: str, display: Display) -> str:
-    shown = visible(text, display.encoding)
-    return dim(shown) if display.color and text == NOT_AVAILABLE else shown
+def _dim_if_missing(text: str) -> str:
+    return dim(text) if text == NOT_AVAILABLE else text

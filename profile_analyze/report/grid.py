@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.cells import Cells, cells_of
-from profile_analyze.report.colors import bar, dim
+from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
 from profile_analyze.report.default_columns import (
     columns_beside_time,
@@ -162,6 +162,8 @@ def _columns(
 
 def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
     """Return a column of wrapped texts. Wrapping would break colours, so they come last."""
+    if name == "verdict":  # its words are shorter than any width
+        return cells_of(texts, [name], display)[0]
     (cells,) = cells_of(texts, [name], display._replace(color=False))
     return cells._replace(
         texts=[_colored(_wrap([text], text_width, display), display) for text in cells.texts]
@@ -176,7 +178,7 @@ def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> 
         texts.times.original_title(time_title(table)): _times(texts, display),
         texts.times.original_title("cumulative"): _cumulative(texts),
         **{texts.title(name): texts.texts(name) for name in table.query.times[1:]},
-        **_comparison_boxes(texts),
+        **_comparison_boxes(texts, display),
         **({texts.title("spread"): texts.texts("spread")} if table.several_runs else {}),
         _INFO: [_wrap(label, text_width, display) for label in row_labels(table)],
         "computation": texts.texts("computation", "stacked"),
@@ -193,12 +195,14 @@ def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> 
     ]
 
 
-def _comparison_boxes(texts: ColumnTexts) -> dict[str, list[str]]:
+def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
     """Return two columns on the difference to the baseline; none without a baseline."""
     if not texts.table.query.compared:
         return {}
     base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)
     ratio, verdict = texts.texts("ratio"), texts.texts("verdict")
+    if display.color:
+        verdict = list(map(colored_word, verdict))
     return {
         texts.times.original_title("baseline time"): list(map("\n".join, base)),
         "ratio": list(map("\n".join, zip(ratio, _intervals(texts.table), verdict, strict=True))),
