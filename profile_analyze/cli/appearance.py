@@ -20,11 +20,13 @@ class Appearance(NamedTuple):
 
     color: str
     time_unit: TimeUnit
+    paged: bool
+    """Whether a long answer may be shown in a pager."""
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Appearance:
         """Return the options among the arguments of the command."""
-        return cls(arguments.color, arguments.time_unit)
+        return cls(arguments.color, arguments.time_unit, not arguments.no_pager)
 
     def display(self, output: str | None) -> Display:
         """Return the encoding, width, colours and unit for a file or standard output."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.output import (
     NewFiles,
     check_destination,
-    write_standard_output,
 )
+from profile_analyze.cli.pager import show
 from profile_analyze.errors import OutputError
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
 
@@ -44,6 +44,6 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
             files.write(request.plot, drawer.pieces(picture_of(report, request), display))
         pieces = renderer.pieces(report, display)
         if request.output is None:
-            write_standard_output(pieces)
+            show(pieces, paged=request.appearance.paged)
         else:
             files.write(request.output, pieces)

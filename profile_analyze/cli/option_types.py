@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
+from profile_analyze.cli.output import encoding_of_standard_output
+from profile_analyze.cli.pager import show
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list
@@ -16,6 +17,7 @@ from profile_analyze.units import parse_quantity, parse_time
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+NO_PAGER: Final = "--no-pager"
 _LINE_WIDTH: Final = 100
 """Longer lines of text are hard to read."""
 
@@ -108,7 +110,7 @@ class _PrintingAction(argparse.Action):
         """Handle the option."""
         text = self.text(parser, values)
         if text is not None:
-            print_text(text)
+            print_text(text, paged=getattr(parser, "paged", False))
             parser.exit()
         setattr(namespace, self.dest, values)
 
@@ -156,6 +158,6 @@ class CompletionAction(_PrintingAction):
         return shtab.complete(parser, value) + "\n"
 
 
-def print_text(text: str) -> None:
-    """Write text to standard output. Raises `OutputError`."""
-    write_standard_output([text.encode(encoding_of_standard_output(), "backslashreplace")])
+def print_text(text: str, *, paged: bool = False) -> None:
+    """Write text to standard output, or show it in a pager if it is long. Raises `OutputError`."""
+    show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import CompletionAction, Option, OptionGroup
+from profile_analyze.cli.option_types import NO_PAGER, CompletionAction, Option, OptionGroup
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 
@@ -55,6 +55,12 @@ OUTPUT: Final = OptionGroup(
             default="auto",
             help="when to use colours: for verdicts, for the labels of messages, in bars for "
             "shares, and dim N/A. auto: on a terminal, unless NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            NO_PAGER,
+            action="store_true",
+            help="print a long answer on the terminal at once. Otherwise, an answer that is longer "
+            "than the terminal is shown by the command in PAGER, or by less",
         ),
         Option.of(
             "--print-completion",

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.option_types import Option, print_text
+from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
@@ -62,6 +62,9 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage first."""
 
+    paged = False
+    """Whether a long text, such as the help, may be shown in a pager."""
+
     def error(self, message: str) -> NoReturn:
         raise QueryError(f"{message}; see {COMMAND} --help")
 
@@ -73,10 +76,10 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
         """Write the help or the version. argparse itself ignores errors of writing."""
-        print_text(message)
+        print_text(message, paged=self.paged)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> _Parser:
     """Return the parser of the command line."""
     result = _Parser(
         prog=COMMAND,
@@ -106,6 +109,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
+    # `--help` and the like print before the options after them are parsed.
+    command_parser.paged = NO_PAGER not in argv
     whole = [*map(_without_abbreviation, argv)]
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(whole)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
 import subprocess
-import sys
-import termios
 
 import pytest
 
@@ -17,6 +11,7 @@ import profile_analyze as pa
 from profile_analyze.report.colors import bar, without_colors
 from profile_analyze.report.text_layout import shortened, text_width
 from tests.conftest import PROFILES, run_command
+from tests.pseudo_terminal import COMMAND, run_on_terminal
 
 RESNET = str(PROFILES / "resnet18.json")
 TINY = str(PROFILES / "tiny.json")
@@ -24,28 +19,11 @@ TINY = str(PROFILES / "tiny.json")
 
 def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
     """Return what the command prints on a terminal that has this many columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    clean = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "profile_analyze", *arguments],
-        stdout=theirs,
-        env=clean | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"} | environment,
-    ) as process:
-        os.close(theirs)
-        chunks = []
-        while chunk := _read(ours):
-            chunks.append(chunk)
-    os.close(ours)
-    assert process.returncode == 0
-    return b"".join(chunks).decode().replace("\r\n", "\n")
-
-
-def _read(handle: int) -> bytes:
-    try:
-        return os.read(handle, 65536)
-    except OSError:  # the other side closed the terminal
-        return b""
+    command = (*COMMAND, *arguments)
+    nothing = subprocess.DEVNULL
+    screen = run_on_terminal(command, (columns, 40), environment, stdin=nothing, stderr=nothing)
+    assert screen.code == 0
+    return screen.text
 
 
 @pytest.mark.parametrize(
