@@ -35,12 +35,6 @@ def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
             print(paragraph(line, width), file=sys.stderr)
 
 
-def say_measuring(text: str) -> None:
-    """Announce a slow measurement, if standard error is a terminal."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        say("measuring", [text])
-
-
 def _shortened(message: str) -> str:
     """Return `message` without its middle if it is very long, as the names in it may be."""
     if len(message) <= _LONGEST_MESSAGE:

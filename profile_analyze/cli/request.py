@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.appearance import Appearance
-from profile_analyze.cli.messages import say_measuring
 from profile_analyze.cli.parser import COMMAND
+from profile_analyze.cli.progress import status_line
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import UNITS
 from profile_analyze.query.catalog import check_columns, find_column, split_names
@@ -227,7 +226,10 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     # Imported here, because only calls with `--peaks` need the roofline.
     from profile_analyze.cli.peaks import PLACEHOLDER, is_measured_here, resolve
 
-    find = partial(resolve, spec, say_measuring)
+    def find() -> Peaks:
+        with status_line("measuring ") as show:
+            return resolve(spec, show)
+
     return (PLACEHOLDER, find) if is_measured_here(spec) else (find(), None)
 
 
