@@ -162,6 +162,15 @@ class _Vocabulary(NamedTuple):
         return (*_FAIL_IFS, *(3 * _BASELINE_FAIL_IFS if self.has_baseline else ()))
 
 
+def _appearance(random: Random) -> list[list[str]]:
+    options = []
+    if random.random() < 0.2:
+        options.append(["--notes", random.choice(("few", "all", "none"))])
+    if random.random() < 0.1:  # formats for programs refuse it
+        options.append(["--time-unit", random.choice(("auto", "s", "ms", "us", "ns"))])
+    return options
+
+
 def command_line(random: Random, baselines: list[str]) -> CommandLine:
     """Return random options; `baselines` are the files to compare with, if any."""
     output_format = random.choice(_FORMATS)
@@ -191,8 +200,7 @@ def command_line(random: Random, baselines: list[str]) -> CommandLine:
     always_colored = random.random() < 0.05
     if always_colored:
         options.append(["--color", "always"])
-    if random.random() < 0.2:
-        options.append(["--notes", random.choice(("few", "all", "none"))])
+    options += _appearance(random)
     random.shuffle(options)
     return CommandLine(
         options=tuple(word for option in options for word in option),

@@ -64,7 +64,7 @@ ACTORS = {
     "open": {"readers", "cli"},
     "print": {"cli"},
     "stderr": {"cli"},
-    "stdin": {"readers"},
+    "stdin": {"readers", "cli"},  # cli only asks whether it is a terminal, and a pager needs one
     "stdout": {"cli"},
 }
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.output import (
     NewFiles,
     check_destination,
-    encoding_of_standard_output,
-    write_standard_output,
 )
+from profile_analyze.cli.pager import show
 from profile_analyze.errors import OutputError
-from profile_analyze.report.base import Display
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
 
 if TYPE_CHECKING:
@@ -36,7 +33,7 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
 
     Raises `OutputError`, and `QueryError` if the picture cannot be drawn.
     """
-    display = _display(request)
+    display = request.appearance.display(request.output)
     with NewFiles(force=request.force) as files:
         if request.plot is not None:
             # The picture comes first, because printing cannot be undone if drawing fails.
@@ -47,31 +44,6 @@ def deliver(report: Report, request: Request, renderer: Renderer) -> None:
             files.write(request.plot, drawer.pieces(picture_of(report, request), display))
         pieces = renderer.pieces(report, display)
         if request.output is None:
-            write_standard_output(pieces)
+            show(pieces, paged=request.appearance.paged)
         else:
             files.write(request.output, pieces)
-
-
-def _display(request: Request) -> Display:
-    """Return the encoding, the width and the colours of the destination."""
-    always = request.color == "always"
-    if request.output is not None or sys.stdout is None:
-        return Display(color=always)
-    on_terminal = sys.stdout.isatty()
-    return Display(
-        encoding=encoding_of_standard_output(),
-        width=_terminal_width() if on_terminal else None,
-        color=always or (request.color == "auto" and on_terminal and _wants_color()),
-    )
-
-
-def _terminal_width() -> int:
-    # Imported here, because only output to a terminal needs it.
-    from shutil import get_terminal_size
-
-    return get_terminal_size().columns
-
-
-def _wants_color() -> bool:
-    """Return whether the environment allows colours; see https://no-color.org."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,10 @@ from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Measurement: TypeAlias = Callable[[Callable[[str], None]], Peaks]
+    """A function that measures. It calls its argument with the name of each slow step."""
 
 _HERE: Final = "here"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
@@ -34,11 +37,11 @@ _CHILD: Final = (
 )
 
 
-def measurement(spec: str, say: Callable[[str], None]) -> Callable[[], Peaks] | None:
+def measurement(spec: str) -> Measurement | None:
     """Return a function that measures this machine as `spec` asks; None for other peaks.
 
     `here` is the better of one thread and all cores, `here:2` has two threads. With `!` at the end
-    nothing is taken from the cache. `say` is called with messages about slow steps.
+    nothing is taken from the cache.
 
     Raises `PeaksError` if the number of threads is wrong.
     """
@@ -56,7 +59,7 @@ def measurement(spec: str, say: Callable[[str], None]) -> Callable[[], Peaks] | 
             f"{spec}: write here, or here:N with a number of threads from 1 to {cores}, the cores "
             "of this machine; ! at the end measures again"
         )
-    return partial(_measured, threads, afresh="!" in spec, say=say)
+    return lambda say: _measured(threads, say, afresh="!" in spec)
 
 
 def _cores() -> int:
@@ -66,7 +69,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _measured(threads: Sequence[int], *, afresh: bool, say: Callable[[str], None]) -> Peaks:
+def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: bool) -> Peaks:
     """Return the best rates that one of these numbers of threads reaches."""
     machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
     cached = _cached(machine)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.messages import printed_notes, say
-from profile_analyze.cli.parser import PROGRAM, parse
+from profile_analyze.cli.parser import PROGRAM, color_choice, parse
 from profile_analyze.cli.process import EXIT_INTERRUPTED
 from profile_analyze.errors import ProfileAnalyzeError
 from profile_analyze.gc_pause import gc_paused
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
     from profile_analyze.report.base import Report
 
+_ERROR: Final = f"{PROGRAM}: error"
 EXIT_MET: Final = 3
 EXIT_UNJUDGED: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer a command line, by default that of the process, and return the exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    color = color_choice(argv)
     try:
-        arguments = parse(sys.argv[1:] if argv is None else argv)
+        arguments = parse(argv)
         # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
         # a short call, and nothing here multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -38,18 +41,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         with gc_paused():
             report = answer(request)
-        say("note", printed_notes(report.notes, request.notes))
+        say("note", printed_notes(report.notes, request.notes), color=color)
         return _exit_code(report, fail_uncertain=request.fail_uncertain)
     except ProfileAnalyzeError as error:
-        say(f"{PROGRAM}: error", [str(error)])
+        say(_ERROR, [str(error)], color=color)
         return error.exit_code
     # Python may raise SystemError if an import runs out of memory.
     except (MemoryError, SystemError):
-        say(f"{PROGRAM}: error", ["out of memory; the profile is too large for this machine"])
+        say(_ERROR, ["out of memory; the profile is too large for this machine"], color=color)
         return 1
     except ImportError as error:
         reason = f"a package cannot be loaded: {_first_cause(error)}"
-        say(f"{PROGRAM}: error", [f"{reason}; memory is short, or the installation is broken"])
+        message = f"{reason}; memory is short, or the installation is broken"
+        say(_ERROR, [message], color=color)
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

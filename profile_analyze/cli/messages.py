@@ -6,8 +6,11 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.terminal import terminal_width, wants_color
 from profile_analyze.model.notes import most_important
 from profile_analyze.model.visible import visible
+from profile_analyze.report.colors import colored_word
+from profile_analyze.report.paragraphs import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,13 +20,22 @@ if TYPE_CHECKING:
 _LONGEST_MESSAGE: Final = 8000  # characters
 
 
-def say(kind: str, messages: Iterable[str]) -> None:
-    """Write a line for each message."""
+def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
+    """Write a line for each message. On a terminal, long lines are wrapped.
+
+    `kind` is `note` or `error`, possibly after the program's name. `color` is the value of
+    `--color`; there are colours on a terminal only.
+    """
     if sys.stderr is None:  # it is closed, and `print` would use standard output instead
         return
+    width = terminal_width(sys.stderr)
+    if wants_color(sys.stderr, color):
+        program, separator, label = kind.rpartition(": ")
+        kind = f"{program}{separator}{colored_word(label)}"
     with suppress(OSError):  # nothing is left to report this error to
         for message in messages:
-            print(f"{kind}: {_shortened(visible(message, 'utf-8'))}", file=sys.stderr)
+            line = f"{kind}: {_shortened(visible(message, 'utf-8'))}"
+            print(paragraph(line, width), file=sys.stderr)
 
 
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
@@ -35,12 +47,6 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
     few = most_important(notes)
     left_out = len(notes) - len(few)
     return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
-
-
-def say_measuring(text: str) -> None:
-    """Announce a slow measurement, if standard error is a terminal."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        say("measuring", [text])
 
 
 def _shortened(message: str) -> str:

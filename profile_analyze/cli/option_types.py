@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.cli.output import encoding_of_standard_output, write_standard_output
+from profile_analyze.cli.output import encoding_of_standard_output
+from profile_analyze.cli.pager import show
+from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list
+from profile_analyze.report.paragraphs import reflowed
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+NO_PAGER: Final = "--no-pager"
+_LINE_WIDTH: Final = 100
+"""Longer lines of text are hard to read."""
 
 
 class Option(NamedTuple):
@@ -107,7 +115,7 @@ class _PrintingAction(argparse.Action):
         """Handle the option."""
         text = self.text(values)
         if text is not None:
-            print_text(text)
+            print_text(text, paged=getattr(parser, "paged", False))
             parser.exit()
         setattr(namespace, self.dest, values)
 
@@ -132,7 +140,10 @@ class ColumnsAction(_PrintingAction):
 
     def text(self, value: str) -> str | None:
         """See the base class."""
-        return column_list() if value == "help" else None
+        if value != "help":
+            return None
+        width = terminal_width(sys.stdout)
+        return reflowed(column_list(), None if width is None else min(width, _LINE_WIDTH))
 
 
 class PeaksAction(_PrintingAction):
@@ -145,7 +156,7 @@ class PeaksAction(_PrintingAction):
         # Imported here, because only `--peaks list` needs it.
         from profile_analyze.report.device_list import device_list
 
-        return device_list()
+        return device_list(terminal_width(sys.stdout))
 
 
 class CompletionAction(_PrintingAction):
@@ -159,6 +170,6 @@ class CompletionAction(_PrintingAction):
         return completion_script(value)
 
 
-def print_text(text: str) -> None:
-    """Write text to standard output. Raises `OutputError`."""
-    write_standard_output([text.encode(encoding_of_standard_output(), "backslashreplace")])
+def print_text(text: str, *, paged: bool = False) -> None:
+    """Write text to standard output, or show it in a pager if it is long. Raises `OutputError`."""
+    show([text.encode(encoding_of_standard_output(), "backslashreplace")], paged=paged)

@@ -1,4 +1,7 @@
-"""All options of the command, as a table: the parser and docs/options.md are made from it."""
+"""All options of the command, as a table: the parser and docs/options.md are made from it.
+
+The last group, on output, is in `output_options.py`.
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import CompletionAction, Option, OptionGroup
+from profile_analyze.cli.option_types import NO_PAGER, CompletionAction, Option, OptionGroup
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
+from profile_analyze.report.times import AUTO, TIME_UNITS
 
 OUTPUT: Final = OptionGroup(
     "output: formats and files",
@@ -49,11 +50,24 @@ OUTPUT: Final = OptionGroup(
             "first (default: few); json always has all",
         ),
         Option.of(
+            "--time-unit",
+            choices=TIME_UNITS,
+            default=AUTO,
+            help="the unit of times. auto: one that suits the largest time of a table or of the "
+            "summary; table and wiki have seconds (default: auto)",
+        ),
+        Option.of(
             "--color",
             choices=("auto", "always", "never"),
             default="auto",
-            help="when to use colours, bars for shares and dim N/A. auto: on a terminal, unless "
-            "NO_COLOR is set (default: auto)",
+            help="when to use colours: for verdicts, for the labels of messages, in bars for "
+            "shares, and dim N/A. auto: on a terminal, unless NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            NO_PAGER,
+            action="store_true",
+            help="print a long answer on the terminal at once. Otherwise, an answer that is longer "
+            "than the terminal is shown by the command in PAGER, or by less",
         ),
         Option.of(
             "--print-completion",

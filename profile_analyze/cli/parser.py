@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from profile_analyze.cli.option_types import Option, print_text
+from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
 from profile_analyze.report.column_explanation import general_explanation
+from profile_analyze.report.paragraphs import with_own_indent
 from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
 
 if TYPE_CHECKING:
@@ -60,6 +64,9 @@ _OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in g
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage first."""
 
+    paged = False
+    """Whether a long text, such as the help, may be shown in a pager."""
+
     def error(self, message: str) -> NoReturn:
         see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
         raise QueryError(message + see_help)
@@ -76,14 +83,14 @@ class _Parser(argparse.ArgumentParser):
         """Return the help, as wide as the terminal."""
         # Replaces the formatter with a fixed width: see `parser`.
         self.formatter_class = argparse.RawDescriptionHelpFormatter
-        return super().format_help()
+        return with_own_indent(super().format_help(), terminal_width(sys.stdout))
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
         """Write the help. argparse itself ignores errors of writing."""
-        print_text(message)
+        print_text(message, paged=self.paged)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> _Parser:
     """Return the parser of the command line."""
     result = _Parser(
         prog=COMMAND,
@@ -113,7 +120,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
+    # `--help` and the like print before the options after them are parsed.
+    command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
+    # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written)
     if unknown:
         command_parser.error(_unknown_arguments(unknown))
@@ -121,6 +131,16 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         print_text(general_explanation(arguments.explain) + "\n")
         command_parser.exit()
     return arguments
+
+
+def color_choice(argv: Sequence[str]) -> str:
+    """Return what the last `--color` says, for messages on a command line that may be wrong."""
+    choice = "auto"
+    for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
+        name, equals, value = argument.partition("=")
+        if name == "--color":
+            choice = value if equals else following
+    return choice
 
 
 def _without_abbreviation(argument: str) -> str:

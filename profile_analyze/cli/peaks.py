@@ -12,20 +12,19 @@ from profile_analyze.errors import InputError, PeaksError
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from profile_analyze.cli.machine_peaks import Measurement
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Peaks to check a query with before this machine is measured."""
 _SUFFIX: Final = ".toml"
 
 
-def find_peaks(spec: str, say: Callable[[str], None]) -> tuple[Peaks, Callable[[], Peaks] | None]:
+def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
     """Return the peaks that `spec` names, and a function that measures them if it must.
 
-    Until that function is called, the peaks are a placeholder. It calls `say` with messages about
-    slow steps. Raises `PeaksError`.
+    Until that function is called, the peaks are a placeholder. Raises `PeaksError`.
     """
-    measure = measurement(spec, say)
+    measure = measurement(spec)
     return (resolve(spec), None) if measure is None else (_PLACEHOLDER, measure)
 
 

@@ -1,48 +1,97 @@
-"""Progress of reading many files, for a person who waits."""
+"""Progress of what takes long, for a person who waits: a line that is erased afterwards."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.terminal import terminal_width
+from profile_analyze.units import scaled
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _DELAY_S: Final = 1.0
 _INTERVAL_S: Final = 0.1
+_LONG_DECODING: Final = 128 << 20
+"""The size in bytes of a file that takes about a second to decode."""
 
 
-class Progress:
-    """A line that counts files on standard error, if that is a terminal, after one second."""
+class StatusLine:
+    """A line on standard error, if that is a terminal."""
 
-    def __init__(self, files: int) -> None:
-        self._files = files
-        self._files_before = 0
-        self._next = monotonic() + _DELAY_S
-        self._shown = False
-        self._on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    def __init__(self) -> None:
+        self._width = terminal_width(sys.stderr)
+        self.is_shown = False
 
-    def counter_of_next(self, files: int) -> Callable[[int], None]:
-        """Return a function to call with how many of the next `files` files have been read."""
-        before = self._files_before
-        self._files_before += files
-        return lambda read: self._update(before + read)
-
-    def _update(self, read: int) -> None:
-        if self._on_terminal and monotonic() >= self._next:
-            self._next = monotonic() + _INTERVAL_S
-            self._shown = True
-            # The line needs no clearing: the number only grows, so that each text covers the last.
-            self._write(f"\rread {read} of {self._files} files")
+    def show(self, text: str) -> None:
+        """Replace the line."""
+        if self._width is None:
+            return
+        self.is_shown = True
+        # To the start of the line, and after the text erase the rest. A text that wraps could not
+        # be replaced.
+        self._write(f"\r{text[: self._width - 1]}\x1b[K")
 
     def clear(self) -> None:
-        """Remove the line."""
-        if self._shown:
-            self._write("\r\x1b[K")  # to the start of the line, and erase it
+        """Erase the line."""
+        if self.is_shown:
+            self._write("\r\x1b[K")
+            self.is_shown = False
 
     def _write(self, text: str) -> None:
         with suppress(OSError):
             sys.stderr.write(text)
             sys.stderr.flush()
+
+
+@contextmanager
+def status_line(prefix: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows a step, after `prefix`, until the block ends."""
+    line = StatusLine()
+    try:
+        yield lambda text: line.show(f"{prefix}{text}")
+    finally:
+        line.clear()
+
+
+class Progress:
+    """A status line on reading files, which appears after one second."""
+
+    def __init__(self, files: int) -> None:
+        self._files = files
+        self._files_before = 0
+        self._next = monotonic() + _DELAY_S
+        self._line = StatusLine()
+
+    def counter_of_next(self, files: int) -> Callable[[int], None]:
+        """Return a function to call with how many of the next `files` files have been read."""
+        before = self._files_before
+        self._files_before += files
+        return lambda read: self._update(f"read {before + read} of {self._files} files")
+
+    def count_bytes(self, read: int, size: int) -> None:
+        """Show how many bytes of a file have been read. `size` is 0 for an unknown size."""
+        if size and read >= size:
+            # Decoding is one long step, which must be announced before it begins.
+            at_once = size >= _LONG_DECODING or self._line.is_shown
+            self._update("decoding the profile", at_once=at_once)
+        else:
+            of = f" of {_size_text(size)}" if size else ""
+            self._update(f"read {_size_text(read)}{of}")
+
+    def _update(self, text: str, *, at_once: bool = False) -> None:
+        now = monotonic()
+        if at_once or now >= self._next:
+            self._next = max(self._next, now + _INTERVAL_S)
+            self._line.show(text)
+
+    def clear(self) -> None:
+        """Erase the line."""
+        self._line.clear()
+
+
+def _size_text(size: int) -> str:
+    return " ".join(scaled(size, "byte"))

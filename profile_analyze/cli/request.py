@@ -6,22 +6,14 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.explain import column_to_explain
-from profile_analyze.cli.messages import say_measuring
-from profile_analyze.cli.parser import COMMAND
+from profile_analyze.cli.option_checks import check_options, requested_output_format
+from profile_analyze.cli.progress import status_line
 from profile_analyze.errors import QueryError
-from profile_analyze.model.terms import SAMPLE_UNITS
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.report.base import ALL_COLUMNS
-from profile_analyze.report.output_formats import (
-    OPERATORS,
-    TABLE,
-    WIKI,
-    find_renderer,
-    output_format_of,
-    picture_format_of,
-)
 
 if TYPE_CHECKING:
     import argparse
@@ -73,7 +65,7 @@ class Request(NamedTuple):
     """Whether files that exist may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
-    color: str
+    appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
     explain: str | None
@@ -91,11 +83,8 @@ def request_of(arguments: argparse.Namespace) -> Request:
     Raises `QueryError` if options contradict each other or an expression is wrong. Raises
     `PeaksError` if the peaks are invalid.
     """
-    _check_files(arguments)
+    check_options(arguments)
     _rename_columns(arguments)
-    _check_output_format(arguments)
-    _check_comparison(arguments)
-    _check_needs_of_the_format(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
@@ -116,24 +105,14 @@ def request_of(arguments: argparse.Namespace) -> Request:
         columns=_columns(arguments.columns, queries["device"]),
         conditions=_conditions(arguments, queries[asked_side]),
         fail_uncertain=arguments.fail_uncertain != "no",
-        output_format=_output_format(arguments),
+        output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
         force=arguments.force,
         plot=arguments.plot,
-        color=arguments.color,
+        appearance=Appearance.of(arguments),
         notes=arguments.notes,
         explain=column_to_explain(arguments, queries[asked_side]),
     )
-
-
-def _check_files(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if no profile is named."""
-    if arguments.files:
-        return
-    if arguments.compare:
-        # `--compare` takes all names after it, also those of the new side.
-        raise QueryError("--compare took all files that are named; name the profile before it")
-    raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
 
 
 def _rename_columns(arguments: argparse.Namespace) -> None:
@@ -143,81 +122,6 @@ def _rename_columns(arguments: argparse.Namespace) -> None:
         if names is not None:
             setattr(arguments, option, re.sub(r"\bopr_id\b", "id", names))
     arguments.where = [re.sub(r"\bopr_id\b", "id", text) for text in arguments.where]
-
-
-def _check_output_format(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
-    if arguments.plot is not None:
-        picture_format_of(arguments.plot)
-    if arguments.dump_only_opr:
-        for option, given in (
-            ("--confluence (or --wiki)", arguments.confluence),
-            (f"--format {arguments.format}", arguments.format),
-            ("--columns", arguments.columns),
-        ):
-            if given:
-                raise QueryError(
-                    f"--dump-only-opr prints no table, so {option} has no effect; leave one out"
-                )
-    if not arguments.format and not arguments.confluence:
-        by_suffix = output_format_of(arguments.output or "")
-        if arguments.dump_only_opr and by_suffix not in (None, TABLE):
-            raise QueryError(
-                f"argument -o/--output: {arguments.output} asks for {by_suffix}, which "
-                "--dump-only-opr does not have; use another suffix"
-            )
-    if arguments.confluence and arguments.format not in (None, WIKI):
-        raise QueryError(
-            f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
-            "leave one out"
-        )
-
-
-def _check_comparison(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if an option of comparisons is given without one."""
-    for option, given in (
-        ("--match", arguments.match != "auto"),
-        ("--threshold", arguments.threshold is not None),
-    ):
-        if given and not arguments.compare:
-            raise QueryError(f"{option} needs --compare, which names what to compare with")
-    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
-        raise QueryError("--unit needs --compare or --fail-if, which count runs")
-    if arguments.fail_uncertain is not None and not arguments.fail_if:
-        raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
-
-
-def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if the output format cannot show what is asked for."""
-    name = _output_format(arguments)
-    if name is None:  # the default formats, table and plain, show everything
-        return
-    renderer = find_renderer(name)
-    if not renderer.has_tables and (arguments.columns or arguments.copy_time):
-        option = "--columns" if arguments.columns else "--copy-time"
-        raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
-    if renderer.needs == "conditions" and not arguments.fail_if:
-        raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
-    shows_change = arguments.compare and arguments.print_only in (None, "summary")
-    if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
-        raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
-    shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
-    if arguments.copy_time and not shows_summary:
-        raise QueryError(
-            f"--copy-time adds to the summary, which {name} has only with --print-only summary; "
-            "add that, or use json"
-        )
-
-
-def _output_format(arguments: argparse.Namespace) -> str | None:
-    """Return the output format that the options ask for; None if they ask for none."""
-    if arguments.explain is not None:
-        return None
-    if arguments.dump_only_opr:
-        return OPERATORS
-    if arguments.confluence:
-        return WIKI
-    return arguments.format or output_format_of(arguments.output or "")
 
 
 def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
@@ -231,7 +135,14 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     # Imported here, because only calls with `--peaks` need the roofline.
     from profile_analyze.cli.peaks import find_peaks
 
-    return find_peaks(spec, say_measuring)
+    peaks, measure = find_peaks(spec)
+
+    def measured() -> Peaks:
+        assert measure is not None, "these peaks need no measuring"
+        with status_line("measuring ") as show:
+            return measure(show)
+
+    return peaks, measured if measure else None
 
 
 _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {

@@ -83,7 +83,9 @@ def _loaded(
 ) -> Profile:
     """Return one profile with the runs in all `files`."""
     if len(files) == 1 and not request.baseline:
-        return load(files[0], wanted=wanted, max_size=request.max_size)
+        return load(
+            files[0], wanted=wanted, max_size=request.max_size, progress=progress.count_bytes
+        )
     # Imported here, because a call on one file joins no runs.
     from profile_analyze.readers.many import load_runs
 

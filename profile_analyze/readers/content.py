@@ -62,14 +62,20 @@ class ByteStream:
     Call its methods inside `input_errors`, which turns their errors into messages.
     """
 
-    def __init__(self, path: str | PathLike[str], max_size: int) -> None:
-        """Open `path`, where `-` is standard input."""
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        max_size: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Open `path`, where `-` is standard input. For `progress` see `load`."""
         name = os.fspath(path)
         self._file = display_name(path)
         self._max_size = max_size
         self.plain_size = 0
         """The size of a plain file in bytes, with its byte order mark. 0 for any other input."""
         self._plain_bytes_read = 0
+        self._progress = progress
         self._is_standard_input = name == "-"
         self._stream = _standard_input() if self._is_standard_input else _opened(name)
         try:
@@ -86,7 +92,10 @@ class ByteStream:
             raise _TooLargeError
         # Most profiles are small, and one call then reads them.
         step = file_size if 0 < file_size <= SMALL_SIZE else _STEP
-        raw = _limited(_raw_parts(self._file, self._stream, step), self._max_size)
+        parts = _raw_parts(self._file, self._stream, step)
+        if self._progress is not None:
+            parts = _counted(parts, file_size, self._progress)
+        raw = _limited(parts, self._max_size)
         first = _at_least(_LONGEST_MAGIC, raw)
         compression = _compression_of(self._file, first)
         if compression is not None:
@@ -116,7 +125,8 @@ class ByteStream:
 
     def read_into(self, space: memoryview) -> int:
         """Read the next bytes of a plain file into `space`. Return the number of bytes."""
-        count: int = self._stream.readinto(space)  # type: ignore[attr-defined]  # of buffered files
+        # In steps, so that there is something to report in between.
+        count: int = self._stream.readinto(space[:_LARGE_STEP])  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
 
@@ -124,6 +134,8 @@ class ByteStream:
         self._plain_bytes_read += more
         if self._plain_bytes_read > self._max_size:  # the file grew after it was opened
             raise _TooLargeError
+        if more and self._progress is not None:
+            self._progress(self._plain_bytes_read, self.plain_size)
 
     def close(self) -> None:
         """Close the file. Standard input stays open."""
@@ -174,6 +186,17 @@ def _is_device(stream: BinaryIO) -> bool:
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
     return False
+
+
+def _counted(
+    parts: Iterator[bytes], size: int, progress: Callable[[int, int], None]
+) -> Iterator[bytes]:
+    """Yield `parts`. Call `progress` with how many of `size` bytes there were so far."""
+    read = 0
+    for part in parts:
+        read += len(part)
+        progress(read, size)
+        yield part
 
 
 def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:

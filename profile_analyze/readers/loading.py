@@ -12,7 +12,7 @@ from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import HEAD_SIZE, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from os import PathLike
 
     from profile_analyze.model.profile import Profile
@@ -34,18 +34,20 @@ def load(
     *,
     wanted: Collection[str] = OPTIONAL_COLUMNS,
     max_size: int = MAX_SIZE,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
     `wanted` names optional columns and tables to read: shapes, dtypes, parameters and the like.
     Reading fewer takes less time. A query that needs a column which was not read is an error;
     `wanted=query.wanted` reads what `query` needs. `max_size` is the largest size in bytes of the
-    decompressed file, 8 GiB by default.
+    decompressed file, 8 GiB by default. `progress` is called now and then with how many bytes of
+    the file have been read, and with the size of the file, or 0 if that is unknown.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read.
     """
-    return read_profile(Source(path, max_size=max_size), wanted)
+    return read_profile(Source(path, max_size=max_size, progress=progress), wanted)
 
 
 def read_profile(source: Source, wanted: Collection[str]) -> Profile:

@@ -16,7 +16,7 @@ from profile_analyze.readers.content import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from types import TracebackType
 
@@ -41,10 +41,11 @@ class Source:
         *,
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        `max_size` limits its decompressed size in bytes.
+        `max_size` limits its decompressed size in bytes. For `progress` see `load`.
         """
         self.name = display_name(path)
         """The name of the input in messages."""
@@ -52,6 +53,7 @@ class Source:
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path
         self._max_size = max_size
+        self._progress = progress
         self._stream: ByteStream | None = None
         self._buffered = _Buffer()
         self._is_complete = False  # whether the end of the input was reached
@@ -158,7 +160,7 @@ class Source:
 
     def _open(self) -> ByteStream:
         if self._stream is None:
-            self._stream = ByteStream(self._path, self._max_size)
+            self._stream = ByteStream(self._path, self._max_size, self._progress)
             self._buffered.add(self._stream.first)
         return self._stream
 

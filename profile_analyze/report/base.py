@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlia
 
 from profile_analyze.report.facts import sections_of
 from profile_analyze.report.sections import Section, TableSection, Verdicts
+from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
+    from profile_analyze.report.times import TimeUnit
 
 
 ALL_COLUMNS: Final = "all"
@@ -80,6 +82,9 @@ class Display(NamedTuple):
     """The number of columns of the terminal; None if lines may have any length."""
     color: bool = False
     """Whether to write colours."""
+    time_unit: TimeUnit = AUTO
+    """The unit of times. `auto` chooses one for each part of a report, except in formats of the
+    original, which have seconds."""
 
     def can_show(self, text: str) -> bool:
         """Return whether the encoding has all characters of `text`."""

@@ -6,19 +6,47 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.visible import visible
 from profile_analyze.model.wording import heading
-from profile_analyze.report.colors import bar, dim
+from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.text_layout import text_width
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from profile_analyze.model.wording import Style
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.times import Times
 
-_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
+
+_SECONDS: Final = "s"  # the unit of columns that are times
+_VERDICT: Final = "verdict"  # the name of the column
+
+
+class ColumnTexts(NamedTuple):
+    """The titles and texts of a table's columns, with all times in one unit."""
+
+    table: Table
+    times: Times
+
+    def title(self, name: str) -> str:
+        """Return the title of a column. The title of a time says which time it is."""
+        column = self.table.shown_column(name)
+        title = self.times.title(heading(column))
+        # Of `time` and its aggregates, such as `time.p90`.
+        if column.name.partition(".")[0] == "time":
+            return title.replace("time", time_title(self.table), 1)
+        return title
+
+    def texts(self, name: str, style: Style = "short") -> list[str]:
+        """Return the values of a column as people read them."""
+        column = self.table.column(name)
+        if self.times.as_original or column.unit != _SECONDS:
+            return self.table.texts(name, style)
+        values = self.table[name].tolist()
+        return [self.times.number(value, signed=column.signed) for value in values]
 
 
 class Cells(NamedTuple):
@@ -28,13 +56,10 @@ class Cells(NamedTuple):
     texts: Sequence[str]
     is_number: bool
     """Whether the column is aligned on the right."""
-    is_essential: bool = False
-    """Whether the column stays when others are left out to fit the width."""
 
-    @property
-    def width(self) -> int:
-        """The width of the column on a terminal."""
-        header = text_width(self.header) + _HEADER_PADDING
+    def width(self, header_padding: int = 0) -> int:
+        """Return the width of the column on a terminal."""
+        header = text_width(self.header) + header_padding
         return max([header, *map(text_width, self.texts)])
 
 
@@ -48,35 +73,38 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
     )
 
 
-def cells_of(table: Table, names: Sequence[str], display: Display) -> list[Cells]:
-    """Return the columns `names` of `table` as text."""
-    return [_cells(table, name, display) for name in names]
+def cells_of(
+    columns: ColumnTexts, names: Sequence[str], display: Display, *, bars: bool = True
+) -> list[Cells]:
+    """Return the columns `names` as cells. With `bars`, coloured shares have a bar."""
+    return [_cells(columns, name, display, bars=bars) for name in names]
 
 
-def _cells(table: Table, name: str, display: Display) -> Cells:
+def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
+    table = columns.table
     column = table.column(name)
-    texts = [_cell_text(text, display) for text in table.texts(name)]
+    # Only verdicts: an operator may be called `slower`.
+    color = colored_word if column.name == _VERDICT else _dim_if_missing
+    shown = [visible(text, display.encoding) for text in columns.texts(name)]
+    texts = list(map(color, shown)) if display.color else shown
     # The bars have the same width in all rows, so that the column stays aligned.
-    if display.color and column.name == "share":
+    header = visible(columns.title(name), display.encoding)
+    if bars and display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
+        header = f"{header} {bar(0)}"  # above the numbers
     return Cells(
-        header=visible(column_title(table, name), display.encoding),
+        header=header,
         texts=texts,
         is_number=table.has_numbers(name),
-        is_essential=column.name in ("time", "name", *table.query.by),
     )
 
 
-def column_title(table: Table, name: str) -> str:
-    """Return the title of a column. The title of a time says which time it is."""
-    column = table.shown_column(name)
-    title = heading(column)
-    # Of `time` and its aggregates, such as `time.p90`.
-    if column.name.partition(".")[0] == "time":
-        return title.replace("time", time_title(table), 1)
-    return title
+def times_in(table: Table, names: Iterable[str]) -> Iterator[float]:
+    """Yield the values of all columns among `names` that are times."""
+    for name in names:
+        if table.column(name).unit == _SECONDS:
+            yield from table[name].tolist()
 
 
-def _cell_text(text: str, display: Display) -> str:
-    shown = visible(text, display.encoding)
-    return dim(shown) if display.color and text == NOT_AVAILABLE else shown
+def _dim_if_missing(text: str) -> str:
+    return dim(text) if text == NOT_AVAILABLE else text

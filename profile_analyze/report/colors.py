@@ -6,15 +6,51 @@ import re
 from math import isnan
 from typing import Final
 
+from profile_analyze.units import NOT_AVAILABLE
+
 _DIM: Final = "\x1b[2m"
+_RED: Final = "\x1b[31m"
+_GREEN: Final = "\x1b[32m"
+_YELLOW: Final = "\x1b[33m"
+_CYAN: Final = "\x1b[36m"
 _BLUE_BACKGROUND: Final = "\x1b[44m"
 _RESET: Final = "\x1b[0m"
 _BAR_WIDTH: Final = 10
+
+_WORD_COLORS: Final = {
+    "slower": _RED,
+    "faster": _GREEN,
+    "uncertain": _DIM,
+    NOT_AVAILABLE: _DIM,
+    # at the start of sentences
+    "slower than the baseline": _RED,
+    "faster than the baseline": _GREEN,
+    "not clearly different from the baseline": _DIM,
+    "FAILED": _RED,
+    "not met": _GREEN,
+    "not judged": _YELLOW,
+    # at the start of messages
+    "error": _RED,
+    "note": _CYAN,
+}
+"""The colours of verdicts, and of the outcomes of a gate, as reports write them."""
 
 
 def dim(text: str) -> str:
     """Return `text` in a fainter colour."""
     return f"{_DIM}{text}{_RESET}"
+
+
+def colored_word(word: str) -> str:
+    """Return a verdict or a label in its colour, and any other text as it is."""
+    color = _WORD_COLORS.get(word)
+    return f"{color}{word}{_RESET}" if color else word
+
+
+def colored_start(text: str, separator: str) -> str:
+    """Return `text` with a colour for the word before the first `separator`, if it has one."""
+    start, found, rest = text.partition(separator)
+    return f"{colored_word(start)}{found}{rest}"
 
 
 def bar(share: float) -> str:

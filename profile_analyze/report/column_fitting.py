@@ -2,52 +2,97 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.visible import visible
+from profile_analyze.report.paragraphs import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display
-    from profile_analyze.report.cells import Cells
+
+# What people miss least comes first. These columns are shown without being asked for.
+_EXTRAS: Final = (
+    *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
+    *("computation", "bandwidth", "type", "flops", "calls", "count", "share"),
+)
+# The columns that options such as --compare and --peaks add. They are left out last.
+_ASKED_FOR: Final = (
+    *("gain", "bound", "base", "ratio", "lost", "difference", "efficiency", "change", "verdict"),
+)
+
+
+class Removal(NamedTuple):
+    """The columns that may be left out, by index, in the order in which they are."""
+
+    extras: Sequence[int] = ()
+    """Left out even if texts could be shortened instead."""
+    asked_for: Sequence[int] = ()
+    """Left out only if texts are as short as they can be."""
+
+    @classmethod
+    def of_default(cls, names: Sequence[str], query: Query) -> Removal:
+        """Return the order for default columns. The time, the name and group keys stay."""
+        keys = query.by or ("name",)
+        asked_for = (*reversed(query.times[1:]), *_ASKED_FOR)
+        extras, asked = (
+            [names.index(name) for name in order if name in names and name not in keys]
+            for order in (_EXTRAS, asked_for)
+        )
+        return cls(extras, asked)
+
+    @classmethod
+    def of_chosen(cls, names: Sequence[str], query: Query) -> Removal:
+        """Return the order for columns that the user chose: from the last to the first."""
+        keys = ("time", *(query.by or ("name",)))
+        indices = [index for index, name in enumerate(names) if name not in keys]
+        return cls(asked_for=indices[::-1])
 
 
 def fit_columns(
-    columns: Sequence[Cells],
+    widths: Sequence[int],
     available: int | None,
     separators_width: Callable[[int], int],
-    removal_order: Sequence[int] | None = None,
+    order: Sequence[int],
+    among: Sequence[int] | None = None,
 ) -> tuple[list[int], int]:
     """Return the indices of the columns to show, and by how much they are still too wide.
 
-    Columns are left out in `removal_order` until the others fit into `available`. By default these
-    are all but the essential columns, starting with the last. One column always remains.
-    `separators_width` returns the width of all separators for a number of columns.
+    Columns are left out in `order` until the others fit into `available`. One column always
+    remains. `among` are the columns to choose from, by default all. `separators_width` returns the
+    width of all separators for a number of columns.
     """
-    shown = list(range(len(columns)))
-    if available is None:  # measuring the columns of a long table would take time for nothing
+    shown = list(range(len(widths)) if among is None else among)
+    if available is None:
         return shown, 0
-    if removal_order is None:
-        removal_order = [index for index in reversed(shown) if not columns[index].is_essential]
-    widths = [column.width for column in columns]
-    excess = sum(widths) + separators_width(len(shown)) - available
-    for index in removal_order:
-        if excess <= 0 or len(shown) == 1:
+
+    def excess() -> int:
+        return sum(widths[index] for index in shown) + separators_width(len(shown)) - available
+
+    for index in order:
+        if excess() <= 0 or len(shown) == 1:
             break
-        shown.remove(index)
-        # Without the column, there is also a separator less.
-        excess = sum(widths[one] for one in shown) + separators_width(len(shown)) - available
-    return shown, excess
+        if index in shown:
+            shown.remove(index)
+    return shown, excess()
 
 
-def left_out_columns(names: Sequence[str], shown: Sequence[int], display: Display) -> Iterator[str]:
-    """Yield a line on the columns that are not shown, if there are any, and how to see them."""
+def left_out_columns(
+    names: Sequence[str], shown: Sequence[int], display: Display, *, chooser: str = "--columns"
+) -> Iterator[str]:
+    """Yield a paragraph on the columns that are not shown, if there are any.
+
+    It says how to see them. `chooser` is the option that chooses other columns.
+    """
     left_out = [
         visible(name, display.encoding) for index, name in enumerate(names) if index not in shown
     ]
     if left_out:
-        yield (
-            f"\nleft out to fit the width: {', '.join(left_out)}; --columns chooses others, a "
-            "wider window or `| less -S` shows all"
+        choose = f"{chooser} chooses others, " if chooser else ""
+        text = (
+            f"left out to fit the width: {', '.join(left_out)}; {choose}a wider window or "
+            "`| less -S` shows all"
         )
+        yield "\n" + paragraph(text, display.width)

@@ -14,16 +14,15 @@ from profile_analyze.report.sentence_parts import (
     iterations_remark,
     runs_and_spread,
     signed,
-    signed_seconds,
-    with_unit,
 )
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, seconds, six_digits, three_digits
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.summary import Summary
+    from profile_analyze.report.times import Times
 
 # Shown instead of a verdict, which drift correction makes impossible.
 _HIDDEN_VERDICT: Final = f"{NOT_AVAILABLE} (drift is corrected)"
@@ -44,25 +43,27 @@ def _change(summary: Summary) -> Change:
     return summary.change
 
 
-def _difference_text(summary: Summary) -> str:
+def _difference_text(summary: Summary, times: Times) -> str:
     change = _change(summary)
-    return signed_seconds(change.difference_s) + in_brackets(signed(change.change, percent))
+    return times.text(change.difference_s, signed=True) + in_brackets(
+        signed(change.change, percent)
+    )
 
 
-def _ratio_text(summary: Summary) -> str:
+def _ratio_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     interval = interval_text(three_digits(change.low), three_digits(change.high))
     return three_digits(change.ratio) + in_brackets(interval)
 
 
-def _verdict_text(summary: Summary) -> str:
+def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     # Drift correction removes what all operators share, and with it any change of the whole.
     missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
     return (change.verdict or missing) + iterations_remark(change.unit)
 
 
-def _base_runs_text(summary: Summary) -> str:
+def _base_runs_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     return runs_and_spread(change.base_runs, change.base_processes, change.base_spread)
 
@@ -72,17 +73,17 @@ def _is_known(summary: Summary) -> bool:
     return not isnan(_change(summary).difference_s)
 
 
-def _verdict_sentence(summary: Summary) -> Iterator[str]:
+def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
     if _is_known(summary):
         yield (
-            f"{_VERDICT_IN_WORDS[change.verdict]}: {with_unit(seconds(summary.device_time_s))} "
-            f"instead of {with_unit(seconds(change.base_time_s))}, "
+            f"{_VERDICT_IN_WORDS[change.verdict]}: {times.text(summary.device_time_s)} "
+            f"instead of {times.text(change.base_time_s)}, "
             f"{signed(change.change, percent)}{iterations_remark(change.unit)}"
         )
 
 
-def _largest_differences(summary: Summary) -> Iterator[str]:
+def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
     # Without enough runs, no group has a verdict, and all are shown.
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
@@ -92,28 +93,30 @@ def _largest_differences(summary: Summary) -> Iterator[str]:
     with_shares = change.verdict in ("slower", "faster", None) and all(
         0 <= one.share <= 1 for one in clear
     )
-    largest = "; ".join(_contribution_text(one, with_share=with_shares) for one in clear)
+    largest = "; ".join(_contribution_text(one, times, with_share=with_shares) for one in clear)
     yield f"largest differences by {visible(', '.join(change.by), 'utf-8')}: {largest}"
 
 
-def _contribution_text(contribution: Contribution, *, with_share: bool) -> str:
+def _contribution_text(contribution: Contribution, times: Times, *, with_share: bool) -> str:
     share = f", {percent(contribution.share)} of the difference" if with_share else ""
+    difference = times.text(contribution.difference_s, signed=True)
     return (
-        f"{visible(contribution.label, 'utf-8')} {signed_seconds(contribution.difference_s)}"
-        f"{share}{in_brackets(contribution.verdict or '')}"
+        f"{visible(contribution.label, 'utf-8')} {difference}{share}"
+        f"{in_brackets(contribution.verdict or '')}"
     )
 
 
-def _called_sentences(summary: Summary) -> Iterator[str]:
+def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
     remark = iterations_remark(_change(summary).unit)
     for one in _change(summary).called if _is_known(summary) else ():
+        difference = times.text(one.difference_s, signed=True)
         yield (
-            f"{one.verdict}: {visible(one.label, 'utf-8')} {signed_seconds(one.difference_s)}, "
+            f"{one.verdict}: {visible(one.label, 'utf-8')} {difference}, "
             f"{three_digits(one.ratio)} times the baseline{remark}"
         )
 
 
-def _verdict_counts(summary: Summary) -> Iterator[str]:
+def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
     """Yield how many rows have each verdict, unless no row has one."""
     change = _change(summary)
     if not _is_known(summary) or not set(dict(change.verdicts)) - {NOT_AVAILABLE}:
@@ -151,7 +154,7 @@ GROUP: Final = FactGroup(
             "The device time of all operators of the baseline.",
             lambda summary: _change(summary).base_time_s,
             label="baseline device time",
-            text=lambda summary: six_digits(_change(summary).base_time_s),
+            text=lambda summary, times: times.total(_change(summary).base_time_s),
         ),
         Fact(
             "base_runs",

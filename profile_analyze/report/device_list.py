@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.report.base import Display
+from profile_analyze.report.cells import Cells, draw_cells
+from profile_analyze.report.column_fitting import fit_columns, left_out_columns
 from profile_analyze.report.drawing import draw
+from profile_analyze.report.text_layout import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from profile_analyze.analysis.devices import Device
 
+_RATES: Final = (*DTYPES, "GB/s")
+_HEADERS: Final = ("device", *_RATES, "confidence", "source")
+_REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
+"""The columns that narrow terminals lack, the rarest questions first."""
+_GAP: Final = 2  # between columns, in tabulate's style `plain`
 
-def device_list() -> str:
-    """Return the table of all known devices."""
-    return device_table(DEVICES)
+
+def device_list(width: int | None = None) -> str:
+    """Return the table of all known devices, without some columns if it is wider than `width`."""
+    table = device_table(DEVICES)
+    if width is None or text_width(table) <= width:
+        return table
+    columns = [
+        Cells(header, texts, is_number=header in _RATES)
+        for header, *texts in zip(_HEADERS, *_rows(DEVICES), strict=True)
+    ]
+    order = [_HEADERS.index(header) for header in _REMOVAL_ORDER]
+    widths = [column.width() for column in columns]
+    shown, _ = fit_columns(widths, width, lambda count: _GAP * (count - 1), order)
+    table = draw_cells([columns[index] for index in shown], style="plain")
+    return (
+        "".join([table, *left_out_columns(_HEADERS, shown, Display(width=width), chooser="")])
+        + "\n"
+    )
 
 
 def device_table(devices: Iterable[Device]) -> str:
     """Return a pipe table of the devices' rates in TFLO/s and GB/s, with their sources."""
-    headers = ("device", *DTYPES, "GB/s", "confidence", "source")
-    rows = [
+    right = [_HEADERS.index(header) for header in _RATES]
+    return draw(_rows(devices), style="pipe", headers=_HEADERS, right=right) + "\n"
+
+
+def _rows(devices: Iterable[Device]) -> list[tuple[str, ...]]:
+    return [
         (
             device.name,
             *(_rate_text(device.rates.get(dtype)) for dtype in DTYPES),
@@ -31,8 +59,6 @@ def device_table(devices: Iterable[Device]) -> str:
         )
         for device in devices
     ]
-    rates = range(1, len(DTYPES) + 2)
-    return draw(rows, style="pipe", headers=headers, right=list(rates)) + "\n"
 
 
 def _rate_text(rate: float | None) -> str:

@@ -32,7 +32,10 @@ def draw(
     count = max(map(len, [headers, *rows[:1]]))
     # This setting of tabulate makes it measure the width of each character. That takes an eighth of
     # the drawing, and ASCII text does not need it.
-    before, tabulate.WIDE_CHARS_MODE = tabulate.WIDE_CHARS_MODE, has_wide_text(rows)
+    before = tabulate.WIDE_CHARS_MODE, tabulate.MIN_PADDING
+    tabulate.WIDE_CHARS_MODE = has_wide_text(rows)
+    if style == "plain":  # the gap between columns is enough
+        tabulate.MIN_PADDING = 0
     try:
         return tabulate.tabulate(
             rows,
@@ -45,7 +48,7 @@ def draw(
             else None,
         )
     finally:
-        tabulate.WIDE_CHARS_MODE = before
+        tabulate.WIDE_CHARS_MODE, tabulate.MIN_PADDING = before
 
 
 def draw_boxes(

@@ -9,12 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.report.sections import Facts, FactValue, Sentences
+from profile_analyze.report.times import ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line, Section
+    from profile_analyze.report.times import Times
 
 # Parts of JSON schemas. The definitions that `$ref` names are in `schema.py`.
 NUMBER: Final = {"$ref": "#/$defs/number"}
@@ -35,11 +37,11 @@ class Fact(NamedTuple):
     """The JSON schema of the value."""
     label: str = ""
     """The label of the fact's line; empty if the fact has no line."""
-    text: Callable[[Summary], str] | None = None
+    text: Callable[[Summary, Times], str] | None = None
     """The text after the label. The line is left out where this is empty."""
-    lines: Callable[[Summary], Iterator[Line]] | None = None
+    lines: Callable[[Summary, Times], Iterator[Line]] | None = None
     """Replaces `label` and `text` for a fact with one line per record."""
-    sentences: Callable[[Summary], Iterator[str]] | None = None
+    sentences: Callable[[Summary, Times], Iterator[str]] | None = None
     """Conclusions from the fact, in words."""
     shown_with: str = ""
     """The fact of the same group whose line or sentences also show this fact."""
@@ -51,12 +53,12 @@ class Fact(NamedTuple):
             value = None
         elif isinstance(value, float):
             value = float(value)  # orjson does not write NumPy's floats
-        return FactValue(self.name, value, tuple(self._lines(summary)))
+        return FactValue(self.name, value, lambda times: tuple(self._lines(summary, times)))
 
-    def _lines(self, summary: Summary) -> Iterator[Line]:
+    def _lines(self, summary: Summary, times: Times) -> Iterator[Line]:
         if self.lines is not None:
-            yield from self.lines(summary)
-        elif self.text is not None and (text := self.text(summary)):
+            yield from self.lines(summary, times)
+        elif self.text is not None and (text := self.text(summary, times)):
             yield self.label, text
 
 
@@ -93,14 +95,18 @@ def sections_of(summary: Summary) -> tuple[Section, ...]:
     facts = [
         Facts(group.name, tuple(fact.evaluate(summary) for fact in group.facts)) for group in groups
     ]
-    sentences = tuple(
-        sentence
-        for group in groups
-        for fact in group.facts
-        if fact.sentences is not None
-        for sentence in fact.sentences(summary)
-    )
-    return (*facts, *((Sentences(sentences),) if sentences else ()))
+
+    def sentences(times: Times) -> tuple[str, ...]:
+        return tuple(
+            sentence
+            for group in groups
+            for fact in group.facts
+            if fact.sentences is not None
+            for sentence in fact.sentences(summary, times)
+        )
+
+    # Without any sentence there is no section, and formats write no separator for it.
+    return (*facts, *((Sentences(sentences),) if sentences(ORIGINAL) else ()))
 
 
 def object_schema(properties: Mapping[str, Any], meaning: str = "") -> dict[str, Any]:

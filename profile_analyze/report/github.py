@@ -9,6 +9,7 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.times import ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ def _annotations(report: Report) -> Iterator[str]:
         for verdict in section.verdicts:
             yield _annotation(_LEVELS[verdict.outcome], gate_sentence(verdict))
     for sentences in report.all_of(Sentences):
-        for text in sentences.texts:
+        for text in sentences.texts(ORIGINAL):
             yield _annotation("notice", text)
 
 

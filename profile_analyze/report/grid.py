@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.cells import Cells, cells_of, column_title
-from profile_analyze.report.colors import bar, dim
-from profile_analyze.report.column_fitting import fit_columns, left_out_columns
+from profile_analyze.report.cells import Cells, cells_of
+from profile_analyze.report.colors import bar, colored_word, dim
+from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
 from profile_analyze.report.default_columns import (
     columns_beside_time,
     group_columns,
@@ -14,6 +14,7 @@ from profile_analyze.report.default_columns import (
 )
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, time_title
+from profile_analyze.report.paragraphs import labelled_lines, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text_layout import wrapped
@@ -25,28 +26,29 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
+_INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
-_MIN_INFO_WIDTH: Final = 8
+_PREFIX_WIDTH: Final = 3  # of lines after the first
+_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
+_HEADER_WIDTH: Final = 16  # of headers that are wrapped to fit the width
+_MIN_WIDTH: Final = 8  # of texts, whatever the width
+_MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
+"""Narrower texts would not make the column narrower than its header."""
 _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
-# Columns that are left out if the terminal is narrow, the least informative first.
-_REMOVAL_ORDER: Final = (
-    "in_shapes",
-    "out_shapes",
-    "cumulative",
-    "spread",
-    "memory",
-    "computation",
-    "bandwidth",
-    "gain",
-    "FLOPS",
-    "bound",
-    "lost (s)",
-    "efficiency",
+
+# Boxes that are left out if the terminal is narrow, the least informative first. These are shown
+# without being asked for.
+_EXTRAS: Final = (
+    *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
+    *("bandwidth", "FLOPS"),
 )
+# The boxes that --compare and --peaks add. They are left out last.
+_ASKED_FOR: Final = ("gain", "bound", "baseline time", "lost", "efficiency", "ratio")
 
 
 class GridRenderer(PeopleRenderer):
@@ -55,6 +57,7 @@ class GridRenderer(PeopleRenderer):
     name = "table"
     suffixes: tuple[str, ...] = (".txt", ".log", ".out")
     counts_constants = True
+    times_as_original = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """Return the default columns, some of which share a box; see `Renderer.columns`."""
@@ -71,35 +74,87 @@ class GridRenderer(PeopleRenderer):
             )
         return group_columns(query, several_runs=several_runs)
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:
         """Return the facts between two rules."""
-        return draw(lines, style="simple", numeric=(1,))
+        return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a box per row, drawn in ASCII if the encoding lacks box characters."""
-        return _table(section.table, section.columns, display)
+        table, names = section
+        shown = names or original_times(table)
+        return _table(self.column_texts(table, shown, display), names, display)
 
 
-def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
-    columns = _columns(table, names, display, _INFO_WIDTH)
-    order = None  # chosen columns are left out from the last
-    if not names:
-        titles = [column.header for column in columns]
-        # Further aggregates of the time go last, and the last of them first.
-        more_times = [column_title(table, name) for name in reversed(table.query.times[1:])]
-        removable = (*_REMOVAL_ORDER, *more_times)
-        order = [titles.index(title) for title in removable if title in titles]
-    shown, excess = fit_columns(columns, display.width, _frame_width, order)
+def original_times(table: Table) -> tuple[str, ...]:
+    """Return the columns that are times in the original's tables, and in what options add."""
+    compared = ("base", "difference") if table.query.compared else ()
+    return (
+        *("time", "cumulative_time", *table.query.times[1:], *compared),
+        *roofline_columns(table.query),
+    )
+
+
+def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterator[str]:
+    columns = _columns(texts, names, display, _INFO_WIDTH)
+    titles = names or [column.header for column in columns]
+    removal = _removal(texts, names, columns)
+    available = display.width
+    # Measuring the columns of a long table would take time for nothing without a limit.
+    widths = [] if available is None else _widths(columns)
+    shown, excess = fit_columns(
+        widths or [0] * len(columns), available, _frame_width, removal.extras
+    )
     if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
-        narrower = _INFO_WIDTH - excess - len(_CONTINUATION.strip("\n"))
-        columns = _columns(table, names, display, max(narrower, _MIN_INFO_WIDTH))
+        widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
+        narrower = max(widest - excess - _PREFIX_WIDTH, _MIN_WIDTH if names else _MIN_INFO_WIDTH)
+        columns = _narrow_columns(texts, names, display, narrower)
+        shown, excess = fit_columns(
+            _widths(columns), available, _frame_width, removal.asked_for, shown
+        )
+        # A column that was left out makes room for texts again.
+        wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
+        columns = _narrow_columns(texts, names, display, wider)
     yield from draw_boxes(
         list(zip(*(columns[index].texts for index in shown), strict=True)),
         headers=[columns[index].header for index in shown],
         right=[position for position, index in enumerate(shown) if columns[index].is_number],
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
-    yield from left_out_columns(names or [column.header for column in columns], shown, display)
+    yield from left_out_columns(titles, shown, display)
+
+
+def _narrow_columns(
+    texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
+) -> list[Cells]:
+    """Return the columns with narrow headers, and with texts wrapped to `text_width`."""
+    columns = _columns(texts, names, display, text_width)
+    headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
+    return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
+
+
+def _is_wrapped(column: Cells, names: Sequence[str]) -> bool:
+    """Return whether the texts of a column are wrapped."""
+    return not column.is_number if names else column.header == _INFO
+
+
+def _widths(columns: Sequence[Cells]) -> list[int]:
+    return [column.width(_HEADER_PADDING) for column in columns]
+
+
+def _removal(texts: ColumnTexts, names: Sequence[str], columns: Sequence[Cells]) -> Removal:
+    """Return the order in which columns are left out. That of boxes is by their headers."""
+    query = texts.table.query
+    if names:
+        return Removal.of_chosen(names, query)
+    unit = f" ({texts.times.unit or 's'})"
+    titles = [column.header.removesuffix(unit) for column in columns]
+    # Further aggregates of the time, and the last of them first.
+    more_times = (texts.title(name).removesuffix(unit) for name in reversed(query.times[1:]))
+    extras, asked_for = (
+        [titles.index(title) for title in order if title in titles]
+        for order in (_EXTRAS, (*more_times, *_ASKED_FOR))
+    )
+    return Removal(extras, asked_for)
 
 
 def _frame_width(columns: int) -> int:
@@ -108,57 +163,64 @@ def _frame_width(columns: int) -> int:
     return 3 * columns + 1
 
 
-def _columns(table: Table, names: Sequence[str], display: Display, text_width: int) -> list[Cells]:
+def _columns(
+    texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
+) -> list[Cells]:
     """Return the columns `names`, or else the original's, with texts wrapped to `text_width`."""
     if not names:
-        return _original_columns(table, display, text_width)
+        return _original_columns(texts, display, text_width)
     return [
-        cells if cells.is_number else _wrapped(table, name, display, text_width)
-        for name, cells in zip(names, cells_of(table, names, display), strict=True)
+        cells if cells.is_number else _wrapped(texts, name, display, text_width)
+        for name, cells in zip(names, cells_of(texts, names, display), strict=True)
     ]
 
 
-def _wrapped(table: Table, name: str, display: Display, text_width: int) -> Cells:
+def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
     """Return a column of wrapped texts. Wrapping would break colours, so they come last."""
-    (cells,) = cells_of(table, [name], display._replace(color=False))
+    if name == "verdict":  # its words are shorter than any width
+        return cells_of(texts, [name], display)[0]
+    (cells,) = cells_of(texts, [name], display._replace(color=False))
     return cells._replace(
         texts=[_colored(_wrap([text], text_width, display), display) for text in cells.texts]
     )
 
 
-def _original_columns(table: Table, display: Display, text_width: int) -> list[Cells]:
+def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> list[Cells]:
     """Return the original's columns, with more times of groups after the cumulative time."""
+    table = texts.table
     in_shapes, out_shapes = shape_columns(table)
     columns = {
-        time_title(table): _times(table, display),
-        "cumulative": _cumulative(table),
-        **{column_title(table, name): table.texts(name) for name in table.query.times[1:]},
-        **_comparison_boxes(table),
-        **({column_title(table, "spread"): table.texts("spread")} if table.several_runs else {}),
-        "operator info": [_wrap(label, text_width, display) for label in row_labels(table)],
-        "computation": table.texts("computation", "stacked"),
-        "FLOPS": table.texts("flops", "stacked"),
-        "memory": table.texts("memory", "stacked"),
-        "bandwidth": table.texts("bandwidth", "stacked"),
-        **{column_title(table, name): table.texts(name) for name in roofline_columns(table.query)},
+        texts.times.original_title(time_title(table)): _times(texts, display),
+        texts.times.original_title("cumulative"): _cumulative(texts),
+        **{texts.title(name): texts.texts(name) for name in table.query.times[1:]},
+        **_comparison_boxes(texts, display),
+        **({texts.title("spread"): texts.texts("spread")} if table.several_runs else {}),
+        _INFO: [_wrap(label, text_width, display) for label in row_labels(table)],
+        "computation": texts.texts("computation", "stacked"),
+        "FLOPS": texts.texts("flops", "stacked"),
+        "memory": texts.texts("memory", "stacked"),
+        "bandwidth": texts.texts("bandwidth", "stacked"),
+        **{texts.title(name): texts.texts(name) for name in roofline_columns(table.query)},
         "in_shapes": ["\n".join(lines) for lines in in_shapes],
         "out_shapes": ["\n".join(lines) for lines in out_shapes],
     }
     return [
-        Cells(header, [_colored(text, display) for text in texts], is_number=False)
-        for header, texts in columns.items()
+        Cells(header, [_colored(text, display) for text in cells], is_number=False)
+        for header, cells in columns.items()
     ]
 
 
-def _comparison_boxes(table: Table) -> dict[str, list[str]]:
+def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
     """Return two columns on the difference to the baseline; none without a baseline."""
-    if not table.query.compared:
+    if not texts.table.query.compared:
         return {}
-    base = zip(*(table.texts(name) for name in ("base", "difference", "change")), strict=True)
-    verdict = zip(table.texts("ratio"), _intervals(table), table.texts("verdict"), strict=True)
+    base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)
+    ratio, verdict = texts.texts("ratio"), texts.texts("verdict")
+    if display.color:
+        verdict = list(map(colored_word, verdict))
     return {
-        "baseline time": list(map("\n".join, base)),
-        "ratio": list(map("\n".join, verdict)),
+        texts.times.original_title("baseline time"): list(map("\n".join, base)),
+        "ratio": list(map("\n".join, zip(ratio, _intervals(texts.table), verdict, strict=True))),
     }
 
 
@@ -168,15 +230,16 @@ def _intervals(table: Table) -> list[str]:
     return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 
-def _times(table: Table, display: Display) -> list[str]:
+def _times(columns: ColumnTexts, display: Display) -> list[str]:
     """Return the index, time and share of each row, with a bar if there are colours."""
-    bars = [f" {bar(share)}" if display.color else "" for share in table["share"].tolist()]
-    parts = zip(table.texts("time"), table.texts("share"), bars, strict=True)
+    shares = columns.table["share"].tolist()
+    bars = [f" {bar(share)}" if display.color else "" for share in shares]
+    parts = zip(columns.texts("time"), columns.texts("share"), bars, strict=True)
     return [f"#{index}\n{time}\n{share}{bar}" for index, (time, share, bar) in enumerate(parts)]
 
 
-def _cumulative(table: Table) -> list[str]:
-    sums = (table.texts("cumulative_time"), table.texts("cumulative_share"))
+def _cumulative(columns: ColumnTexts) -> list[str]:
+    sums = (columns.texts("cumulative_time"), columns.texts("cumulative_share"))
     return list(map("\n".join, zip(*sums, strict=True)))
 
 

@@ -10,6 +10,7 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import TablelessRenderer
 from profile_analyze.report.sections import Sentences, Verdicts
 from profile_analyze.report.sentence_parts import gate_reason
+from profile_analyze.report.times import ORIGINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ def _elements(report: Report) -> Iterator[str]:
         f'skipped="{outcomes.count("unjudged")}">\n'
     )
     yield from map(_test_case, verdicts)
-    sentences = [text for section in report.all_of(Sentences) for text in section.texts]
+    sentences = [text for section in report.all_of(Sentences) for text in section.texts(ORIGINAL)]
     if sentences:
         conclusions = _text("\n".join(sentences))
         yield f"  <system-out>{conclusions}</system-out>\n"

@@ -13,20 +13,20 @@ from profile_analyze.report.default_columns import (
 )
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.people import PeopleRenderer
-from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 # Text without markup. An underscore at the end of a word may begin emphasis, and a dot before a
 # letter may be part of an address, such as www.example.com.
-_HARMLESS: Final = re.compile(r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|\.(?=\d))*")
+_HARMLESS: Final = re.compile(
+    r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|[.<](?=\d))*"
+)
 
 
 class MarkdownRenderer(PeopleRenderer):
@@ -44,37 +44,30 @@ class MarkdownRenderer(PeopleRenderer):
             else group_columns(query, several_runs=several_runs)
         )
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return the facts as a table of two columns."""
         rows = [(markdown_cell(name), markdown_cell(value)) for name, value in lines]
         return draw(rows, style="pipe", headers=("total", "value"), right=(1,))
 
-    def sentences(self, texts: Sequence[str]) -> str:
+    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return the sentences as a list."""
-        return _as_list(texts)
-
-    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """Return the verdicts as a list."""
-        return _as_list(map(gate_sentence, verdicts))
+        return "\n".join(f"- {markdown_cell(text)}" for text in texts)
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row. Default columns without any value are left out."""
         names = section.columns or columns_with_values(self.shown_columns(section), section.table)
-        return [_table(section.table, names, display._replace(color=False))]
+        columns = self.column_texts(section.table, names, display)
+        return [_table(columns, names, display._replace(color=False))]
 
 
-def _as_list(sentences: Iterable[str]) -> str:
-    return "\n".join(f"- {markdown_cell(sentence)}" for sentence in sentences)
-
-
-def _table(table: Table, names: Sequence[str], display: Display) -> str:
-    columns = [
+def _table(columns: ColumnTexts, names: Sequence[str], display: Display) -> str:
+    escaped = [
         cells._replace(
             header=markdown_cell(cells.header), texts=list(map(markdown_cell, cells.texts))
         )
-        for cells in cells_of(table, names, display)
+        for cells in cells_of(columns, names, display)
     ]
-    return draw_cells(columns, style="pipe")
+    return draw_cells(escaped, style="pipe")
 
 
 def markdown_cell(text: str) -> str:

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
+from profile_analyze.report.cells import ColumnTexts, times_in
+from profile_analyze.report.paragraphs import paragraphs
 from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.times import AUTO, ORIGINAL, times_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
     from profile_analyze.report.sections import Line, Section
+    from profile_analyze.report.times import Times
 
 
 class PeopleRenderer(ABC):
@@ -32,6 +36,8 @@ class PeopleRenderer(ABC):
     counts_constants = False
     has_summary_beside_tables = True
     needs: Need = ""
+    times_as_original: ClassVar[bool] = False
+    """Whether times are in seconds as the original writes them, unless the user chooses a unit."""
     before_sentences: ClassVar[str] = "\n"
     """The separator between facts and the sentences that follow from them."""
 
@@ -40,20 +46,16 @@ class PeopleRenderer(ABC):
         """Return the default columns; see `Renderer.columns`."""
 
     @abstractmethod
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:
         """Return the facts of all groups as text."""
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a table in pieces, which use only characters that the display has."""
 
-    def sentences(self, texts: Sequence[str]) -> str:
-        """Return the sentences that follow from facts, one per line."""
-        return "\n".join(texts)
-
-    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """Return the verdicts on conditions, one per line."""
-        return "\n".join(map(gate_sentence, verdicts))
+    def sentences(self, texts: Sequence[str], display: Display) -> str:
+        """Return the sentences that follow from facts, or those on the conditions of a gate."""
+        return paragraphs(texts, display)
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
         """Return the columns of a table: the chosen ones, or else the default ones."""
@@ -64,11 +66,24 @@ class PeopleRenderer(ABC):
         """Yield the report as text that ends with a newline; see `Renderer.pieces`."""
         return encoded(self._texts(report, display), display.encoding)
 
+    def column_texts(self, table: Table, names: Iterable[str], display: Display) -> ColumnTexts:
+        """Return the texts of a table that shows the columns `names`."""
+        return ColumnTexts(table, self.times_of(times_in(table, names), display))
+
+    def times_of(self, times_s: Iterable[float], display: Display) -> Times:
+        """Return how to write the times of one part of the report."""
+        if self.times_as_original and display.time_unit == AUTO:
+            return ORIGINAL
+        return times_for(times_s, display.time_unit)
+
     def _texts(self, report: Report, display: Display) -> Iterator[str]:
         # Sections of one kind are handled together, because the facts of all groups are one table.
         previous: type[Section] | None = None
+        # Facts and the sentences that follow from them have the same unit.
+        known_s = [time_s for facts in report.all_of(Facts) for time_s in facts.times_s]
+        times = self.times_of(known_s, display)
         for kind, sections in groupby(report.sections, type):
-            for text in self._parts(list(sections), display):
+            for text in self._parts(list(sections), times, display):
                 if previous is not None:
                     follows_facts = previous is Facts and kind is Sentences
                     yield self.before_sentences if follows_facts else "\n\n"
@@ -76,20 +91,34 @@ class PeopleRenderer(ABC):
                 yield from text
         yield "\n"
 
-    def _parts(self, sections: Sequence[Section], display: Display) -> Iterator[Iterable[str]]:
+    def _parts(
+        self, sections: Sequence[Section], times: Times, display: Display
+    ) -> Iterator[Iterable[str]]:
         """Yield the parts of sections of one kind. All facts are one part, as are all sentences.
 
         Characters that the display's encoding lacks are escaped here. Tables escape their own,
         because their layout depends on the width.
         """
-        lines = [line for one in sections if isinstance(one, Facts) for line in one.lines]
-        texts = [text for one in sections if isinstance(one, Sentences) for text in one.texts]
+
+        def shown(text: str) -> str:
+            return encodable(text, display.encoding)
+
+        lines = [line for one in sections if isinstance(one, Facts) for line in one.lines(times)]
+        texts = [
+            text for one in sections if isinstance(one, Sentences) for text in one.texts(times)
+        ]
         if lines:
-            yield [encodable(self.facts(lines), display.encoding)]
+            yield [self.facts([(shown(label), shown(text)) for label, text in lines], display)]
         if texts:
-            yield [encodable(self.sentences(texts), display.encoding)]
+            yield [self.sentences([*map(shown, texts)], display)]
         for section in sections:
             if isinstance(section, TableSection):
                 yield self.table(section, display)
             elif isinstance(section, Verdicts):
-                yield [encodable(self.verdicts(section.verdicts), display.encoding)]
+                yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
+
+    def _verdicts(self, section: Verdicts, display: Display) -> Iterator[str]:
+        """Yield a sentence on each condition of a gate."""
+        measured_s = (time_s for one in section.verdicts for time_s in (one.time_s, one.base_s))
+        times = self.times_of(measured_s, display)
+        return (gate_sentence(verdict, times) for verdict in section.verdicts)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.cells import Cells, cells_of, draw_cells
-from profile_analyze.report.column_fitting import fit_columns, left_out_columns
+from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
 from profile_analyze.report.default_columns import (
     columns_with_values,
     roofline_columns,
     variation_columns,
 )
 from profile_analyze.report.drawing import draw
+from profile_analyze.report.paragraphs import labelled_lines, paragraph, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.text_layout import shortened
 
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.query.question import Query
-    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 _GAP: Final = 2  # between columns, in tabulate's style `plain`
-_MIN_WIDTH: Final = 8
+_HEADER_WIDTH: Final = 12  # of headers that are wrapped to fit the width
+_COMFORTABLE_WIDTH: Final = 32  # of texts, before columns are left out that nobody asked for
+_SHORT_WIDTH: Final = 14  # of texts, before columns are left out that an option asked for
+_MIN_WIDTH: Final = 8  # of texts, whatever the width
 
 
 class PlainRenderer(PeopleRenderer):
@@ -40,36 +44,100 @@ class PlainRenderer(PeopleRenderer):
             return ("time", *beside, "share", *rates, "type", "name")
         return (*query.times, *beside, "share", "count", *rates, *query.by)
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:
         """Return the facts in two columns."""
-        return draw(lines, style="plain", numeric=(1,))
+        return draw(labelled_lines(lines, display), style="plain", numeric=(1,))
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a line per row. Default columns without any value are left out."""
-        names = section.columns or columns_with_values(self.shown_columns(section), section.table)
-        return _table(section.table, names, display)
+        table = section.table
+        names = section.columns or columns_with_values(self.shown_columns(section), table)
+        order = Removal.of_chosen if section.columns else Removal.of_default
+        texts = self.column_texts(table, names, display)
+        return _table(texts, names, order(names, table.query), display)
 
 
-def _table(table: Table, names: Sequence[str], display: Display) -> Iterator[str]:
-    columns = cells_of(table, names, display)
-    indices, excess = fit_columns(columns, display.width, lambda count: _GAP * (count - 1))
+def _table(
+    texts: ColumnTexts, names: Sequence[str], removal: Removal, display: Display
+) -> Iterator[str]:
+    columns = cells_of(texts, names, display)
+    indices = list(range(len(names)))
+    # Measuring the columns of a long table would take time for nothing without a limit.
+    if display.width is not None and _excess(columns, display.width) > 0:
+        columns = cells_of(texts, names, display, bars=False)
+        headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
+        columns = [
+            column._replace(header=header) for column, header in zip(columns, headers, strict=True)
+        ]
+        indices = _chosen(columns, removal, display.width)
     shown = [columns[index] for index in indices]
-    shortened_header = ""
-    # Only texts are shortened. A number without its last digits would be another number.
-    texts = [index for index, column in enumerate(shown) if not column.is_number]
-    if excess > 0 and texts:
-        widest = max(texts, key=lambda index: shown[index].width)
-        shortened_header = shown[widest].header
-        shown[widest] = _shortened(shown[widest], shown[widest].width - excess, display)
-    yield draw_cells(shown, style="plain")
+    fitting = shown if display.width is None else _shortened_cells(shown, display)
+    yield draw_cells(fitting, style="plain")
     yield from left_out_columns(names, indices, display)
-    if shortened_header:
-        yield f"\nshortened to fit the width: {shortened_header}; `| less -S` shows all of it"
+    yield from _shortened_columns(shown, fitting, display)
+
+
+def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:
+    """Return the indices of the columns that fit.
+
+    Shortened texts are better than no column, but a name of a few letters says nothing.
+    """
+    comfortable, short = (
+        [
+            min(column.width(), most) if not column.is_number else column.width()
+            for column in columns
+        ]
+        for most in (min(_COMFORTABLE_WIDTH, available // 2), _SHORT_WIDTH)
+    )
+    indices, excess = fit_columns(comfortable, available, _gaps_width, removal.extras)
+    if excess > 0:
+        indices, _ = fit_columns(short, available, _gaps_width, removal.asked_for, indices)
+    return indices
+
+
+def _gaps_width(columns: int) -> int:
+    return _GAP * (columns - 1)
+
+
+def _excess(columns: Sequence[Cells], available: int) -> int:
+    """Return by how much the columns are too wide."""
+    return sum(column.width() for column in columns) + _gaps_width(len(columns)) - available
+
+
+def _shortened_cells(columns: Sequence[Cells], display: Display) -> list[Cells]:
+    """Return the columns with texts shortened until they fit, the widest column first."""
+    assert display.width is not None
+    result = list(columns)
+    # Only texts are shortened. A number without its last digits would be another number.
+    texts = [index for index, column in enumerate(columns) if not column.is_number]
+    while texts and (excess := _excess(result, display.width)) > 0:
+        *rest, widest = sorted(texts, key=lambda index: result[index].width())
+        width = result[widest].width()
+        if width <= _MIN_WIDTH:
+            break
+        # As narrow as the next widest column, which then gives up width too.
+        least = max([_MIN_WIDTH, *(result[index].width() for index in rest)])
+        new_width = max(width - excess, min(least, width - 1))
+        result[widest] = _shortened(columns[widest], new_width, display)
+    return result
 
 
 def _shortened(column: Cells, width: int, display: Display) -> Cells:
-    """Return the column with texts of at most `width` columns, or `_MIN_WIDTH` if that is more."""
+    """Return the column with texts of at most `width` columns."""
     mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
-    width = max(width, _MIN_WIDTH)
     texts = [shortened(text, width, mark) for text in column.texts]
     return column._replace(header=shortened(column.header, width, mark), texts=texts)
+
+
+def _shortened_columns(
+    columns: Sequence[Cells], fitting: Sequence[Cells], display: Display
+) -> Iterator[str]:
+    """Yield a paragraph on the columns whose texts are shortened, if there are any."""
+    headers = [
+        before.header.strip()
+        for before, after in zip(columns, fitting, strict=True)
+        if before != after
+    ]
+    if headers:
+        text = f"shortened to fit the width: {', '.join(headers)}; `| less -S` shows all of it"
+        yield "\n" + paragraph(text, display.width)

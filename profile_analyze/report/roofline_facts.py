@@ -9,8 +9,7 @@ from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
 from profile_analyze.report.programs import peaks_record
-from profile_analyze.report.sentence_parts import with_unit
-from profile_analyze.units import decimal_rate, percent, scaled, seconds, three_digits
+from profile_analyze.units import decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line
+    from profile_analyze.report.times import Times
 
 
 def roofline_caption(summary: Summary) -> str:
@@ -37,16 +37,16 @@ def _judgement(summary: Summary) -> Judgement:
     return summary.judgement
 
 
-def _peaks_text(summary: Summary) -> str:
+def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = _judgement(summary).peaks
     return f"{visible(peaks.name, 'utf-8')}, {decimal_rate(peaks.bandwidth)}"
 
 
-def _peaks_source(summary: Summary) -> Iterator[str]:
+def _peaks_source(summary: Summary, _: Times) -> Iterator[str]:
     yield f"peaks: {visible(_judgement(summary).peaks.source, 'utf-8')}"
 
 
-def _roof_lines(summary: Summary) -> Iterator[Line]:
+def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
         # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
@@ -56,13 +56,13 @@ def _roof_lines(summary: Summary) -> Iterator[Line]:
         yield f"roof{suffix}", text
 
 
-def _types_of_unknown_memory(summary: Summary) -> Iterator[str]:
+def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
     types = [f"{name} {percent(share)}" for name, share in _judgement(summary).memory_unknown]
     if types:
         yield f"most time without known memory: {visible(', '.join(types), 'utf-8')}"
 
 
-def _winner_sentences(summary: Summary) -> Iterator[str]:
+def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
     for winner in _judgement(summary).winners:
         # Operators without known work or without a time have no roof to compare with.
         all_judged = winner.judged == winner.operators
@@ -71,7 +71,7 @@ def _winner_sentences(summary: Summary) -> Iterator[str]:
             f"{winner.operators} {visible(winner.label, 'utf-8')}{judged}, "
             f"{percent(winner.share)} of the time, run at "
             f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
-            f"{seconds(winner.total_s)} s instead of {seconds(summary.device_time_s)} s, "
+            f"{times.text(winner.total_s)} instead of {times.text(summary.device_time_s)}, "
             f"{winner.gain:.2f} times as fast"
         )
 
@@ -152,7 +152,7 @@ GROUP: Final = FactGroup(
             "The share of the device time in operators whose memory is known.",
             lambda summary: _judgement(summary).memory_known,
             label="memory known",
-            text=lambda summary: percent(_judgement(summary).memory_known),
+            text=lambda summary, _: percent(_judgement(summary).memory_known),
         ),
         Fact(
             "memory_unknown",
@@ -168,21 +168,21 @@ GROUP: Final = FactGroup(
             "The share of the device time in operators whose least possible time is known.",
             lambda summary: _judgement(summary).judged,
             label="judged",
-            text=lambda summary: percent(_judgement(summary).judged),
+            text=lambda summary, _: percent(_judgement(summary).judged),
         ),
         Fact(
             "efficiency",
             "Least possible time over time, of the judged operators.",
             lambda summary: _judgement(summary).efficiency,
             label="efficiency, judged",
-            text=lambda summary: percent(_judgement(summary).efficiency),
+            text=lambda summary, _: percent(_judgement(summary).efficiency),
         ),
         Fact(
             "lost_s",
             "Time minus least possible time, of the judged operators.",
             lambda summary: _judgement(summary).lost_s,
             label="lost",
-            text=lambda summary: with_unit(seconds(_judgement(summary).lost_s)),
+            text=lambda summary, times: times.text(_judgement(summary).lost_s),
         ),
         Fact(
             "winners",

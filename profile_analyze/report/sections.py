@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.table import Table
+    from profile_analyze.report.times import Times
 
 Line: TypeAlias = tuple[str, str]
 """A fact for people: its label and its text."""
@@ -19,8 +22,9 @@ class FactValue(NamedTuple):
     """The name in formats for programs, with the unit."""
     value: Any
     """A number in base units, a text, None for N/A, or a list or dictionary of these."""
-    lines: tuple[Line, ...] = ()
-    """Empty if a sentence or the line of another fact shows the value."""
+    lines: Callable[[Times], tuple[Line, ...]]
+    """Returns the lines with times as an output format writes them. There are none if a sentence or
+    the line of another fact shows the value."""
 
 
 class Facts(NamedTuple):
@@ -43,15 +47,20 @@ class Facts(NamedTuple):
         }
 
     @property
-    def lines(self) -> list[Line]:
-        """The lines of all facts."""
-        return [line for fact in self.facts for line in fact.lines]
+    def times_s(self) -> list[float]:
+        """The values that are times, as far as they are known."""
+        return [value for name, value in self.flat_values.items() if name.endswith("_s") and value]
+
+    def lines(self, times: Times) -> list[Line]:
+        """Return the lines of all facts."""
+        return [line for fact in self.facts for line in fact.lines(times)]
 
 
 class Sentences(NamedTuple):
     """Conclusions from the facts, in words."""
 
-    texts: tuple[str, ...]
+    texts: Callable[[Times], tuple[str, ...]]
+    """Returns the sentences with times as an output format writes them."""
 
 
 class TableSection(NamedTuple):

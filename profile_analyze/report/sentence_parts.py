@@ -6,27 +6,19 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, seconds
+from profile_analyze.report.times import ORIGINAL
+from profile_analyze.units import NOT_AVAILABLE, counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.report.times import Times
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
     """Return the number as text, with a plus sign if it is positive."""
     return f"+{to_text(value)}" if value > 0 else to_text(value)
-
-
-def with_unit(text: str) -> str:
-    """Return a text of seconds with its unit; N/A has no unit."""
-    return text if text == NOT_AVAILABLE else f"{text} s"
-
-
-def signed_seconds(value: float) -> str:
-    """Return a difference of times, such as `+0.002 s`."""
-    return with_unit(signed(value, seconds))
 
 
 def interval_text(low: str, high: str) -> str:
@@ -51,22 +43,22 @@ def runs_and_spread(runs: int, processes: int, spread: float) -> str:
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
 
 
-def gate_sentence(verdict: FailVerdict) -> str:
+def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return the verdict on one condition: the outcome, the condition, and the reason."""
     outcome = {"met": "FAILED", "passed": "not met", "unjudged": "not judged"}[verdict.outcome]
-    return f"{outcome}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict)}"
+    return f"{outcome}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict, times)}"
 
 
-def gate_reason(verdict: FailVerdict) -> str:
+def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
         return verdict.reason
-    measured = f"{seconds(verdict.time_s)} s{iterations_remark(verdict.unit)}"
+    measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
-        interval = interval_text(seconds(verdict.low), seconds(verdict.high))
+        interval = interval_text(times.number(verdict.low), times.number(verdict.high))
         return f"{measured}{in_brackets(interval)}, {verdict.reason}"
     # The baseline is not 0, or the condition would be unjudged.
     change = verdict.time_s / verdict.base_s - 1
     interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
-    against = f"{measured} against {seconds(verdict.base_s)} s of the baseline"
+    against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
     return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {verdict.reason}"

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, scaled, seconds_fixed, six_digits
+from profile_analyze.units import NOT_AVAILABLE, scaled
 
 if TYPE_CHECKING:
     from profile_analyze.query.summary import Summary
+    from profile_analyze.report.times import Times
 
 
-def _time_text(summary: Summary, time_s: float) -> str:
-    return six_digits(time_s) if summary.has_times else ""
+def _time_text(summary: Summary, times: Times, time_s: float) -> str:
+    return times.total(time_s) if summary.has_times else ""
+
+
+def _wall_text(summary: Summary, times: Times) -> str:
+    return "" if isnan(summary.wall_s) else times.total(summary.wall_s)
 
 
 def _work_text(summary: Summary, amount: float, unit: str) -> str:
@@ -23,22 +28,22 @@ def _work_text(summary: Summary, amount: float, unit: str) -> str:
     return "" if summary.has_times else " ".join(scaled(amount, unit))
 
 
-def _copy_text(summary: Summary) -> str:
+def _copy_text(summary: Summary, times: Times) -> str:
     copy = summary.copy
-    return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s)
+    return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s, times)
 
 
-def _copy_wait_text(summary: Summary) -> str:
+def _copy_wait_text(summary: Summary, times: Times) -> str:
     copy = summary.copy
-    return "" if copy is None else _total_and_mean(copy.wait_total_s, copy.wait_mean_s)
+    return "" if copy is None else _total_and_mean(copy.wait_total_s, copy.wait_mean_s, times)
 
 
-def _total_and_mean(total_s: float, mean_s: float) -> str:
-    total, mean = seconds_fixed(total_s), seconds_fixed(mean_s)
+def _total_and_mean(total_s: float, mean_s: float, times: Times) -> str:
+    total, mean = times.copy(total_s), times.copy(mean_s)
     return NOT_AVAILABLE if NOT_AVAILABLE in (total, mean) else f"tot={total} avg={mean}"
 
 
-def _runs_text(summary: Summary) -> str:
+def _runs_text(summary: Summary, _: Times) -> str:
     # Next to a baseline, even a single run is worth a line.
     if summary.runs == 1 and summary.change is None:
         return ""
@@ -54,35 +59,35 @@ GROUP: Final = FactGroup(
             "The device time of all operators.",
             lambda summary: summary.device_time_s,
             label="total device time",
-            text=lambda summary: _time_text(summary, summary.device_time_s),
+            text=lambda summary, times: _time_text(summary, times, summary.device_time_s),
         ),
         Fact(
             "host_time_s",
             "The host time of all operators.",
             lambda summary: summary.host_time_s,
             label="total host time",
-            text=lambda summary: _time_text(summary, summary.host_time_s),
+            text=lambda summary, times: _time_text(summary, times, summary.host_time_s),
         ),
         Fact(
             "wall_time_s",
             "From the start of a run to its end; null if the file does not say.",
             lambda summary: summary.wall_s,
             label="wall time of a run",
-            text=lambda summary: "" if isnan(summary.wall_s) else six_digits(summary.wall_s),
+            text=_wall_text,
         ),
         Fact(
             "computation_flo",
             "The floating-point operations of all operators in a run, as far as they are known.",
             lambda summary: summary.computation,
             label="total computation",
-            text=lambda summary: _work_text(summary, summary.computation, "FLO"),
+            text=lambda summary, _: _work_text(summary, summary.computation, "FLO"),
         ),
         Fact(
             "memory_bytes",
             "The bytes that all operators in a run read and write, as far as they are known.",
             lambda summary: summary.memory,
             label="total memory",
-            text=lambda summary: _work_text(summary, summary.memory, "byte"),
+            text=lambda summary, _: _work_text(summary, summary.memory, "byte"),
         ),
         Fact(
             "copy_time_s",

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.visible import visible
-from profile_analyze.report.cells import cells_of, column_title
+from profile_analyze.report.cells import cells_of
 from profile_analyze.report.default_columns import roofline_columns, variation_columns
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.grid import GridRenderer
+from profile_analyze.report.grid import GridRenderer, original_times
 from profile_analyze.report.labels import join_keys, row_labels
-from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.shapes import shape_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
@@ -62,34 +61,33 @@ class WikiRenderer(GridRenderer):
     suffixes: tuple[str, ...] = (".wiki",)
     before_sentences = "\n\n"
 
-    def facts(self, lines: Sequence[Line]) -> str:
+    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return the facts as a table of two columns."""
         rows = [(name, escaped(value)) for name, value in lines]
         return _draw(("name", "value"), rows, numeric=(1,))
 
-    def sentences(self, texts: Sequence[str]) -> str:
+    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # is markup
         """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
 
-    def verdicts(self, verdicts: Sequence[FailVerdict]) -> str:
-        """Return a paragraph per condition."""
-        return "\n\n".join(escaped(gate_sentence(one)) for one in verdicts)
-
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""
-        return [_table(section.table, section.columns, display)]
+        table, names = section
+        texts = self.column_texts(table, names or original_times(table), display)
+        return [_table(texts, names, display)]
 
 
-def _table(table: Table, names: Sequence[str], display: Display) -> str:
+def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
     if names:
-        return _chosen_columns(table, names, display)
+        return _chosen_columns(texts, names, display)
+    table = texts.table
     in_shapes, out_shapes = shape_columns(table)
     columns = {
         "#": list(map(str, range(len(table)))),
-        **_time_columns(table),
+        **_time_columns(texts),
         **_label_columns(table, display),
         **{
-            _RATIO_TO_BASE if name == "ratio" else column_title(table, name): table.texts(name)
+            _RATIO_TO_BASE if name == "ratio" else texts.title(name): texts.texts(name)
             for name in variation_columns(table.query, several_runs=table.several_runs)
         },
         "computation (MFLO)": table.texts("computation", "fixed"),
@@ -98,31 +96,38 @@ def _table(table: Table, names: Sequence[str], display: Display) -> str:
         "memory (MB)": table.texts("memory", "fixed"),
         "bandwidth (MiB/s)": table.texts("bandwidth", "fixed"),
         "bandwidth bar": _bars(table["bandwidth"].tolist()),
-        **{column_title(table, name): table.texts(name) for name in roofline_columns(table.query)},
+        **{texts.title(name): texts.texts(name) for name in roofline_columns(table.query)},
         "in_shapes": list(map(_join_shapes, in_shapes)),
         "out_shapes": list(map(_join_shapes, out_shapes)),
     }
     numeric = [index for index, header in enumerate(columns) if header in _NUMERIC]
-    return _draw(tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric)
+    # `<0.001` is no number, so that such a column has no decimal point to be aligned at.
+    unit = f" ({texts.times.unit})"
+    right = [index for index, header in enumerate(columns) if header.endswith(unit)]
+    return _draw(
+        tuple(columns), list(zip(*columns.values(), strict=True)), numeric=numeric, right=right
+    )
 
 
-def _chosen_columns(table: Table, names: Sequence[str], display: Display) -> str:
+def _chosen_columns(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
     """Return a table of the columns `names`."""
-    columns = cells_of(table, names, display._replace(color=False))
+    columns = cells_of(texts, names, display._replace(color=False))
     rows = zip(*([_cell(text, display) for text in cells.texts] for cells in columns), strict=True)
     headers = [_cell(cells.header, display) for cells in columns]
     right = [index for index, cells in enumerate(columns) if cells.is_number]
     return _draw(headers, list(rows), right=right)
 
 
-def _time_columns(table: Table) -> dict[str, list[str]]:
+def _time_columns(texts: ColumnTexts) -> dict[str, list[str]]:
+    table = texts.table
+    title = "time" if MEASURES[table.query.measure].is_run_time else "wait time"
     return {
-        "time" if MEASURES[table.query.measure].is_run_time else "wait time": table.texts("time"),
+        texts.times.original_title(title): texts.texts("time"),
         "ratio": table.texts("share"),
         "time bar": _bars(table["time"].tolist()),
-        "cum-time": table.texts("cumulative_time", "digits"),
+        texts.times.original_title("cum-time"): texts.texts("cumulative_time", "digits"),
         "cum-time ratio": table.texts("cumulative_share", "digits"),
-        **{column_title(table, name): table.texts(name) for name in table.query.times[1:]},
+        **{texts.title(name): texts.texts(name) for name in table.query.times[1:]},
     }
 
 

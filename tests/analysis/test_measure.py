@@ -61,9 +61,9 @@ def assert_rate(machine: Machine, best: float, doubt: float) -> None:
 
 def resolve(spec: str) -> pa.Peaks:
     """Return the peaks of this machine."""
-    found = command.measurement(spec, lambda _: None)
+    found = command.measurement(spec)
     assert found is not None
-    return found()
+    return found(lambda _: None)
 
 
 class Measurements:

@@ -172,7 +172,7 @@ def test_the_judgement_as_text() -> None:
         return pa.render(pa.Report.of(summary, ()), "plain")
 
     assert shown(made()) == (
-        "total device time   10\n"
+        "total device time   10.000 s\n"
         "total host time     N/A\n"
         "peaks               made, 1e-07 GB/s\n"
         "roof fp32           1.00 KFLOPS, from 10 FLO/byte on; 70.0% of the time\n"
@@ -180,14 +180,14 @@ def test_the_judgement_as_text() -> None:
         "memory known        100.0%\n"
         "judged              90.0%\n"
         "efficiency, judged  50.0%\n"
-        "lost                4.5 s\n"
+        "lost                4.500 s\n"
         "peaks: by hand\n"
-        "3 Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof the model takes 7.0 s instead of 10.0 s, 1.43 times as fast\n"
-        "2 Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.0 s instead of 10.0 s, 1.11 times as fast\n"
-        "1 Copy, 10.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.5 s instead of 10.0 s, 1.05 times as fast\n"
+        "3 Convolution (2 of them judged), 65.0% of the time, run at 50.0% of the roof: at the roof the model takes 7.000 s instead of 10.000 s, 1.43 times as fast\n"
+        "2 Elemwise (1 of them judged), 20.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.000 s instead of 10.000 s, 1.11 times as fast\n"
+        "1 Copy, 10.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.500 s instead of 10.000 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
-        "total device time   1e-06\n"
+        "total device time   1.000 us\n"
         "total host time     N/A\n"
         "peaks               made, 1e-07 GB/s\n"
         "memory known        100.0%\n"

@@ -43,6 +43,7 @@ WRONG = {
     "--plot": "a.gif",
     "--color": "red",
     "--notes": "some",
+    "--time-unit": "min",
     "--print-completion": "csh",
 }
 FREE = {"--type", "--input-dtype", "--compare"}

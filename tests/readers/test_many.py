@@ -49,15 +49,15 @@ def test_the_command_on_a_folder(tmp_path: Path) -> None:
     assert (
         outcome.out
         == """\
-total device time  2.4e-05
+total device time  24.000 us
 total host time    N/A
 runs               3 (spread 10.4%)
 
-  device self time (s)    spread    share  type    name
-                 2e-05     12.5%    83.3%  Conv    conv
-                 4e-06      0.0%    16.7%  Relu    relu
+device self time (us)  spread  share  type  name
+               20.000   12.5%  83.3%  Conv  conv
+                4.000    0.0%  16.7%  Relu  relu
 
-host self time (s)    spread    share    flops    bandwidth    type    name
+host self time (s)  spread  share  flops  bandwidth  type  name
 """
     )
     means = run_command(str(tmp_path), "--format", "csv", "--columns", "time", "--run-stat", "mean")

@@ -1,14 +1,24 @@
-"""Progress is shown on a terminal if reading takes long."""
+"""Progress is shown on a terminal if something takes long, and erased afterwards."""
 
 from __future__ import annotations
 
+import gzip
 import sys
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.progress import Progress
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.cli.progress import Progress, status_line
+from profile_analyze.readers import content
+from tests.conftest import PROFILES
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TINY = PROFILES / "tiny.json"
+ERASE = "\x1b[K"
 
 
 class Terminal:
@@ -20,6 +30,9 @@ class Terminal:
     def isatty(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        raise OSError
+
     def write(self, text: str) -> None:
         self.text += text
 
@@ -27,24 +40,107 @@ class Terminal:
         pass
 
 
-def test_progress_is_shown_on_a_terminal_when_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    terminal = Terminal()
-    clock = iter([0.0, 0.5, 1.2, 1.2, 1.25, 1.5, 1.5])
-    monkeypatch.setattr(sys, "stderr", terminal)
+def terminal_of_messages(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> Terminal:
+    """Make standard error a terminal."""
+    # Not a fixture, because pytest replaces standard error again before the test.
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = Terminal()
+    monkeypatch.setattr(sys, "stderr", result)
+    return result
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> None:
+    clock: Iterator[float] = iter(seconds)
     monkeypatch.setattr("profile_analyze.cli.progress.monotonic", lambda: next(clock))
+
+
+def test_files_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of_messages(monkeypatch)
+    set_clock(monkeypatch, 0.0, 0.5, 1.2, 1.25, 1.5)
     progress = Progress(4)
     for files in (1, 3):
         step = progress.counter_of_next(files)
         for read in range(1, files + 1):
             step(read)
     progress.clear()
-    assert terminal.text == "\rread 2 of 4 files\rread 4 of 4 files\r\x1b[K"
+    assert terminal.text == (f"\rread 2 of 4 files{ERASE}\rread 4 of 4 files{ERASE}\r{ERASE}")
+
+
+def test_bytes_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of_messages(monkeypatch)
+    set_clock(monkeypatch, 0.0, 0.9, 1.1, 1.15, 1.16, 1.3)
+    progress = Progress(1)
+    for mebibytes in (1, 2, 3, 4):
+        progress.count_bytes(mebibytes << 20, 4 << 20)
+    progress.count_bytes(1 << 30, 0)
+    progress.clear()
+    progress.clear()
+    assert terminal.text == (
+        f"\rread 2.00 MiB of 4.00 MiB{ERASE}\rdecoding the profile{ERASE}"
+        f"\rread 1.00 GiB{ERASE}\r{ERASE}"
+    )
+
+
+@pytest.mark.parametrize(("size", "is_shown"), [((128 << 20) - 1, False), (128 << 20, True)])
+def test_decoding_a_large_file_is_announced_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    is_shown: bool,  # noqa: FBT001  # a parameter of the test
+) -> None:
+    terminal = terminal_of_messages(monkeypatch)
+    set_clock(monkeypatch, 0.0, 0.1, 0.2)
+    progress = Progress(1)
+    progress.count_bytes(size - 1, size)
+    progress.count_bytes(size, size)
+    assert terminal.text == (f"\rdecoding the profile{ERASE}" if is_shown else "")
+
+
+def test_steps_are_shown_at_once_and_fit_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of_messages(monkeypatch, columns=20)
+
+    def stop() -> None:
+        with status_line("measuring ") as show:
+            show("products of matrices")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert terminal.text == f"\rmeasuring products {ERASE}\r{ERASE}"
 
 
 def test_progress_is_not_shown_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(1)
     progress.counter_of_next(1)(1)
+    progress.count_bytes(1 << 30, 1 << 30)
     progress.clear()
+    with status_line("measuring ") as show:
+        show("copies")
     assert capsys.readouterr().err == ""
+
+
+def test_load_reports_the_bytes_that_it_has_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[tuple[int, int]] = []
+
+    def note(read: int, size: int) -> None:
+        reported.append((read, size))
+
+    size = TINY.stat().st_size
+    pa.load(TINY, progress=note)
+    assert reported == [(size, size)]
+    # A large file is read in steps, into one buffer.
+    monkeypatch.setattr("profile_analyze.readers.source.SMALL_SIZE", 0)
+    monkeypatch.setattr(content, "SMALL_SIZE", 0)
+    monkeypatch.setattr(content, "_STEP", 1000)
+    monkeypatch.setattr(content, "_LARGE_STEP", 2000)
+    reported.clear()
+    assert len(pa.load(TINY, progress=note)) == len(pa.load(TINY))
+    assert reported[:3] == [(1000, size), (3000, size), (5000, size)]
+    assert reported[-1] == (size, size)
+    # Of a compressed file, the compressed bytes count.
+    packed = tmp_path / "tiny.json.gz"
+    packed.write_bytes(gzip.compress(TINY.read_bytes()))
+    reported.clear()
+    pa.load(packed, progress=note)
+    assert reported[-1] == (packed.stat().st_size, packed.stat().st_size)

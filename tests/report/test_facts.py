@@ -65,8 +65,8 @@ NEW = Fact(
     "How long the device had nothing to do.",
     lambda _: 0.25,
     label="idle",
-    text=lambda _: "0.25 s",
-    sentences=lambda _: iter(["a quarter is idle"]),
+    text=lambda *_: "0.25 s",
+    sentences=lambda *_: iter(["a quarter is idle"]),
 )
 
 WITH_NEW = {
@@ -79,17 +79,17 @@ idle               0.25 s
 a quarter is idle
 """,
     "plain": """\
-total device time  1e-06
+total device time  0.001 ms
 total host time    N/A
 idle               0.25 s
 a quarter is idle
 """,
     "markdown": """\
-| total             |   value |
-|:------------------|--------:|
-| total device time |   1e-06 |
-| total host time   |     N/A |
-| idle              |  0.25 s |
+| total             |    value |
+|:------------------|---------:|
+| total device time | 0.001 ms |
+| total host time   |      N/A |
+| idle              |   0.25 s |
 
 - a quarter is idle
 """,

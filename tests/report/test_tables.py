@@ -97,27 +97,27 @@ conv T0 0
 relu T1 1
 """,
     "plain": """\
-total device time  0.0004
+total device time  400.000 us
 total host time    N/A
 copy time          N/A
 copy wait time     N/A
 
-  device self time (s)    share         flops    bandwidth  type    name
-                0.0003    75.0%  20.00 MFLOPS   3.26 MiB/s  T0      conv
-                0.0001    25.0%           N/A   9.77 MiB/s  T1      relu
+device self time (us)  share         flops   bandwidth  type  name
+              300.000  75.0%  20.00 MFLOPS  3.26 MiB/s  T0    conv
+              100.000  25.0%           N/A  9.77 MiB/s  T1    relu
 """,
     "markdown": """\
-| total             |   value |
-|:------------------|--------:|
-| total device time |  0.0004 |
-| total host time   |     N/A |
-| copy time         |     N/A |
-| copy wait time    |     N/A |
+| total             |      value |
+|:------------------|-----------:|
+| total device time | 400.000 us |
+| total host time   |        N/A |
+| copy time         |        N/A |
+| copy wait time    |        N/A |
 
-| name   | type   |   device self time (s) |   share |   computation |        flops |   memory |   bandwidth |
-|:-------|:-------|-----------------------:|--------:|--------------:|-------------:|---------:|------------:|
-| conv   | T0     |                 0.0003 |   75.0% |     6.00 KFLO | 20.00 MFLOPS | 1.00 KiB |  3.26 MiB/s |
-| relu   | T1     |                 0.0001 |   25.0% |           N/A |          N/A | 1.00 KiB |  9.77 MiB/s |
+| name   | type   |   device self time (us) |   share |   computation |        flops |   memory |   bandwidth |
+|:-------|:-------|------------------------:|--------:|--------------:|-------------:|---------:|------------:|
+| conv   | T0     |                 300.000 |   75.0% |     6.00 KFLO | 20.00 MFLOPS | 1.00 KiB |  3.26 MiB/s |
+| relu   | T1     |                 100.000 |   25.0% |           N/A |          N/A | 1.00 KiB |  9.77 MiB/s |
 """,
     "csv": """\
 id,name,type,time_s,share,computation_flo,flops,memory_bytes,bandwidth_bytes_per_s,in_shapes,in_strides,out_shapes\r

@@ -16,29 +16,58 @@ from tests.report.test_tables import profile
 # output format, columns, encoding, width: the expected text
 NARROW: dict[tuple[str, tuple[str, ...], str, int], str] = {
     ("plain", ("name", "type", "share"), "utf-8", 36): """\
-name                 type      share
-conv/of/some/length  T0        75.0%
-relu                 T1        25.0%
+name                 type  share
+conv/of/some/length  T0    75.0%
+relu                 T1    25.0%
 """,
     ("plain", ("name", "type", "share"), "utf-8", 35): """\
-name                 type
-conv/of/some/length  T0
-relu                 T1
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
+name                 type  share
+conv/of/some/length  T0    75.0%
+relu                 T1    25.0%
 """,
     ("plain", ("name", "type", "share"), "ascii", 16): """\
 name
 conv/of/some/...
 relu
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-shortened to fit the width: name; `| less -S` shows all of it
+left out to fit
+  the width:
+  type, share;
+  --columns
+  chooses
+  others, a
+  wider window
+  or `| less -S`
+  shows all
+shortened to fit
+  the width:
+  name;
+  `| less -S`
+  shows all of
+  it
 """,
     ("plain", ("name", "type", "share"), "utf-8", 3): """\
 name
 conv/of…
 relu
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
-shortened to fit the width: name; `| less -S` shows all of it
+left out to
+  fit the
+  width:
+  type,
+  share;
+  --columns
+  chooses
+  others, a
+  wider
+  window or
+  `| less -S`
+  shows all
+shortened to
+  fit the
+  width:
+  name;
+  `| less -S`
+  shows all
+  of it
 """,
     ("table", ("name", "type", "share"), "utf-8", 42): """\
 ╒═════════════════════╤════════╤═════════╕
@@ -50,24 +79,31 @@ shortened to fit the width: name; `| less -S` shows all of it
 ╘═════════════════════╧════════╧═════════╛
 """,
     ("table", ("name", "type", "share"), "utf-8", 41): """\
-╒═════════════════════╤════════╕
-│ name                │ type   │
-╞═════════════════════╪════════╡
-│ conv/of/some/length │ T0     │
-├─────────────────────┼────────┤
-│ relu                │ T1     │
-╘═════════════════════╧════════╛
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
+╒════════════════════╤════════╤═════════╕
+│ name               │ type   │   share │
+╞════════════════════╪════════╪═════════╡
+│ conv/of/some/lengt │ T0     │   75.0% │
+│ -  h               │        │         │
+├────────────────────┼────────┼─────────┤
+│ relu               │ T1     │   25.0% │
+╘════════════════════╧════════╧═════════╛
 """,
     ("table", ("name", "type", "share"), "utf-8", 22): """\
-╒═════════════════════╕
-│ name                │
-╞═════════════════════╡
-│ conv/of/some/length │
-├─────────────────────┤
-│ relu                │
-╘═════════════════════╛
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+╒═════════════════╕
+│ name            │
+╞═════════════════╡
+│ conv/of/some/le │
+│ -  ngth         │
+├─────────────────┤
+│ relu            │
+╘═════════════════╛
+left out to fit the
+  width: type, share;
+  --columns chooses
+  others, a wider
+  window or
+  `| less -S` shows
+  all
 """,
     ("table", ("name", "type", "share"), "ascii", 1): """\
 +-------------+
@@ -79,13 +115,30 @@ left out to fit the width: type, share; --columns chooses others, a wider window
 +-------------+
 | relu        |
 +-------------+
-left out to fit the width: type, share; --columns chooses others, a wider window or `| less -S` shows all
+left out to
+  fit the
+  width:
+  type,
+  share;
+  --columns
+  chooses
+  others, a
+  wider
+  window or
+  `| less -S`
+  shows all
 """,
     ("plain", ("parameters",), "utf-8", 9): """\
 paramete…
 N/A
 N/A
-shortened to fit the width: parameters; `| less -S` shows all of it
+shortened to
+  fit the
+  width:
+  parameters;
+  `| less -S`
+  shows all
+  of it
 """,
     ("table", ("flops",), "utf-8", 5): """\
 ╒══════════════╕
@@ -97,10 +150,21 @@ shortened to fit the width: parameters; `| less -S` shows all of it
 ╘══════════════╛
 """,
     ("plain", ("share", "time"), "utf-8", 10): """\
-  device self time (s)
-                0.0003
-                0.0001
-left out to fit the width: share; --columns chooses others, a wider window or `| less -S` shows all
+device self
+  time (us)
+    300.000
+    100.000
+left out to
+  fit the
+  width:
+  share;
+  --columns
+  chooses
+  others, a
+  wider
+  window or
+  `| less -S`
+  shows all
 """,
     ("table", (), "utf-8", 138): """\
 ╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕
@@ -128,7 +192,9 @@ left out to fit the width: in_shapes; --columns chooses others, a wider window o
 │ 0.0001             │ T1                  │ FLOPS   │
 │ 25.0%              │ 1                   │         │
 ╘════════════════════╧═════════════════════╧═════════╛
-left out to fit the width: cumulative, computation, memory, bandwidth, in_shapes, out_shapes; --columns chooses others, a wider window or `| less -S` shows all
+left out to fit the width: cumulative, computation, memory,
+  bandwidth, in_shapes, out_shapes; --columns chooses
+  others, a wider window or `| less -S` shows all
 """,
 }
 

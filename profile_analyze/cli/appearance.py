@@ -1,0 +1,41 @@
+"""How the answer looks on the terminal or in the file that it goes to."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from profile_analyze.cli.output import encoding_of_standard_output
+from profile_analyze.cli.terminal import terminal_width, wants_color
+from profile_analyze.report.base import Display
+
+if TYPE_CHECKING:
+    import argparse
+
+    from profile_analyze.report.times import TimeUnit
+
+
+class Appearance(NamedTuple):
+    """The options on how the answer looks."""
+
+    color: str
+    time_unit: TimeUnit
+    paged: bool
+    """Whether a long answer may be shown in a pager."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Appearance:
+        """Return the options among the arguments of the command."""
+        return cls(arguments.color, arguments.time_unit, not arguments.no_pager)
+
+    def display(self, output: str | None) -> Display:
+        """Return the encoding, width, colours and unit for a file or standard output."""
+        always = self.color == "always"
+        if output is not None or sys.stdout is None:
+            return Display(color=always, time_unit=self.time_unit)
+        return Display(
+            encoding=encoding_of_standard_output(),
+            width=terminal_width(sys.stdout),
+            color=always or wants_color(sys.stdout, self.color),
+            time_unit=self.time_unit,
+        )

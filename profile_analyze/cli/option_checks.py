@@ -1,0 +1,116 @@
+"""Checks of options against each other: what contradicts another option, or lacks one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.cli.parser import COMMAND
+from profile_analyze.errors import QueryError
+from profile_analyze.model.terms import SAMPLE_UNITS
+from profile_analyze.report.output_formats import (
+    OPERATORS,
+    TABLE,
+    WIKI,
+    find_renderer,
+    output_format_of,
+    picture_format_of,
+)
+from profile_analyze.report.times import AUTO
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if options contradict each other, have no effect, or lack another."""
+    _check_files(arguments)
+    _check_output_format(arguments)
+    _check_comparison(arguments)
+    _check_needs_of_the_format(arguments)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if no profile is named."""
+    if arguments.files:
+        return
+    if arguments.compare:
+        # `--compare` takes all names after it, also those of the new side.
+        raise QueryError("--compare took all files that are named; name the profile before it")
+    raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
+
+
+def _check_output_format(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
+    if arguments.plot is not None:
+        picture_format_of(arguments.plot)
+    if arguments.dump_only_opr:
+        for option, given in (
+            ("--confluence (or --wiki)", arguments.confluence),
+            (f"--format {arguments.format}", arguments.format),
+            ("--columns", arguments.columns),
+        ):
+            if given:
+                raise QueryError(
+                    f"--dump-only-opr prints no table, so {option} has no effect; leave one out"
+                )
+    if not arguments.format and not arguments.confluence:
+        by_suffix = output_format_of(arguments.output or "")
+        if arguments.dump_only_opr and by_suffix not in (None, TABLE):
+            raise QueryError(
+                f"argument -o/--output: {arguments.output} asks for {by_suffix}, which "
+                "--dump-only-opr does not have; use another suffix"
+            )
+    if arguments.confluence and arguments.format not in (None, WIKI):
+        raise QueryError(
+            f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
+            "leave one out"
+        )
+
+
+def _check_comparison(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if an option of comparisons is given without one."""
+    for option, given in (
+        ("--match", arguments.match != "auto"),
+        ("--threshold", arguments.threshold is not None),
+    ):
+        if given and not arguments.compare:
+            raise QueryError(f"{option} needs --compare, which names what to compare with")
+    if arguments.unit != SAMPLE_UNITS[0] and not (arguments.compare or arguments.fail_if):
+        raise QueryError("--unit needs --compare or --fail-if, which count runs")
+    if arguments.fail_uncertain is not None and not arguments.fail_if:
+        raise QueryError("--fail-uncertain needs --fail-if, which states the conditions")
+
+
+def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if the output format cannot show what is asked for."""
+    name = requested_output_format(arguments)
+    if name is None:  # the default formats, table and plain, show everything
+        return
+    renderer = find_renderer(name)
+    if not renderer.has_tables and (arguments.columns or arguments.copy_time):
+        option = "--columns" if arguments.columns else "--copy-time"
+        raise QueryError(f"{name} has no tables and no totals, so {option} has no effect")
+    if renderer.for_programs and arguments.time_unit != AUTO:
+        raise QueryError(f"{name} has times in seconds, so --time-unit has no effect; leave it out")
+    if renderer.needs == "conditions" and not arguments.fail_if:
+        raise QueryError(f"--format {name} has a test case for each --fail-if, and there is none")
+    shows_change = arguments.compare and arguments.print_only in (None, "summary")
+    if renderer.needs == "findings" and not (arguments.fail_if or shows_change):
+        raise QueryError(f"--format {name} annotates what --fail-if and --compare find; add one")
+    shows_summary = renderer.has_summary_beside_tables or arguments.print_only == "summary"
+    if arguments.copy_time and not shows_summary:
+        raise QueryError(
+            f"--copy-time adds to the summary, which {name} has only with --print-only summary; "
+            "add that, or use json"
+        )
+
+
+def requested_output_format(arguments: argparse.Namespace) -> str | None:
+    """Return the output format that the options ask for; None if they ask for none."""
+    if arguments.explain is not None:
+        return None
+    if arguments.dump_only_opr:
+        return OPERATORS
+    if arguments.confluence:
+        return WIKI
+    return arguments.format or output_format_of(arguments.output or "")

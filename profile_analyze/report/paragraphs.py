@@ -1,0 +1,97 @@
+"""Wrapping of sentences, notes and errors to the width of a terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.colors import colored_start
+from profile_analyze.report.text_layout import text_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.report.base import Display
+    from profile_analyze.report.sections import Line
+
+# A word; a number stays with its unit, and a command in backticks is one word.
+_UNBROKEN: Final = r"(?:`[^`]*`|\S)+(?: (?:s|ms|us|ns|[KMG]iB|GB/s)(?=\W|$)\S*)?"
+_INDENT: Final = "  "
+_LEAST_WIDTH: Final = 12
+"""Narrower paragraphs would have one word per line."""
+_GAP: Final = 2  # between labels and texts, in tabulate's styles
+
+
+def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
+    """Return `text` in lines of at most `width` columns, all but the first with `indent`.
+
+    Lines break at blanks, but not before a unit. A longer word, such as a path, stays whole and can
+    be copied.
+    """
+    if width is None or text_width(text) <= width:
+        return text
+    width = max(width, _LEAST_WIDTH)
+    words = text.lstrip(" ")
+    first, *rest = re.findall(_UNBROKEN, words) or [""]
+    lines = [" " * (len(text) - len(words)) + first]
+    for word in rest:
+        longer = f"{lines[-1]} {word}"
+        if text_width(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(indent + word)
+    return "\n".join(lines)
+
+
+def paragraphs(texts: Iterable[str], display: Display) -> str:
+    """Return each text as a paragraph as wide as the display, with a colour for its label."""
+    shown = (colored_start(text, ": ") if display.color else text for text in texts)
+    return "\n".join(paragraph(text, display.width) for text in shown)
+
+
+def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
+    """Return lines whose texts are wrapped, so that they fit next to the longest label.
+
+    Texts that are a verdict have its colour.
+    """
+    if display.color:
+        lines = [(label, colored_start(text, " ")) for label, text in lines]
+    if display.width is None:
+        return list(lines)
+    longest = max(text_width(label) for label, _ in lines)
+    width = display.width - longest - _GAP
+    return [(label, paragraph(text, width, indent="")) for label, text in lines]
+
+
+def wrapped_headers(headers: Sequence[str], width: int) -> list[str]:
+    """Return the headers of columns in lines of about `width` columns, aligned at the last line."""
+    wrapped = [paragraph(header, width, indent="") for header in headers]
+    most = max(header.count("\n") for header in wrapped)
+    return ["\n" * (most - header.count("\n")) + header for header in wrapped]
+
+
+def reflowed(markdown: str, width: int | None) -> str:
+    """Return Markdown with its paragraphs and points in lines of at most `width` columns."""
+    if width is None:
+        return markdown
+    blocks: list[str] = []
+    continues = False
+    for line in markdown.split("\n"):
+        is_start = not line or line.startswith(("- ", "#", "|"))
+        if continues and not is_start:
+            blocks[-1] += " " + line.strip()
+        else:
+            blocks.append(line)
+        continues = bool(line) and not line.startswith(("#", "|"))
+    return "\n".join(
+        paragraph(block, width, indent=_INDENT if block.startswith("- ") else "")
+        for block in blocks
+    )
+
+
+def with_own_indent(text: str, width: int | None) -> str:
+    """Return text whose long lines go on a little further to the right than they begin."""
+    return "\n".join(
+        paragraph(line, width, indent=" " * (len(line) - len(line.lstrip())) + _INDENT)
+        for line in text.split("\n")
+    )

@@ -1,0 +1,103 @@
+"""Times for people: all times of one part of a report have the same unit and decimals."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from profile_analyze.units import NOT_AVAILABLE, seconds, seconds_fixed, six_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TimeUnit: TypeAlias = Literal["auto", "s", "ms", "us", "ns"]
+"""What a user can ask for. `auto` chooses by the largest time."""
+
+TIME_UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
+
+AUTO: Final = "auto"
+_EXPONENTS: Final = {"s": 0, "ms": -3, "us": -6, "ns": -9}
+_SECONDS_IN_TITLE: Final = "(s)"
+_FINEST_EXPONENT: Final = -10
+"""No clock has more than tenths of a nanosecond."""
+_TOO_LONG_S: Final = 1e9
+"""Longer times are written with a power of ten. They are errors of the profile."""
+
+
+class Times(NamedTuple):
+    """How the times of one part of a report are written."""
+
+    unit: str = ""
+    """Empty for seconds as the original writes them: three digits, or six for totals."""
+    decimals: int = 0
+
+    @property
+    def as_original(self) -> bool:
+        """Whether times are written as the original does."""
+        return not self.unit
+
+    def number(self, time_s: float, *, signed: bool = False) -> str:
+        """Return a time without its unit, for a column whose title has the unit.
+
+        What would be rounded to 0 is shown as `<0.001`.
+        """
+        if isnan(time_s):
+            return NOT_AVAILABLE
+        plus = "+" if signed and time_s > 0 else ""
+        if self.as_original:
+            return plus + seconds(time_s)
+        if time_s == 0:
+            return "0"
+        if abs(time_s) >= _TOO_LONG_S:
+            return plus + _with_power_of_ten(time_s, -_EXPONENTS[self.unit])
+        value = time_s * 10.0 ** -_EXPONENTS[self.unit]
+        text = f"{value:.{self.decimals}f}"
+        if float(text) == 0:
+            least = f"{10.0**-self.decimals:.{self.decimals}f}"
+            return f"<{least}" if time_s > 0 else f">-{least}"
+        return plus + text
+
+    def text(self, time_s: float, *, signed: bool = False) -> str:
+        """Return a time with its unit: `33.877 ms`."""
+        number = self.number(time_s, signed=signed)
+        return number if number == NOT_AVAILABLE else f"{number} {self.unit or 's'}"
+
+    def total(self, time_s: float) -> str:
+        """Return a total: `103.739 ms`. The original writes six digits without a unit."""
+        return six_digits(time_s) if self.as_original else self.text(time_s)
+
+    def copy(self, time_s: float) -> str:
+        """Return the time of copies. The original writes four decimals without a unit."""
+        return seconds_fixed(time_s) if self.as_original else self.text(time_s)
+
+    def title(self, title: str) -> str:
+        """Return the title of a column in seconds with this unit: `lost (s)`, `lost (ms)`."""
+        return title if self.as_original else title.replace(_SECONDS_IN_TITLE, f"({self.unit})")
+
+    def original_title(self, title: str) -> str:
+        """Return a title of the original, which has no unit, with this unit after it."""
+        return title if self.as_original else f"{title} ({self.unit})"
+
+
+def _with_power_of_ten(number: float, exponent: int) -> str:
+    """Return `number * 10**exponent`, which may be too large for a float."""
+    digits, _, own = f"{number:.3e}".partition("e")
+    return f"{digits}e{int(own) + exponent:+03d}" if own else digits
+
+
+ORIGINAL: Final = Times()
+
+
+def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
+    """Return how to write `times_s`: in the unit that is wanted, or in one that suits the largest.
+
+    The resolution is a thousandth of the unit that suits, whatever the unit is.
+    """
+    largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
+    suitable = next(
+        (unit for unit, exponent in _EXPONENTS.items() if largest_s >= 10.0**exponent),
+        "ns" if largest_s else "s",
+    )
+    unit = suitable if wanted == AUTO else wanted
+    resolution = max(_EXPONENTS[suitable] - 3, _FINEST_EXPONENT)
+    return Times(unit, max(0, _EXPONENTS[unit] - resolution))

@@ -1,0 +1,102 @@
+"""A long answer on a terminal is shown in a pager; nothing about the pager can hurt."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.conftest import PROFILES, run_command
+from tests.pseudo_terminal import COMMAND, Screen, run_on_terminal
+
+RESNET = str(PROFILES / "resnet18.json")
+TWO_NODES = str(PROFILES / "twocn.json")
+ALL = ("-t", "0", "--dump-only-opr", "--print-only", "device")
+LONG = (RESNET, *ALL)
+MARK = "sed s/^/P:/"
+
+
+def shown(*arguments: str, pager: str | None = MARK, lines: int = 20, **streams: Any) -> Screen:
+    """Return what the command shows on a terminal of so many lines."""
+    environment = {} if pager is None else {"PAGER": pager}
+    environment |= streams.pop("environment", {})
+    return run_on_terminal((*COMMAND, *arguments), (200, lines), environment, **streams)
+
+
+@pytest.fixture(scope="module")
+def answer() -> str:
+    return run_command(*LONG).out
+
+
+def test_a_long_answer_goes_through_the_pager_and_notes_follow() -> None:
+    answer = run_command(TWO_NODES, *ALL).out
+    note = "note: the device time is the sum of 2 comp nodes, "
+    screen = shown(TWO_NODES, *ALL, "--color", "never")
+    paged, _, notes = screen.text.partition(note)
+    assert paged == "".join(f"P:{line}\n" for line in answer.splitlines())
+    assert notes.startswith("which may have")
+    assert screen.code == 0
+
+
+def test_an_answer_that_fits_does_not(answer: str) -> None:
+    count = answer.count("\n")
+    assert shown(*LONG, lines=count + 1) == Screen(answer, 0)
+    assert shown(*LONG, lines=count).text.startswith("P:")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pager": "cat"},
+        {"pager": ""},
+        {"pager": " "},
+        {"pager": "no-such-program --option"},
+        {"pager": "'no end"},
+        {"pager": "/"},
+        {"environment": {"TERM": "dumb"}},
+        {"stdin": subprocess.DEVNULL},
+    ],
+)
+def test_there_is_no_pager(settings: dict[str, Any], answer: str) -> None:
+    assert shown(*LONG, **settings) == Screen(answer, 0)
+
+
+def test_an_option_switches_it_off(answer: str) -> None:
+    assert shown(*LONG, "--no-pager") == Screen(answer, 0)
+
+
+def test_output_to_a_pipe_is_not_paged(answer: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, *LONG], capture_output=True, encoding="utf-8", env={"PAGER": MARK}, check=True
+    )
+    assert done.stdout == answer
+
+
+def test_a_pager_that_ends_early_changes_nothing_else() -> None:
+    gate = ("--fail-if", "time > 1us", "--fail-uncertain", "yes")
+    screen = shown(*LONG, *gate, pager="head -n 1")
+    assert (screen.text.count("\n"), screen.code) == (1, 4)
+    assert shown(*LONG, pager="true") == Screen("", 0)
+    assert shown(*LONG, pager="false") == Screen("", 0)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--columns", "help"], ["--peaks", "list"]])
+def test_long_pages_are_paged_too(arguments: list[str]) -> None:
+    assert shown(*arguments).text.startswith("P:")
+    assert not shown(*arguments, "--no-pager").text.startswith("P:")
+
+
+def test_an_interrupt_is_for_the_pager() -> None:
+    script = "sh -c 'trap \"echo interrupted\" INT; cat; echo ready; read key </dev/tty; echo left'"
+    screen = shown(*LONG, pager=script, keys=[("ready", "\x03"), ("interrupted", "\r")])
+    assert screen.text.rstrip().endswith("left")
+    assert (screen.code, "Traceback" in screen.text) == (0, False)
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="less is not installed")
+def test_less_is_the_default() -> None:
+    screen = shown(*LONG, pager=None, keys=[(":", "q")])
+    assert (screen.code, "Traceback" in screen.text) == (0, False)
+    assert screen.text.count("\n") < 21  # the rest was not shown

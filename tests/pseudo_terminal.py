@@ -1,0 +1,83 @@
+"""Runs programs on a pseudo-terminal, as a person does."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+COMMAND: Final = (sys.executable, "-m", "profile_analyze")
+_PATIENCE_S: Final = 120
+_SETTINGS: Final = ("COLUMNS", "LINES", "NO_COLOR", "PAGER", "LESS")
+"""Variables of the environment that the tests set themselves."""
+
+
+class Screen(NamedTuple):
+    """What a program wrote to its terminal, and how it ended."""
+
+    text: str
+    code: int
+
+
+def run_on_terminal(
+    command: Sequence[str],
+    size: tuple[int, int],
+    environment: Mapping[str, str],
+    *,
+    keys: Sequence[tuple[str, str]] = (),
+    **streams: Any,
+) -> Screen:
+    """Run a program whose standard streams are a terminal of `size`, columns and lines.
+
+    Each of `keys` is pressed once its text has appeared. `streams` replaces some of the streams, as
+    for `Popen`.
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    clean = {key: value for key, value in os.environ.items() if key not in _SETTINGS}
+    defaults = {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(
+        command,
+        env={**clean, **defaults, **environment},
+        start_new_session=True,
+        # The terminal sends Ctrl-C to the programs that it controls.
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+        **({"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams),
+    ) as process:
+        os.close(theirs)
+        text = _converse(ours, keys)
+    os.close(ours)
+    return Screen(text.replace("\r\n", "\n"), process.returncode)
+
+
+def _converse(handle: int, keys: Sequence[tuple[str, str]]) -> str:
+    """Return everything that is written to the terminal, and press `keys` meanwhile."""
+    waiting = list(keys)
+    data = b""
+    seen = 0  # where the text of the next key may begin
+    while chunk := _read(handle):
+        data += chunk
+        while waiting and (at := data.find(waiting[0][0].encode(), seen)) >= 0:
+            expected, key = waiting.pop(0)
+            seen = at + len(expected)
+            os.write(handle, key.encode())
+    assert not waiting, (waiting, data)
+    return data.decode()
+
+
+def _read(handle: int) -> bytes:
+    ready, _, _ = select.select([handle], [], [], _PATIENCE_S)
+    assert ready, "the program hangs"
+    try:
+        return os.read(handle, 65536)
+    except OSError:  # the other side closed the terminal
+        return b""

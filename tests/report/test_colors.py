@@ -1,0 +1,123 @@
+"""Colours repeat what words say: verdicts, outcomes of a gate, and labels of messages."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.cli.main import main
+from profile_analyze.cli.parser import color_choice
+from profile_analyze.report.colors import colored_start, colored_word, without_colors
+from tests.report.test_whole_reports import comparison
+
+RED, GREEN, YELLOW, CYAN, DIM = (f"\x1b[{code}m" for code in (31, 32, 33, 36, 2))
+END = "\x1b[0m"
+
+
+class Terminal(io.StringIO):
+    """A standard error that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def colored_report(output_format: str) -> str:
+    report = comparison((), ("total > +2%", "time > 10us", "type=None: time > +1%"))
+    return pa.render(report, output_format, display=pa.Display(color=True))
+
+
+@pytest.mark.parametrize("output_format", ["plain", "table"])
+def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
+    shown = colored_report(output_format)
+    report = comparison((), ("total > +2%", "time > 10us", "type=None: time > +1%"))
+    plain = pa.render(report, output_format)
+    assert without_colors(shown).split() == plain.split()
+    lines = [line.strip() for line in shown.splitlines()]
+    (verdict,) = (line for line in lines if line.startswith("verdict "))
+    assert verdict.endswith(f"  {DIM}uncertain{END}")
+    for start in (
+        f"{DIM}not clearly different from the baseline{END}: ",
+        f"{RED}slower{END}: conv_1 ",
+        f"{GREEN}faster{END}: relu_1 ",
+        f"{RED}FAILED{END}: time > 10us: ",
+        f"{GREEN}not met{END}: total > +2%: ",
+        f"{YELLOW}not judged{END}: type=None: time > +1%: ",
+    ):
+        assert [line for line in lines if line.startswith(start)], start
+    _, _, table = shown.partition("\n\n")
+    for cell in (f"{RED}slower{END}", f"{GREEN}faster{END}"):
+        assert f" {cell} " in table
+
+
+def test_chosen_verdicts_in_boxes_have_colours() -> None:
+    report = comparison((), ())
+    shown = pa.render(report, columns="verdict,name", display=pa.Display(color=True, width=60))
+    assert f"│ {RED}slower{END}    │ conv_1 │" in shown
+
+
+@pytest.mark.parametrize("output_format", ["markdown", "wiki", "github", "junit", "csv", "json"])
+def test_other_formats_have_none(output_format: str) -> None:
+    assert "\x1b" not in colored_report(output_format)
+
+
+def test_only_known_words_have_colours() -> None:
+    assert colored_word("slower") == f"{RED}slower{END}"
+    assert colored_word("uncertain") == f"{DIM}uncertain{END}"
+    assert colored_word("conv") == "conv"
+    assert colored_start("same: x", ": ") == "same: x"
+    assert colored_start("slowly", ": ") == "slowly"
+
+
+@pytest.mark.parametrize(
+    ("argv", "choice"),
+    [
+        ([], "auto"),
+        (["--color", "never"], "never"),
+        (["--color=always", "x"], "always"),
+        (["--color", "never", "--color", "auto"], "auto"),
+        (["x", "--color"], ""),
+    ],
+)
+def test_the_choice_is_known_for_a_wrong_command_line(argv: list[str], choice: str) -> None:
+    assert color_choice(argv) == choice
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "label"),
+    [
+        ([], {}, f"{RED}error{END}"),
+        (["--color", "never"], {}, "error"),
+        ([], {"NO_COLOR": "1"}, "error"),
+        (["--color=always"], {"NO_COLOR": "1"}, f"{RED}error{END}"),
+        ([], {"TERM": "dumb"}, "error"),
+    ],
+)
+def test_labels_of_messages_have_colours_on_a_terminal(
+    options: list[str],
+    environment: dict[str, str],
+    label: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in ({"NO_COLOR": "", "TERM": "xterm", "COLUMNS": "60"} | environment).items():
+        monkeypatch.setenv(name, value)
+    for stream, expected in ((Terminal(), label), (io.StringIO(), "error")):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert main([*options, "nothing.json"]) == 1
+        assert stream.getvalue() == f"profile_analyze: {expected}: nothing.json: no such file\n"
+
+
+def test_notes_and_errors_are_wrapped_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    call = ["nothing.json", "--color", "never", "--threshold", "3%"]
+    texts = []
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert main(call) == 2
+        texts.append(stream.getvalue())
+    assert texts == [
+        "profile_analyze: error: --threshold needs\n  --compare, which names what to compare with\n",
+        "profile_analyze: error: --threshold needs --compare, which names what to compare with\n",
+    ]

@@ -1,0 +1,84 @@
+"""Sentences, facts, notes and pages are wrapped at words, to the width of a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.report.colors import dim
+from profile_analyze.report.device_list import device_list
+from profile_analyze.report.paragraphs import (
+    labelled_lines,
+    paragraph,
+    reflowed,
+    with_own_indent,
+    wrapped_headers,
+)
+from profile_analyze.report.text_layout import text_width
+
+TEXT = "one two three-four five"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        (TEXT, None, [TEXT]),
+        (TEXT, 23, [TEXT]),
+        (TEXT, 22, ["one two three-four", "  five"]),
+        (TEXT, 12, ["one two", "  three-four", "  five"]),
+        (TEXT, 1, ["one two", "  three-four", "  five"]),
+        ("", 12, [""]),
+        ("a /longer/than/the/width b", 12, ["a", "  /longer/than/the/width", "  b"]),
+        ("    indented text stays", 18, ["    indented text", "  stays"]),
+        ("it took 12.345 ms, not", 16, ["it took", "  12.345 ms, not"]),
+        ("see `| less -S` for all", 14, ["see", "  `| less -S`", "  for all"]),
+        ("卷积卷积 卷积卷积", 16, ["卷积卷积", "  卷积卷积"]),
+        (f"{dim('colours')} take none", 17, [f"{dim('colours')} take none"]),
+    ],
+)
+def test_a_paragraph_breaks_at_blanks(text: str, width: int | None, lines: list[str]) -> None:
+    assert paragraph(text, width).split("\n") == lines
+
+
+def test_texts_are_wrapped_beside_their_labels() -> None:
+    lines = [("label", "one two three four"), ("a", "b")]
+    assert labelled_lines(lines, pa.Display(width=21)) == [
+        ("label", "one two three\nfour"),
+        ("a", "b"),
+    ]
+    assert labelled_lines(lines, pa.Display()) == lines
+
+
+def test_headers_are_aligned_at_their_last_line() -> None:
+    assert wrapped_headers(["device self time (s)", "name"], 12) == [
+        "device self\ntime (s)",
+        "\nname",
+    ]
+
+
+def test_markdown_is_reflowed_by_paragraphs_and_points() -> None:
+    page = "# A title that is long\n\none\ntwo three\n\n- four\n  five six\n- seven\n| a | b |\nx"
+    assert reflowed(page, None) == page
+    assert reflowed(page, 12).split("\n") == [
+        *("# A title", "that is long", "", "one two", "three", "", "- four five", "  six"),
+        *("- seven", "| a | b |", "x"),
+    ]
+
+
+def test_long_lines_of_the_help_keep_their_indent() -> None:
+    assert with_own_indent("  --option help text\nshort", 16) == "  --option help\n    text\nshort"
+
+
+def test_the_list_of_devices_fits_a_narrow_terminal() -> None:
+    assert device_list(1000) == device_list()
+    lines = device_list(80).splitlines()
+    assert lines[:2] == [
+        "device          fp64   fp32   tf32    fp16    bf16     fp8    int8  GB/s",
+        "V100 SXM2        7.8   15.7            125                           900",
+    ]
+    assert lines[-2:] == [
+        "left out to fit the width: confidence, source; a wider window or `| less -S`",
+        "  shows all",
+    ]
+    for width in (40, 60, 80, 120):
+        assert max(map(text_width, device_list(width).splitlines())) <= width

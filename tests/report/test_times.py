@@ -1,0 +1,183 @@
+"""Times for people have one unit in each part of a report, and as many decimals everywhere."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.report.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
+from tests.conftest import PROFILES, run_command
+from tests.small import Operator, profile_of
+
+TINY = str(PROFILES / "tiny.json")
+
+
+@pytest.mark.parametrize(
+    ("largest_s", "wanted", "times"),
+    [
+        (2000.0, "auto", Times("s", 3)),
+        (1.0, "auto", Times("s", 3)),
+        (0.999, "auto", Times("ms", 3)),
+        (1e-3, "auto", Times("ms", 3)),
+        (0.0009, "auto", Times("us", 3)),
+        (1e-6, "auto", Times("us", 3)),
+        (9e-7, "auto", Times("ns", 1)),
+        (1e-12, "auto", Times("ns", 1)),
+        (0.0, "auto", Times("s", 3)),
+        (0.103739, "s", Times("s", 6)),
+        (0.103739, "ms", Times("ms", 3)),
+        (0.103739, "us", Times("us", 0)),
+        (0.103739, "ns", Times("ns", 0)),
+        (9e-7, "s", Times("s", 10)),
+        (9e-7, "us", Times("us", 4)),
+    ],
+)
+def test_the_largest_time_chooses_unit_and_decimals(
+    largest_s: float, wanted: TimeUnit, times: Times
+) -> None:
+    assert times_for([largest_s / 10, -largest_s, nan, inf, 0.0], wanted) == times
+
+
+def test_times_without_a_number_are_in_seconds() -> None:
+    assert times_for([], "auto") == times_for([nan], "auto") == Times("s", 3)
+
+
+@pytest.mark.parametrize(
+    ("time_s", "text", "signed"),
+    [
+        (0.00878, "8.780", "+8.780"),
+        (-0.00878, "-8.780", "-8.780"),
+        (5.1e-7, "0.001", "+0.001"),
+        (4e-7, "<0.001", "<0.001"),
+        (-4e-7, ">-0.001", ">-0.001"),
+        (0.0, "0", "0"),
+        (-0.0, "0", "0"),
+        (nan, "N/A", "N/A"),
+        (1e300, "1.000e+303", "+1.000e+303"),
+        (inf, "inf", "+inf"),
+    ],
+)
+def test_small_times_are_not_shown_as_0(time_s: float, text: str, signed: str) -> None:
+    times = Times("ms", 3)
+    assert times.number(time_s) == text
+    assert times.number(time_s, signed=True) == signed
+    assert times.text(time_s) == (text if text == "N/A" else f"{text} ms")
+    assert times.total(time_s) == times.copy(time_s) == times.text(time_s)
+
+
+def test_a_time_may_be_too_large_for_its_unit() -> None:
+    assert Times("ns", 0).number(1.5e306) == "1.500e+315"
+
+
+def test_without_decimals_the_least_time_is_1() -> None:
+    assert Times("us", 0).number(4e-7) == "<1"
+    assert Times("us", 0).number(6e-7) == "1"
+
+
+def test_the_original_has_seconds_with_three_digits() -> None:
+    assert ORIGINAL.as_original
+    assert ORIGINAL.number(0.0087824) == "0.00878"
+    assert ORIGINAL.number(0.0087824, signed=True) == "+0.00878"
+    assert ORIGINAL.text(0.0087824) == "0.00878 s"
+    assert ORIGINAL.total(0.10373912) == "0.103739"
+    assert ORIGINAL.copy(0.01234567) == "0.0123"
+    assert (ORIGINAL.title("lost (s)"), ORIGINAL.original_title("time")) == ("lost (s)", "time")
+    assert Times("ms").title("lost (s)") == "lost (ms)"
+    assert Times("ms").original_title("time") == "time (ms)"
+
+
+UNITS = {
+    ("plain", "auto"): """\
+total device time  2.000 ms
+total host time    N/A
+
+device self time (ms)   share  type  name
+                2.000  100.0%  Conv  conv
+               <0.001    0.0%  Relu  relu
+                    0    0.0%  Add   add
+""",
+    ("plain", "us"): """\
+total device time  2000 us
+total host time    N/A
+
+device self time (us)   share  type  name
+                 2000  100.0%  Conv  conv
+                   <1    0.0%  Relu  relu
+                    0    0.0%  Add   add
+""",
+    ("markdown", "s"): """\
+| total             |      value |
+|:------------------|-----------:|
+| total device time | 0.002000 s |
+| total host time   |        N/A |
+
+| name   | type   |   device self time (s) |   share |
+|:-------|:-------|-----------------------:|--------:|
+| conv   | Conv   |               0.002000 |  100.0% |
+| relu   | Relu   |              <0.000001 |    0.0% |
+| add    | Add    |                      0 |    0.0% |
+""",
+    ("table", "ms"): """\
+-----------------  --------
+total device time  2.000 ms
+total host time    N/A
+-----------------  --------
+
+╒═════════════════════════╤═══════════════════╤═════════════════╤═══════════════╤═════════╤══════════╤═════════════╤═════════════╤══════════════╕
+│ device self time (ms)   │ cumulative (ms)   │ operator info   │ computation   │ FLOPS   │ memory   │ bandwidth   │ in_shapes   │ out_shapes   │
+╞═════════════════════════╪═══════════════════╪═════════════════╪═══════════════╪═════════╪══════════╪═════════════╪═════════════╪══════════════╡
+│ #0                      │ 2.000             │ conv            │ N/A           │ N/A     │ N/A      │ N/A         │ {}          │ {}           │
+│ 2.000                   │ 100.0%            │ Conv            │ FLO           │ FLOPS   │ byte     │ byte/s      │             │              │
+│ 100.0%                  │                   │ 0               │               │         │          │             │             │              │
+╘═════════════════════════╧═══════════════════╧═════════════════╧═══════════════╧═════════╧══════════╧═════════════╧═════════════╧══════════════╛
+""",
+    ("wiki", "ms"): """\
+| name              | value    |
+|-------------------|----------|
+| total device time | 2.000 ms |
+| total host time   | N/A      |
+
+| #   |   time (ms) | ratio   | time bar        |   cum-time (ms) | cum-time ratio   | opr name   | opr type   | opr id   | computation (MFLO)   | MFLOPS   | MFLOPS-bar   | memory (MB)   | bandwidth (MiB/s)   | bandwidth bar   | in_shapes   | out_shapes   |
+|-----|-------------|---------|-----------------|-----------------|------------------|------------|------------|----------|----------------------|----------|--------------|---------------|---------------------|-----------------|-------------|--------------|
+| 0   |       2.000 | 100.0%  | ############### |           2.000 | 0.9998           | conv       | Conv       | 0        | N/A                  | N/A      |              | N/A           | N/A                 |                 | {}          | {}           |
+""",
+}
+
+
+@pytest.mark.parametrize(("output_format", "unit"), UNITS)
+def test_whole_reports_in_a_unit(output_format: str, unit: TimeUnit) -> None:
+    profile = profile_of(
+        [Operator("conv", "Conv", 2000), Operator("relu", "Relu", 0.4), Operator("add", "Add", 0)]
+    )
+    query = pa.Query(top=1 if output_format in ("table", "wiki") else 3)
+    report = pa.Report.of(pa.summarise(profile), (pa.run(query, profile),))
+    text = pa.render(report, output_format, display=pa.Display(time_unit=unit))
+    assert text == UNITS[output_format, unit]
+
+
+def test_a_part_has_one_unit_for_all_its_columns() -> None:
+    profile = profile_of([Operator("a", "A", 4000), Operator("b", "B", 3)])
+    table = pa.run(pa.Query(top=0), profile)
+    assert pa.render(table, "plain", columns="name,time,cumulative_time") == (
+        "name  device self time (ms)  cumulative time (ms)\n"
+        "a                     4.000                 4.000\n"
+        "b                     0.003                 4.003\n"
+    )
+
+
+@pytest.mark.parametrize("unit", TIME_UNITS)
+def test_formats_for_programs_have_seconds_only(unit: str) -> None:
+    for output_format in ("csv", "json", "jsonl", "junit", "github"):
+        gate = ["--fail-if", "total > 1s"]
+        outcome = run_command(TINY, "--format", output_format, "--time-unit", unit, *gate)
+        if unit == "auto":
+            assert outcome.code == 4
+        else:
+            assert (outcome.code, outcome.out, outcome.err) == (
+                2,
+                "",
+                f"profile_analyze: error: {output_format} has times in seconds, so --time-unit has "
+                "no effect; leave it out\n",
+            )
