@@ -34,7 +34,7 @@ _NOTE: Final = "note: "
 _FORBIDDEN: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_COLORS: Final = re.compile("\x1b\\[(?:2|44|0)m")
+_COLORS: Final = re.compile("\x1b\\[(?:0|2|3[1236]|44)m")
 _NOT_FINITE: Final = re.compile(r"(?<![^\W_])(?:nan|inf|infinity)(?![^\W_])", re.IGNORECASE)
 _TIME_NOT_FINITE: Final = re.compile(rb'"(?:start|kern|end)"\s*:\s*"(?:-?inf|nan)"')
 _EXPECTED: Final = "expected a number, inf, -inf or nan"

@@ -131,7 +131,7 @@ BROKEN: list[tuple[Callable[[Case, Outcome], Iterable[str]], Case, Outcome]] = [
     (invariants.no_control_sequences, case_of("csv"), RIGHT._replace(out="a\rb\r\n")),
     (invariants.no_control_sequences, case_of("json"), RIGHT._replace(written={"a": "\u202e".encode()})),
     (invariants.no_control_sequences, case_of("table"), RIGHT._replace(code=1, err="\x9b\n")),
-    (invariants.no_control_sequences, case_of("table", colored=True), RIGHT._replace(out="\x1b[31m")),
+    (invariants.no_control_sequences, case_of("table", colored=True), RIGHT._replace(out="\x1b[35m")),
     (invariants.finite_numbers, case_of("plain"), RIGHT._replace(out="time  nan\n")),
     (invariants.finite_numbers, case_of("csv"), RIGHT._replace(out="time\r\n-inf\r\n")),
     (invariants.finite_numbers, case_of("plain"), RIGHT._replace(err="note: NaN of 3\n")),

@@ -29,8 +29,8 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
 
     Raises `OutputError`, and `KeyboardInterrupt` if that comes before everything is written.
     """
-    size = terminal_size(sys.stdout)
-    command = _command() if paged and is_terminal(sys.stdin) else []
+    size = terminal_size(sys.stdout) if paged else None
+    command = _command() if size is not None and is_terminal(sys.stdin) else []
     if size is None or not command:
         write_standard_output(pieces)
         return

@@ -14,7 +14,7 @@ from profile_analyze.report.default_columns import (
 )
 from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.labels import row_labels, time_title
-from profile_analyze.report.paragraphs import labelled_lines
+from profile_analyze.report.paragraphs import labelled_lines, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
 from profile_analyze.report.shapes import shape_columns
 from profile_analyze.report.text_layout import wrapped
@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 _INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
-_MIN_INFO_WIDTH: Final = 8
+_PREFIX_WIDTH: Final = 3  # of lines after the first
+_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
+_HEADER_WIDTH: Final = 16  # of headers that are wrapped to fit the width
+_MIN_WIDTH: Final = 8  # of texts, whatever the width
+_MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
+"""Narrower texts would not make the column narrower than its header."""
 _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
-_HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
 
 # Boxes that are left out if the terminal is narrow, the least informative first. These are shown
 # without being asked for.
@@ -92,29 +96,38 @@ def original_times(table: Table) -> tuple[str, ...]:
 
 def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterator[str]:
     columns = _columns(texts, names, display, _INFO_WIDTH)
+    titles = names or [column.header for column in columns]
     removal = _removal(texts, names, columns)
     available = display.width
     # Measuring the columns of a long table would take time for nothing without a limit.
-    widths = [] if available is None else _widths(columns)
-    shown, excess = fit_columns(
-        widths or [0] * len(columns), available, _frame_width, removal.extras
-    )
+    widths = [0] * len(columns) if available is None else _widths(columns)
+    shown, excess = fit_columns(widths, available, _frame_width, removal.extras)
     if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
         widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
-        narrower = max(widest - excess - len(_CONTINUATION.strip("\n")), _MIN_INFO_WIDTH)
-        columns = _columns(texts, names, display, narrower)
+        narrower = max(widest - excess - _PREFIX_WIDTH, _MIN_WIDTH if names else _MIN_INFO_WIDTH)
+        columns = _narrow_columns(texts, names, display, narrower)
         shown, excess = fit_columns(
             _widths(columns), available, _frame_width, removal.asked_for, shown
         )
         # A column that was left out makes room for texts again.
-        columns = _columns(texts, names, display, min(_INFO_WIDTH, narrower + max(-excess, 0)))
+        wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
+        columns = _narrow_columns(texts, names, display, wider)
     yield from draw_boxes(
         list(zip(*(columns[index].texts for index in shown), strict=True)),
         headers=[columns[index].header for index in shown],
         right=[position for position, index in enumerate(shown) if columns[index].is_number],
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
-    yield from left_out_columns(names or [column.header for column in columns], shown, display)
+    yield from left_out_columns(titles, shown, display)
+
+
+def _narrow_columns(
+    texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
+) -> list[Cells]:
+    """Return the columns with narrow headers, and with texts wrapped to `text_width`."""
+    columns = _columns(texts, names, display, text_width)
+    headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
+    return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
 
 
 def _is_wrapped(column: Cells, names: Sequence[str]) -> bool:

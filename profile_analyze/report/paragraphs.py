@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.colors import colored_start
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line
 
+# A word; a number stays with its unit, and a command in backticks is one word.
+_UNBROKEN: Final = r"(?:`[^`]*`|\S)+(?: (?:s|ms|us|ns|[KMG]iB|GB/s)(?=\W|$)\S*)?"
 _INDENT: Final = "  "
 _LEAST_WIDTH: Final = 12
 """Narrower paragraphs would have one word per line."""
@@ -22,13 +25,14 @@ _GAP: Final = 2  # between labels and texts, in tabulate's styles
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
     """Return `text` in lines of at most `width` columns, all but the first with `indent`.
 
-    Lines break at blanks only. A longer word, such as a path, stays whole and can be copied.
+    Lines break at blanks, but not before a unit. A longer word, such as a path, stays whole and can
+    be copied.
     """
     if width is None or text_width(text) <= width:
         return text
     width = max(width, _LEAST_WIDTH)
     words = text.lstrip(" ")
-    first, *rest = words.split(" ")
+    first, *rest = re.findall(_UNBROKEN, words) or [""]
     lines = [" " * (len(text) - len(words)) + first]
     for word in rest:
         longer = f"{lines[-1]} {word}"

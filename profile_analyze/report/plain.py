@@ -87,7 +87,7 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
             min(column.width(), most) if not column.is_number else column.width()
             for column in columns
         ]
-        for most in (_COMFORTABLE_WIDTH, _SHORT_WIDTH)
+        for most in (min(_COMFORTABLE_WIDTH, available // 2), _SHORT_WIDTH)
     )
     indices, excess = fit_columns(comfortable, available, _gaps_width, removal.extras)
     if excess > 0:

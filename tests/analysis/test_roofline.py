@@ -185,7 +185,7 @@ def test_how_the_judgement_reads() -> None:
         "1 Copy, 10.0% of the time, run at 50.0% of the roof: at the roof the model takes 9.500 s instead of 10.000 s, 1.05 times as fast\n"
     )
     assert shown(made('CompNode("cpu0:0" from "xpux:0")', scale=1e-7)) == (
-        "total device time   1e-06\n"
+        "total device time   1.000 us\n"
         "total host time     N/A\n"
         "peaks               made, 1e-07 GB/s\n"
         "memory known        100.0%\n"

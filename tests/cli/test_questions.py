@@ -41,6 +41,7 @@ WRONG = {
     "--output": "a.xls",
     "--plot": "a.gif",
     "--color": "red",
+    "--time-unit": "min",
     "--print-completion": "csh",
 }
 FREE = {"--type", "--input-dtype", "--compare"}

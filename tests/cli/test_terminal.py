@@ -98,13 +98,13 @@ def test_a_name_is_shortened_if_no_column_can_be_left_out() -> None:
     lines = on_terminal(44, RESNET, "-t", "1", "--format", "plain", "--color", "never").splitlines()
     assert lines[3:] == [
         "device self",
-        "  time (ms)  name",
-        "      8.782  conv(l.7.RELU[0],fuse[2773]@27\N{HORIZONTAL ELLIPSIS}",
-        "left out to fit the width: share, flops,",
-        "  bandwidth, type; --columns chooses others,",
-        "  a wider window or `| less -S` shows all",
-        "shortened to fit the width: name; `| less",
-        "  -S` shows all of it",
+        "  time (ms)  share  name",
+        "      8.782   8.5%  conv(l.7.RELU[0],fuse[2\N{HORIZONTAL ELLIPSIS}",
+        "left out to fit the width: flops, bandwidth,",
+        "  type; --columns chooses others, a wider",
+        "  window or `| less -S` shows all",
+        "shortened to fit the width: name;",
+        "  `| less -S` shows all of it",
     ]
 
 

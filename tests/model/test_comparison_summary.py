@@ -40,21 +40,21 @@ def test_the_summary_explains_the_difference() -> None:
         (
             FAST,
             SLOW,
-            "faster than the baseline: 0.000114 s instead of 0.000125 s, -8.8%\n"
-            "largest differences by type: Conv -1e-05 s, 90.9% of the difference (faster); "
-            "Relu -1e-06 s, 9.1% of the difference (faster)\n"
-            "faster: conv -1e-05 s, 0.912 times the baseline\n"
-            "faster: relu -1e-06 s, 0.912 times the baseline\n"
+            "faster than the baseline: 113.850 us instead of 124.850 us, -8.8%\n"
+            "largest differences by type: Conv -10.000 us, 90.9% of the difference (faster); "
+            "Relu -1.000 us, 9.1% of the difference (faster)\n"
+            "faster: conv -10.000 us, 0.912 times the baseline\n"
+            "faster: relu -1.000 us, 0.912 times the baseline\n"
             "2 operators with a time: 2 faster\n",
         ),
         (
             SLOW,
             FAST,
-            "slower than the baseline: 0.000125 s instead of 0.000114 s, +9.7%\n"
-            "largest differences by type: Conv +1e-05 s, 90.9% of the difference (slower); "
-            "Relu +1e-06 s, 9.1% of the difference (slower)\n"
-            "slower: conv +1e-05 s, 1.1 times the baseline\n"
-            "slower: relu +1e-06 s, 1.1 times the baseline\n"
+            "slower than the baseline: 124.850 us instead of 113.850 us, +9.7%\n"
+            "largest differences by type: Conv +10.000 us, 90.9% of the difference (slower); "
+            "Relu +1.000 us, 9.1% of the difference (slower)\n"
+            "slower: conv +10.000 us, 1.1 times the baseline\n"
+            "slower: relu +1.000 us, 1.1 times the baseline\n"
             "2 operators with a time: 2 slower\n",
         ),
     ],
@@ -100,7 +100,8 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
         assert outcome.code == 0
         assert "nan" not in outcome.out
         if format_ not in ("csv", "jsonl", "github"):
-            assert "0.000175" in outcome.out
+            in_us = format_ in ("plain", "markdown")
+            assert ("175.000 us" if in_us else "0.000175") in outcome.out
     assert (
         "::notice title=profile_analyze::largest differences by type: Conv +5e-05 s"
         in run_command(new, "--compare", base, "--format", "github").out
@@ -142,23 +143,23 @@ def test_a_comparison_in_the_plain_format(tmp_path: Path) -> None:
     assert (
         outcome.out
         == """\
-total device time     0.000175
+total device time     175.000 us
 total host time       N/A
 runs                  1
-baseline device time  0.000125
+baseline device time  125.000 us
 baseline runs         1
-difference            +5e-05 s (+40.0%)
+difference            +50.000 us (+40.0%)
 ratio                 1.4
 verdict               N/A
-no verdict: 0.000175 s instead of 0.000125 s, +40.0%
-largest differences by type: Conv +5e-05 s; Mul +7e-06 s (added); Add -5e-06 s (removed)
+no verdict: 175.000 us instead of 125.000 us, +40.0%
+largest differences by type: Conv +50.000 us; Mul +7.000 us (added); Add -5.000 us (removed)
 4 operators with a time: 1 added, 1 removed, 2 N/A
 
-  device self time (s)    base (s)    difference (s)    change    ratio  verdict      share  type    name
-               0.00015      0.0001            +5e-05    +50.0%      1.5  N/A          85.7%  Conv    conv
-                 7e-06         N/A            +7e-06       N/A      N/A  added         4.0%  Mul     new
-                   N/A       5e-06            -5e-06       N/A      N/A  removed        N/A  Add     old
-               1.8e-05       2e-05            -2e-06    -10.0%      0.9  N/A          10.3%  Relu    relu
+device self time (us)  base (us)  difference (us)  change  ratio  verdict  share  type  name
+              150.000    100.000          +50.000  +50.0%    1.5  N/A      85.7%  Conv  conv
+                7.000        N/A           +7.000     N/A    N/A  added     4.0%  Mul   new
+                  N/A      5.000           -5.000     N/A    N/A  removed    N/A  Add   old
+               18.000     20.000           -2.000  -10.0%    0.9  N/A      10.3%  Relu  relu
 """
     )
     assert outcome.err == (
@@ -191,7 +192,7 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
-        "slower: conv +1e-05 s, 1.1 times the baseline\n2 operators with a time: 1 slower, 1 same\n"
+        "slower: conv +10.000 us, 1.1 times the baseline\n2 operators with a time: 1 slower, 1 same\n"
         in text
     )
 
@@ -240,7 +241,9 @@ def test_names_in_any_script_are_shown(tmp_path: Path) -> None:
     new = written(tmp_path / "new.json", [Operator("\u5377\u79ef", "\u5377", 3.0)])
     base = written(tmp_path / "base.json", [Operator("\u5377\u79ef", "\u5377", 1.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
-    assert "largest differences by type: \u5377 +2e-06 s, 100.0% of the difference\n" in outcome.out
+    assert (
+        "largest differences by type: \u5377 +2.000 us, 100.0% of the difference\n" in outcome.out
+    )
     called = [
         written(tmp_path / f"{n}.json", [Operator("\u5377\u79ef", "\u5377", n + n % 7 / 100)])
         for n in (*range(10, 18), *range(40, 48))
@@ -263,4 +266,4 @@ def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path)
     new = written(tmp_path / "new.json", [Operator("a", "A", 5.0), Operator("b", "B", 1.0)])
     base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
-    assert "largest differences by type: A +3e-06 s; B -1e-06 s\n" in outcome.out
+    assert "largest differences by type: A +3.000 us; B -1.000 us\n" in outcome.out

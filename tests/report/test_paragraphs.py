@@ -30,6 +30,8 @@ TEXT = "one two three-four five"
         ("", 12, [""]),
         ("a /longer/than/the/width b", 12, ["a", "  /longer/than/the/width", "  b"]),
         ("    indented text stays", 18, ["    indented text", "  stays"]),
+        ("it took 12.345 ms, not", 16, ["it took", "  12.345 ms, not"]),
+        ("see `| less -S` for all", 14, ["see", "  `| less -S`", "  for all"]),
         ("卷积卷积 卷积卷积", 16, ["卷积卷积", "  卷积卷积"]),
         (f"{dim('colours')} take none", 17, [f"{dim('colours')} take none"]),
     ],

@@ -40,9 +40,10 @@ left out to fit
   shows all
 shortened to fit
   the width:
-  name; `| less
-  -S` shows all
-  of it
+  name;
+  `| less -S`
+  shows all of
+  it
 """,
     ("plain", ("name", "type", "share"), "utf-8", 3): """\
 name
@@ -58,14 +59,13 @@ left out to
   others, a
   wider
   window or
-  `| less
-  -S` shows
-  all
+  `| less -S`
+  shows all
 shortened to
   fit the
   width:
-  name; `|
-  less -S`
+  name;
+  `| less -S`
   shows all
   of it
 """,
@@ -101,8 +101,9 @@ left out to fit the
   width: type, share;
   --columns chooses
   others, a wider
-  window or `| less
-  -S` shows all
+  window or
+  `| less -S` shows
+  all
 """,
     ("table", ("name", "type", "share"), "ascii", 1): """\
 +-------------+
@@ -124,9 +125,8 @@ left out to
   others, a
   wider
   window or
-  `| less
-  -S` shows
-  all
+  `| less -S`
+  shows all
 """,
     ("plain", ("parameters",), "utf-8", 9): """\
 paramete…
@@ -136,9 +136,9 @@ shortened to
   fit the
   width:
   parameters;
-  `| less
-  -S` shows
-  all of it
+  `| less -S`
+  shows all
+  of it
 """,
     ("table", ("flops",), "utf-8", 5): """\
 ╒══════════════╕
@@ -163,9 +163,8 @@ left out to
   others, a
   wider
   window or
-  `| less
-  -S` shows
-  all
+  `| less -S`
+  shows all
 """,
     ("table", (), "utf-8", 138): """\
 ╒════════════════════╤══════════════╤═════════════════════╤═══════════════╤═════════╤══════════╤═════════════╤══════════════╕

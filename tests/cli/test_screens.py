@@ -1,0 +1,99 @@
+"""Whole screens: what a person sees on terminals of several widths.
+
+`python -m tests.cli.test_screens` records them again. Look at the difference, as a person would.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from profile_analyze.report.colors import without_colors
+from profile_analyze.report.text_layout import text_width
+from tests.conftest import ROOT
+from tests.pseudo_terminal import run_on_terminal
+
+WIDTHS: Final = (40, 60, 80, 120, 200)
+SCREENS: Final = Path(__file__).parent / "screens"
+
+PROFILES: Final = "tests/fixtures/profiles"
+RUNS: Final = "tests/fixtures/runs"
+COMPARISON: Final = f"{RUNS}/changed --compare {RUNS}/base"
+
+# One argument per word. The answers that people see most, and the widest ones.
+CALLS: Final = (
+    f"{PROFILES}/resnet18.json -t 2",
+    f"{PROFILES}/trace-dyn.json -t 2 --time-unit us",
+    f"{PROFILES}/mobilenet.json --format plain",
+    f"{PROFILES}/mobilenet.json --format plain --columns name,time,wait,cumulative_time,parameters",
+    f"{PROFILES}/twocn.json --format plain -t 0 --aggregate-by type",
+    f"{PROFILES}/twocn.json --format plain --aggregate-by type --aggregate sum,p90,max",
+    f"{PROFILES}/resnet18.json --format plain --peaks 110G:12G",
+    f"{PROFILES}/resnet18.json -t 1 --peaks 110G:12G --color always",
+    f"{COMPARISON} -t 2",
+    f"{COMPARISON} -t 3 --format plain --color always",
+    f"{COMPARISON} --format plain --aggregate-by type",
+    f"{COMPARISON} --print-only summary --format plain --fail-if total>+5% --fail-if time>0.1s",
+    f"{PROFILES}/tiny.json --columns all --format plain -t 1",
+    "--peaks list",
+    "--columns help",
+    "--help",
+    f"{PROFILES}/no-such-profile-in-this-folder.json",
+    f"{PROFILES}/tiny.json --columns time,names",
+    f"{PROFILES}/tiny.json --format csv --time-unit ms --color always",
+)
+
+# Runs all calls in one process, which takes a tenth of the time of one process for each.
+_RUN_ALL: Final = """\
+import sys
+from profile_analyze.cli.main import main
+
+sys.stdout.reconfigure(line_buffering=True)
+for call in sys.argv[1:]:
+    print(f"$ profile-analyze {call}")
+    try:
+        code = main(call.split())
+    except SystemExit as error:
+        code = error.code or 0
+    print(f"[exit status {code}]\\n")
+"""
+
+
+def screen(width: int) -> str:
+    """Return what all calls show on a terminal of so many columns."""
+    shown = run_on_terminal(
+        (sys.executable, "-c", _RUN_ALL, *CALLS),
+        (width, 40),
+        {"NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        cwd=ROOT,
+    )
+    assert shown.code == 0, shown.text
+    return shown.text.replace("\x1b", "␛")
+
+
+def recorded_file(width: int) -> Path:
+    """Return the file with the recorded screen."""
+    return SCREENS / f"{width}.txt"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_screens_match_the_recorded_ones(width: int) -> None:
+    assert screen(width) == recorded_file(width).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_screen_unless_it_is_one_word(width: int) -> None:
+    text = recorded_file(width).read_text(encoding="utf-8").replace("␛", "\x1b")
+    for line in without_colors(text).splitlines():
+        is_call = line.startswith("$ ")
+        assert is_call or text_width(line) <= width or " " not in line.strip(), line
+
+
+if __name__ == "__main__":  # records them again; review the difference
+    for columns in WIDTHS:
+        recorded_file(columns).write_text(screen(columns), encoding="utf-8")
