@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from contextlib import suppress
 from itertools import chain
@@ -51,6 +50,9 @@ def _command() -> list[str]:
     text = os.environ.get("PAGER", _DEFAULT)
     if text.strip() in _NO_PAGER or os.environ.get("TERM") == "dumb":
         return []
+    # Imported here, because only output to a terminal needs it.
+    import shlex
+
     with suppress(ValueError):  # a quotation without its end
         return shlex.split(text)
     return []
