@@ -42,7 +42,7 @@ def run_on_terminal(
     for `Popen`.
     """
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+    set_size(theirs, size)
     clean = {key: value for key, value in os.environ.items() if key not in _SETTINGS}
     defaults = {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(
@@ -57,6 +57,11 @@ def run_on_terminal(
         text = _converse(ours, keys)
     os.close(ours)
     return Screen(text.replace("\r\n", "\n"), process.returncode)
+
+
+def set_size(terminal: int, size: tuple[int, int]) -> None:
+    """Set the columns and lines of a terminal."""
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
 
 def _converse(handle: int, keys: Sequence[tuple[str, str]]) -> str:

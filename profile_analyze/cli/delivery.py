@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.output import (
-    NewFiles,
-    check_destination,
-)
-from profile_analyze.cli.pager import show
+from profile_analyze.cli.output import NewFiles, check_destination, show
 from profile_analyze.errors import OutputError
 from profile_analyze.report.output_formats import find_renderer, picture_format_of
 

@@ -6,8 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.cli.output import encoding_of_standard_output
-from profile_analyze.cli.pager import show
+from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
 from profile_analyze.report.column_list import column_list

@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from profile_analyze.cli.terminal import is_terminal, terminal_size
 from profile_analyze.errors import OutputError
 
 if TYPE_CHECKING:
@@ -168,6 +169,22 @@ def encoding_of_standard_output() -> str:
     if not hasattr(sys.stdout, "buffer"):  # a stream that only takes text, as in notebooks
         return "utf-8"
     return sys.stdout.encoding or "utf-8"
+
+
+def show(pieces: Iterable[bytes], *, paged: bool) -> None:
+    """Write to standard output. With `paged`, a long text on a terminal is shown in a pager.
+
+    Raises `OutputError`.
+    """
+    size = terminal_size(sys.stdout) if paged else None
+    # Pagers read keys, and standard input may be a profile.
+    if size is None or not is_terminal(sys.stdin):
+        write_standard_output(pieces)
+        return
+    # Imported here, because only output to a terminal needs a pager.
+    from profile_analyze.cli.pager import show_in_pager_if_long
+
+    show_in_pager_if_long(pieces, size.lines)
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:

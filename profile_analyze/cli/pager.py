@@ -7,14 +7,13 @@ import shlex
 import sys
 from contextlib import suppress
 from itertools import chain
+from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.output import write_standard_output
-from profile_analyze.cli.terminal import is_terminal, terminal_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from subprocess import Popen
 
 # -R shows colours, -S leaves long lines whole, -F ends at once if everything fits, -X leaves the
 # text on the terminal.
@@ -24,26 +23,22 @@ _NO_PAGER: Final = ("cat", "")
 """Values of PAGER that ask for none."""
 
 
-def show(pieces: Iterable[bytes], *, paged: bool) -> None:
-    """Write to standard output, through a pager if the text is longer than the terminal.
+def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
+    """Write to standard output, through a pager if the text has `lines` lines or more.
 
     Raises `OutputError`, and `KeyboardInterrupt` if that comes before everything is written.
     """
-    size = terminal_size(sys.stdout)
-    command = _command() if paged and is_terminal(sys.stdin) else []
-    if size is None or not command:
-        write_standard_output(pieces)
-        return
+    command = _command()
     remaining = iter(pieces)
     first: list[bytes] = []
-    lines = 0
-    for piece in remaining:
+    written = 0
+    for piece in remaining if command else ():
         first.append(piece)
-        lines += piece.count(b"\n")
-        if lines >= size.lines:  # the prompt of the shell takes a line, too
+        written += piece.count(b"\n")
+        if written >= lines:  # the prompt of the shell takes a line, too
             _page(command, chain(first, remaining))
             return
-    write_standard_output(first)
+    write_standard_output(chain(first, remaining))
 
 
 def _command() -> list[str]:
@@ -57,9 +52,6 @@ def _command() -> list[str]:
 
 
 def _page(command: list[str], pieces: Iterable[bytes]) -> None:
-    # Imported here, because only long answers on a terminal need it.
-    from subprocess import PIPE, Popen
-
     # For `PAGER=less`. A LESS of the user comes first.
     environment = {"LESS": _LESS_OPTIONS} | os.environ
     sys.stdout.flush()

@@ -100,10 +100,8 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     removal = _removal(texts, names, columns)
     available = display.width
     # Measuring the columns of a long table would take time for nothing without a limit.
-    widths = [] if available is None else _widths(columns)
-    shown, excess = fit_columns(
-        widths or [0] * len(columns), available, _frame_width, removal.extras
-    )
+    widths = [0] * len(columns) if available is None else _widths(columns)
+    shown, excess = fit_columns(widths, available, _frame_width, removal.extras)
     if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
         widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
         narrower = max(widest - excess - _PREFIX_WIDTH, _MIN_WIDTH if names else _MIN_INFO_WIDTH)

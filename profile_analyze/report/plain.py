@@ -71,7 +71,7 @@ def _table(
         ]
         indices = _chosen(columns, removal, display.width)
     shown = [columns[index] for index in indices]
-    fitting = shown if display.width is None else _shortened_cells(shown, display)
+    fitting = shown if display.width is None else _shortened_cells(shown, display.width, display)
     yield draw_cells(fitting, style="plain")
     yield from left_out_columns(names, indices, display)
     yield from _shortened_columns(shown, fitting, display)
@@ -104,22 +104,20 @@ def _excess(columns: Sequence[Cells], available: int) -> int:
     return sum(column.width() for column in columns) + _gaps_width(len(columns)) - available
 
 
-def _shortened_cells(columns: Sequence[Cells], display: Display) -> list[Cells]:
+def _shortened_cells(columns: Sequence[Cells], available: int, display: Display) -> list[Cells]:
     """Return the columns with texts shortened until they fit, the widest column first."""
-    assert display.width is not None
-    result = list(columns)
+    widths = [column.width() for column in columns]
     # Only texts are shortened. A number without its last digits would be another number.
     texts = [index for index, column in enumerate(columns) if not column.is_number]
-    while texts and (excess := _excess(result, display.width)) > 0:
-        *rest, widest = sorted(texts, key=lambda index: result[index].width())
-        width = result[widest].width()
-        if width <= _MIN_WIDTH:
+    while texts and sum(widths) + _gaps_width(len(widths)) > available:
+        widest = max(texts, key=widths.__getitem__)
+        if widths[widest] <= _MIN_WIDTH:
             break
-        # As narrow as the next widest column, which then gives up width too.
-        least = max([_MIN_WIDTH, *(result[index].width() for index in rest)])
-        new_width = max(width - excess, min(least, width - 1))
-        result[widest] = _shortened(columns[widest], new_width, display)
-    return result
+        widths[widest] -= 1
+    return [
+        column if width == column.width() else _shortened(column, width, display)
+        for column, width in zip(columns, widths, strict=True)
+    ]
 
 
 def _shortened(column: Cells, width: int, display: Display) -> Cells:

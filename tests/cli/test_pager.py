@@ -79,6 +79,12 @@ def test_a_pager_that_ends_early_changes_nothing_else() -> None:
     screen = shown(*LONG, *gate, pager="head -n 1")
     assert (screen.text.count("\n"), screen.code) == (1, 4)
     assert shown(*LONG, pager="true") == Screen("", 0)
+    more_than_a_pipe_holds = (
+        *(str(PROFILES / "mobilenet.json"), "-t", "0", "--show-host"),
+        *("--columns", "all", "--format", "json"),
+    )
+    assert len(run_command(*more_than_a_pipe_holds).out) > 1 << 17
+    assert shown(*more_than_a_pipe_holds, pager="true", lines=1) == Screen("", 0)
     assert shown(*LONG, pager="false") == Screen("", 0)
 
 
