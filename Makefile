@@ -36,6 +36,7 @@ docs: $(VENV)/dev ## write the generated pages, and the output of commands in do
 	$(BIN)/python -m profile_analyze.cli.options_page > docs/options.md
 	$(BIN)/python -m tests.report.test_facts
 	$(BIN)/python -m tests.document_sessions
+	$(BIN)/python -m tests.terminal_picture
 
 install: $(VENV)/dev ## set up for development
 

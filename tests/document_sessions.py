@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from tests.conftest import ROOT, run_command
+from tests.pseudo_terminal import COMMAND, run_on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,13 @@ DOCUMENTS = [
 ]
 
 _SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"^\$ (.*)\n", re.MULTILINE)
+_COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)  # a line may end with a backslash
+
+
+_MANY_LINES = 1000  # enough for any answer, so that none goes through a pager
+_WIDTHS = {"README.md": 90}
+"""The documents whose sessions are on a terminal of so many columns. The others are not on a
+terminal, where output has no width."""
 
 
 def sessions(path: Path) -> list[str]:
@@ -27,15 +34,23 @@ def sessions(path: Path) -> list[str]:
     return _SESSION.findall(path.read_text(encoding="utf-8"))
 
 
-def recorded(session: str) -> str:
-    """Return the session with what its commands print now."""
-    return "".join(f"$ {command}\n{answer(command)}" for command in _COMMAND.findall(session))
+def recorded(session: str, path: Path) -> str:
+    """Return the session of a document with what its commands print now."""
+    width = _WIDTHS.get(path.name)
+    return "".join(
+        f"$ {command}\n{answer(command, width)}" for command in _COMMAND.findall(session)
+    )
 
 
-def answer(command: str) -> str:
+def answer(command: str, width: int | None = None) -> str:
     """Return what a command prints on both streams. It must succeed, or fail by its gate."""
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command.replace("\\\n", " "))
     assert program == "profile-analyze"
+    if width is not None:
+        size = (width, _MANY_LINES)
+        screen = run_on_terminal((*COMMAND, *arguments), size, {"NO_COLOR": "1"})
+        assert screen.code == 0, screen.text
+        return screen.text
     outcome = run_command(*arguments)
     assert outcome.code == (3 if "FAILED: " in outcome.out else 0), outcome.err
     return (outcome.out + outcome.err).replace("\r\n", "\n")
@@ -44,8 +59,9 @@ def answer(command: str) -> str:
 def changed_documents() -> Iterator[tuple[Path, str]]:
     """Yield each document with outdated sessions, and its text with the sessions recorded anew."""
     for path in DOCUMENTS:
-        text = path.read_text(encoding="utf-8")
-        new = _SESSION.sub(lambda found: f"```console\n{recorded(found[1])}```", text)
+        new = text = path.read_text(encoding="utf-8")
+        for session in sessions(path):
+            new = new.replace(session, recorded(session, path))
         if new != text:
             yield path, new
 

@@ -20,6 +20,7 @@ from profile_analyze.readers.loading import READERS
 from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, ROOT, run_command
 from tests.document_sessions import DOCUMENTS, answer, recorded, sessions
+from tests.terminal_picture import PICTURE, drawn, lines_in, screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,15 +35,15 @@ def in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SESSIONS = [
-    pytest.param(session, id=f"{path.stem}-{number}")
+    pytest.param(session, path, id=f"{path.stem}-{number}")
     for path in DOCUMENTS
     for number, session in enumerate(sessions(path), start=1)
 ]
 
 
-@pytest.mark.parametrize("session", SESSIONS)
-def test_the_output_of_commands_is_current(session: str) -> None:
-    assert recorded(session) == session
+@pytest.mark.parametrize(("session", "path"), SESSIONS)
+def test_the_output_of_commands_is_current(session: str, path: Path) -> None:
+    assert recorded(session, path) == session
 
 
 def test_documents_have_commands_with_output() -> None:
@@ -115,6 +116,19 @@ OPTIONS = {option for action in parser()._actions for option in action.option_st
 
 def test_the_questions_have_options_that_exist() -> None:
     assert {option for question in QUESTIONS for option in OPTION.findall(question)} <= OPTIONS
+
+
+def test_the_picture_of_a_terminal_is_current() -> None:
+    svg = PICTURE.read_text(encoding="utf-8")
+    assert lines_in(svg) == lines_in(drawn(screen()))
+    assert "url(http" not in svg
+    assert f"]({PICTURE.relative_to(ROOT).as_posix()})" in README
+
+
+def test_the_output_in_the_readme_fits_most_terminals() -> None:
+    texts = sessions(ROOT / "README.md")
+    assert len(texts) == 3
+    assert max(len(line) for text in texts for line in text.splitlines()) <= 90
 
 
 def test_the_readme_is_short() -> None:

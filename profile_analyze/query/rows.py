@@ -119,15 +119,11 @@ class _View(ABC):
 
 def formulas_of(column: Column) -> Formulas:
     """Return the formulas that include the one of `column`."""
-    # Imported here because most questions have neither peak rates nor a baseline.
-    if column.needs_peaks:
-        from profile_analyze.analysis import roofline
+    if column.needs_peaks or column.needs_base:
+        # Imported here because most questions have neither peak rates nor a baseline.
+        from profile_analyze.analysis.formulas import FORMULAS
 
-        return roofline.FORMULAS
-    if column.needs_base:
-        from profile_analyze.analysis import comparison_formulas
-
-        return comparison_formulas.FORMULAS
+        return FORMULAS
     return column_formulas.FORMULAS
 
 
