@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis import comparison_formulas, roofline
+from profile_analyze.analysis import comparison_formulas, formulas, roofline
 from profile_analyze.model import column_formulas
 from profile_analyze.model.column_registry import COLUMNS
 from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 UNITS = ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
 RESNET = str(PROFILES / "resnet18.json")
-MODULES = (column_formulas, roofline, comparison_formulas)
+MODULES = (column_formulas, formulas)
 
 
 def test_declared_columns_are_consistent() -> None:
@@ -50,17 +50,22 @@ def test_declared_columns_are_consistent() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_columns_have_the_formulas_that_their_rules_need(module: object) -> None:
-    formulas: Formulas = module.FORMULAS  # type: ignore[attr-defined]
-    columns = [column for column in CATALOG if formulas_of(column) is formulas]
+    known: Formulas = module.FORMULAS  # type: ignore[attr-defined]
+    columns = [column for column in CATALOG if formulas_of(column) is known]
     assert columns
 
     def promised(*rules: tuple[object, ...]) -> set[str]:
         return {one.name for one in columns if (one.of_operators, one.of_groups) in rules}
 
     rules = {one.of_groups for one in columns} - {SAME}
-    assert formulas.of_rows.keys() == promised((FORMULA, SAME))
-    assert formulas.of_operators.keys() == promised(*((FORMULA, rule) for rule in rules))
-    assert formulas.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
+    assert known.of_rows.keys() == promised((FORMULA, SAME))
+    assert known.of_operators.keys() == promised(*((FORMULA, rule) for rule in rules))
+    assert known.of_groups.keys() == promised((FORMULA, FORMULA), (None, FORMULA))
+
+
+def test_a_formula_of_the_roofline_is_none_of_comparisons() -> None:
+    for ours, theirs in zip(roofline.FORMULAS, comparison_formulas.FORMULAS, strict=True):
+        assert not ours.keys() & theirs.keys()
 
 
 def test_running_sums_can_neither_filter_nor_order() -> None:
