@@ -12,7 +12,7 @@ from profile_analyze.cli.missing_files import check_that_files_exist
 from profile_analyze.cli.sources import find_sources, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.notes import Importance, Note, by_importance
+from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import optional_columns_of
@@ -24,7 +24,7 @@ from profile_analyze.report.output_formats import find_explanation_renderer, fin
 from profile_analyze.report.sentence_parts import gate_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
@@ -54,6 +54,17 @@ def answer(request: Request) -> Report:
     report = _report_on(source, request, renderer)
     deliver(report, request, renderer)
     return report
+
+
+def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
+    """Return the notes to print: `all`, `none`, or a `few` and how many are left out."""
+    if which == "all":
+        return [*notes]
+    if which == "none":
+        return []
+    few = most_important(notes)
+    left_out = len(notes) - len(few)
+    return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -111,7 +122,7 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
     for table in tables:
         for name in request.columns or renderer.columns(table.query):
             _ = table.shown[table.column(name).name]
-    verdicts = _verdicts(source, request)
+    verdicts = request.judge(source)
     notes = _notes(source, request, renderer, summary, tables, verdicts)
     return Report.of(
         summary if request.shows_summary else None,
@@ -121,16 +132,6 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
         source=source,
         notes=by_importance(notes),
     )
-
-
-def _verdicts(source: Profile | Comparison, request: Request) -> tuple[FailVerdict, ...]:
-    """Return the verdict on each `--fail-if` condition."""
-    if not request.conditions:
-        return ()
-    # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query.gate import judge_conditions
-
-    return judge_conditions(request.conditions, request.query, source)
 
 
 def _notes(

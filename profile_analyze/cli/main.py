@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.messages import printed_notes, say
+from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM, color_choice, parse
 from profile_analyze.cli.process import EXIT_INTERRUPTED
 from profile_analyze.errors import ProfileAnalyzeError
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         request = request_of(arguments)
         # Wrong options end in `request_of`, before this import loads NumPy.
-        from profile_analyze.cli.answer import answer
+        from profile_analyze.cli.answer import answer, printed_notes
 
         with gc_paused():
             report = answer(request)

@@ -7,15 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.terminal import terminal_width, wants_color
-from profile_analyze.model.notes import most_important
 from profile_analyze.model.visible import visible
 from profile_analyze.report.colors import colored_word
 from profile_analyze.report.paragraphs import paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from profile_analyze.model.notes import Note
 
 _LONGEST_MESSAGE: Final = 8000  # characters
 
@@ -36,17 +34,6 @@ def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
         for message in messages:
             line = f"{kind}: {_shortened(visible(message, 'utf-8'))}"
             print(paragraph(line, width), file=sys.stderr)
-
-
-def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
-    """Return the notes to print: `all`, `none`, or a `few` and how many are left out."""
-    if which == "all":
-        return [*notes]
-    if which == "none":
-        return []
-    few = most_important(notes)
-    left_out = len(notes) - len(few)
-    return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
 
 
 def _shortened(message: str) -> str:

@@ -12,7 +12,6 @@ from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
-from profile_analyze.report.column_explanation import general_explanation
 from profile_analyze.report.paragraphs import with_own_indent
 from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
 
@@ -128,6 +127,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if unknown:
         command_parser.error(_unknown_arguments(unknown))
     if arguments.explain is not None and not (arguments.files or arguments.compare):
+        # Imported here, because only this text needs it.
+        from profile_analyze.report.column_explanation import general_explanation
+
         print_text(general_explanation(arguments.explain) + "\n")
         command_parser.exit()
     return arguments

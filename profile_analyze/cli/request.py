@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from profile_analyze.cli.appearance import Appearance
 from profile_analyze.cli.explain import column_to_explain
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from profile_analyze.analysis.peaks import Peaks
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
-    from profile_analyze.query.gate import FailCondition
+    from profile_analyze.query.gate import FailVerdict
+
+    Judge: TypeAlias = Callable[[Profile | Comparison], tuple[FailVerdict, ...]]
 
 
 class Request(NamedTuple):
@@ -53,8 +57,8 @@ class Request(NamedTuple):
     shows_copy_time: bool
     columns: tuple[str, ...]
     """The columns that the tables show; empty for the format's default."""
-    conditions: tuple[FailCondition, ...]
-    """The parsed `--fail-if` conditions."""
+    judge: Judge
+    """Returns the verdict on each `--fail-if` condition."""
     fail_uncertain: bool
     """Whether to exit with status 4 if a condition cannot be judged."""
     output_format: str | None
@@ -103,7 +107,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         shows_summary=arguments.print_only in (None, "summary"),
         shows_copy_time=arguments.copy_time,
         columns=_columns(arguments.columns, queries["device"]),
-        conditions=_conditions(arguments, queries[asked_side]),
+        judge=_judge(arguments, queries[asked_side]),
         fail_uncertain=arguments.fail_uncertain != "no",
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
@@ -229,12 +233,12 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
     return tuple(dict.fromkeys(find_column(name).name for name in wanted))
 
 
-def _conditions(arguments: argparse.Namespace, query: Query) -> tuple[FailCondition, ...]:
-    """Return the conditions of `--fail-if`. Raises `QueryError`."""
+def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
+    """Return what judges the conditions of `--fail-if`. Raises `QueryError`."""
     if not arguments.fail_if:
-        return ()
+        return lambda _: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query.gate import FailCondition
+    from profile_analyze.query.gate import FailCondition, judge_conditions
 
     try:
         # A condition that is given twice is judged once: p is corrected for their number.
@@ -247,7 +251,7 @@ def _conditions(arguments: argparse.Namespace, query: Query) -> tuple[FailCondit
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
-    return tuple(conditions)
+    return lambda source: judge_conditions(conditions, query, source)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

@@ -7,7 +7,7 @@ from math import isnan, nan
 
 import pytest
 
-from profile_analyze.cli.messages import printed_notes
+from profile_analyze.cli.answer import printed_notes
 from profile_analyze.model.notes import (
     Importance,
     Note,
