@@ -74,6 +74,7 @@ COMPLETED = {
     "--print-completion zs": ["--print-completion", "zsh"],
     "--peaks mi21": ["--peaks", "mi210"],
     "--peaks he": ["--peaks", "here"],
+    "--explain bandw": ["--explain", "bandwidth"],
     "--peaks l40s": ["--peaks", "l40s:fp16"],
     "--peaks ti": ["--peaks", "time.toml"],
     # lists of names
