@@ -149,7 +149,7 @@ def _checked(peaks: Peaks) -> Peaks:
 
 
 def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
-    """Return `peaks` with `dtype` as the default. Raises `PeaksError` if it has no rate for it."""
+    """Return `peaks` with `dtype` as the default. Raises `PeaksError` if it has no known rate."""
     rates = dict(peaks.flops)
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
@@ -197,10 +197,11 @@ def _without_punctuation(name: str) -> str:
 
 
 def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
-    """Return the devices whose model `name` contains, or else those with a similar name."""
+    """Return advice: the devices of a model that occurs in `name`, or else similar names."""
     by_name = {_without_punctuation(one): device for one, device in named}
     words = set(_words(name))
-    # Drivers say `NVIDIA H100 80GB HBM3`: other words than the model may be alike by chance.
+    # The model counts first. Drivers add words, as in `NVIDIA H100 80GB HBM3`, and these resemble
+    # the names of other devices by chance.
     same_model = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
     wanted = _without_punctuation(name)
     near = similar_names(wanted, same_model, limit=4, cutoff=0) or similar_names(

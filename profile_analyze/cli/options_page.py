@@ -21,8 +21,8 @@ _INTRODUCTION = """\
     profile-analyze [options] FILE [FILE ...]
 
 `profile-analyze --help` prints the same texts.
-[The cookbook](cookbook.md) has examples, and [the list of columns](columns.md) says by what rows
-can be filtered, grouped and ordered.
+[The cookbook](cookbook.md) has examples, and [the list of columns](columns.md) says which of
+them can filter, group and order rows.
 """
 
 
@@ -50,11 +50,12 @@ def _table(options: Iterable[Option]) -> Iterator[str]:
 def _written(option: Option) -> str:
     """Return the option as it is written in a call: `-t, --top N`."""
     settings = option.settings
-    values = settings.get("metavar", "{" + ",".join(settings.get("choices", ())) + "}")
+    choices = settings.get("choices")
+    values = settings.get("metavar", "{" + ",".join(choices) + "}" if choices else "")
     if option.flags[0] == FILES.flags[0]:
         return f"{values} ..."
-    value = f" {values}" if option.takes_value else ""
-    return f"{', '.join(option.flags)}{value}"
+    several = f" [{values} ...]" if settings.get("nargs") == "+" else ""
+    return f"{', '.join(option.flags)} {values}{several}".rstrip()
 
 
 if __name__ == "__main__":

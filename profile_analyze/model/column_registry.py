@@ -70,7 +70,7 @@ _TIMES: Final = (
         meaning="the device time, or the kind of time that the options select (host time, wait "
         "time); the calls in a run are added up; with several runs, the median over the runs, or "
         "the statistic that `--run-stat` selects",
-        worked="as measured; the {kind_of_time}, with the calls in a run added up",
+        worked="as measured; the {selected_kind_of_time}, with the calls in a run added up",
     ),
     Column(
         "runs",
@@ -173,7 +173,7 @@ _WORK: Final = (
         "computation",
         unit="FLO",
         meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
-        worked="of one call as in the file, or derived from its shapes; times the calls in a run",
+        worked="of one call, measured or derived from shapes; multiplied by the calls in a run",
     ),
     _key(
         "computation_source",
@@ -193,7 +193,7 @@ _WORK: Final = (
         unit="byte",
         meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
         "constant moves none",
-        worked="of one call as in the file, or derived from its shapes; times the calls in a run",
+        worked="of one call, measured or derived from shapes; multiplied by the calls in a run",
     ),
     _key(
         "memory_source",

@@ -66,7 +66,7 @@ def with_seconds(value: float) -> str:
 
 
 FIGURES: Final[Mapping[str, Figure]] = {
-    "kind_of_time": lambda shown, _: shown.measure.title,
+    "selected_kind_of_time": lambda shown, _: shown.measure.title,
     "total_time": _total_time,
     "first_quartile": _quartile(0.25),
     "median_time": _quartile(0.5),

@@ -35,7 +35,7 @@ class ColumnTexts(NamedTuple):
         """Return the title of a column. The title of a time says which time it is."""
         column = self.table.shown_column(name)
         title = self.times.title(heading(column))
-        # Of `time` and its aggregates, such as `time.p90`.
+        # Also for aggregates, such as `time.p90`.
         if column.name.partition(".")[0] == "time":
             return title.replace("time", time_title(self.table), 1)
         return title
@@ -83,7 +83,7 @@ def cells_of(
 def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
     table = columns.table
     column = table.column(name)
-    # Only verdicts: an operator may be called `slower`.
+    # Only verdicts are coloured by their word, because an operator may be called `slower`.
     color = colored_word if column.name == _VERDICT else _dim_if_missing
     shown = [visible(text, display.encoding) for text in columns.texts(name)]
     texts = list(map(color, shown)) if display.color else shown
@@ -91,7 +91,7 @@ def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> 
     header = visible(columns.title(name), display.encoding)
     if bars and display.color and column.name == "share":
         texts = [f"{text} {bar(share)}" for text, share in zip(texts, table[name], strict=True)]
-        header = f"{header} {bar(0)}"  # above the numbers
+        header = f"{header} {bar(0)}"  # keeps the title above the numbers
     return Cells(
         header=header,
         texts=texts,

@@ -24,8 +24,8 @@ _INTRODUCTION: Final = """\
 
 Columns can be shown (`--columns`), and rows can be filtered (`--where`, `--having`) and ordered
 (`--order-by`) by them. Running sums can only be shown. Shapes and parameters as a whole have no
-order. `profile-analyze --columns help` prints this page. `--explain flops` works
-a column through with the numbers of the first row.
+order. `profile-analyze --columns help` prints this page. `--explain flops` shows how a column is
+computed, with the numbers of the first row.
 
 The brackets have the unit, and the name in output formats for programs (csv, json, jsonl). Numbers
 in these formats are in that unit.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Where a comma is the decimal point, a semicolon starts a new cell, even inside quotes.
 _FORMULA: Final = r"(^|;)([\s\"]*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])"
 _FORMULA_STARTS: Final = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-# As RFC 4180 has them.
+# These are from RFC 4180.
 _SEPARATOR: Final = ","
 _QUOTE: Final = '"'
 _LINE_END: Final = "\r\n"

@@ -1,4 +1,4 @@
-"""The answer to `--explain COLUMN`: a column, worked through with the numbers of the first row."""
+"""The answer to `--explain COLUMN`: how it is computed, with the numbers of the first row."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _label(table: Table) -> str:
 
 
 def _wrapped(line: str, width: int | None) -> str:
-    """Return the line in lines of at most `width` characters, unless a word is longer."""
+    """Return the line, broken into lines of at most `width` characters. Words stay whole."""
     if width is None:
         return line
     indent = " " * (4 if line.startswith(" ") else 2)

@@ -41,8 +41,8 @@ _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
 
-# Boxes that are left out if the terminal is narrow, the least informative first. These are shown
-# without being asked for.
+# Boxes that are left out if the terminal is narrow, the least informative first. No option asks
+# for these.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
     *("bandwidth", "FLOPS"),
@@ -86,7 +86,7 @@ class GridRenderer(PeopleRenderer):
 
 
 def original_times(table: Table) -> tuple[str, ...]:
-    """Return the columns that are times in the original's tables, and in what options add."""
+    """Return the boxes of times: those of the original, then those that options add."""
     compared = ("base", "difference") if table.query.compared else ()
     return (
         *("time", "cumulative_time", *table.query.times[1:], *compared),
@@ -99,7 +99,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     titles = names or [column.header for column in columns]
     removal = _removal(texts, names, columns)
     available = display.width
-    # Measuring the columns of a long table would take time for nothing without a limit.
+    # Without a limit, measuring the columns of a long table would waste time.
     widths = [0] * len(columns) if available is None else _widths(columns)
     shown, excess = fit_columns(widths, available, _frame_width, removal.extras)
     if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
@@ -109,7 +109,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
         shown, excess = fit_columns(
             _widths(columns), available, _frame_width, removal.asked_for, shown
         )
-        # A column that was left out makes room for texts again.
+        # Texts can use the width of the columns that were left out.
         wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
         columns = _narrow_columns(texts, names, display, wider)
     yield from draw_boxes(
@@ -140,13 +140,13 @@ def _widths(columns: Sequence[Cells]) -> list[int]:
 
 
 def _removal(texts: ColumnTexts, names: Sequence[str], columns: Sequence[Cells]) -> Removal:
-    """Return the order in which columns are left out. That of boxes is by their headers."""
+    """Return the order in which columns or boxes are left out. Headers identify the boxes."""
     query = texts.table.query
     if names:
         return Removal.of_chosen(names, query)
     unit = f" ({texts.times.unit or 's'})"
     titles = [column.header.removesuffix(unit) for column in columns]
-    # Further aggregates of the time, and the last of them first.
+    # The boxes of further aggregates of the time, from the last to the first.
     more_times = (texts.title(name).removesuffix(unit) for name in reversed(query.times[1:]))
     extras, asked_for = (
         [titles.index(title) for title in order if title in titles]

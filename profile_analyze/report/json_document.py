@@ -152,7 +152,7 @@ def _table(section: TableSection) -> dict[str, Any]:
 
 
 def _query(query: Query) -> dict[str, Any]:
-    """Return the question by the names of the fields of `Query`."""
+    """Return the question: the value of each field of `Query`, by name."""
     values = {field.name: getattr(query, field.name) for field in fields(query)}
     peaks = query.peaks and peaks_record(query.peaks)
     question: dict[str, Any] = json_ready(values | {"peaks": peaks})

@@ -62,7 +62,7 @@ def _table(
 ) -> Iterator[str]:
     columns = cells_of(texts, names, display)
     indices = list(range(len(names)))
-    # Measuring the columns of a long table would take time for nothing without a limit.
+    # Without a limit, measuring the columns of a long table would waste time.
     if display.width is not None and _excess(columns, display.width) > 0:
         columns = cells_of(texts, names, display, bars=False)
         headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)

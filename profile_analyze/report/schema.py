@@ -1,6 +1,6 @@
 """The JSON Schema of the output format json, `docs/report.schema.json`.
 
-The register of facts gives the schema of the summary.
+`report.facts` has the schemas of the facts in the summary.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _track() -> dict[str, Any]:
         "process": _OPTIONAL_TEXT,
         "rank": _OPTIONAL_COUNT,
         "device_kind": _described(
-            "null if the format does not say, or for another kind.", {"enum": [*DEVICE_KINDS, None]}
+            "null if the kind is unknown, or neither of these.", {"enum": [*DEVICE_KINDS, None]}
         ),
         "threads": _described("How many CPU threads work together.", _OPTIONAL_COUNT),
     }
@@ -180,8 +180,8 @@ def _table() -> dict[str, Any]:
                 {"enum": list(MEASURES)},
             ),
             "query": _described(
-                "The question: the fields of the library's Query by name. The first of aggregates "
-                "other than count applies to all columns of a group.",
+                "The question: the fields of the library's Query by name. The first aggregate that "
+                "is not count applies to all columns of a group.",
                 {"type": "object", "required": [field.name for field in fields(Query)]},
             ),
             "matched": _described("The number of operators that passed the filters.", _AMOUNT),

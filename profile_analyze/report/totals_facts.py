@@ -24,7 +24,7 @@ def _wall_text(summary: Summary, times: Times) -> str:
 
 def _work_text(summary: Summary, amount: float, unit: str) -> str:
     """Return the amount as text, but only for a profile without times."""
-    # With times, the lines are those of the original, which has none for the work.
+    # A profile with times has the same lines as in the original, and none of them is about work.
     return "" if summary.has_times else " ".join(scaled(amount, unit))
 
 
