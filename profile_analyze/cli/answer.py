@@ -22,6 +22,7 @@ from profile_analyze.readers.loading import default_output_format, default_outpu
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
 from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.totals_facts import notes_on_copy_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +50,7 @@ def answer(request: Request) -> Report:
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     renderer = _renderer_for(source, renderers)
-    if renderer.counts_constants:
+    if renderer.follows_original:
         source = counting_constants(source)
     report = _report_on(source, request, renderer)
     deliver(report, request, renderer)
@@ -61,7 +62,7 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
     if which == "all":
         return [*notes]
     if which == "none":
-        return []
+        return [note for note in notes if note.importance == Importance.VERDICT]
     few = most_important(notes)
     left_out = len(notes) - len(few)
     return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
@@ -156,6 +157,15 @@ def _notes(
     yield from summary.notes
     for table in tables:
         yield from table.notes
+    yield from _notes_on_format(renderer, summary, tables, verdicts)
+
+
+def _notes_on_format(
+    renderer: Renderer, summary: Summary, tables: list[Table], verdicts: tuple[FailVerdict, ...]
+) -> Iterator[Note]:
+    """Yield notes on what the output format does not show."""
+    if renderer.follows_original:
+        yield from notes_on_copy_time(summary)
     if renderer.for_programs and renderer.has_tables:
         yield from _notes_on_more_rows(tables)
     # Formats such as csv have rows only, so that verdicts become notes.

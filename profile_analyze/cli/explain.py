@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column
+from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +24,7 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
         ("--dump-only-opr", arguments.dump_only_opr),
         ("--columns", arguments.columns),
         ("--plot", arguments.plot),
+        ("--time-unit", arguments.time_unit != AUTO),
         ("--print-only summary", arguments.print_only == "summary"),
     ):
         if given:

@@ -38,7 +38,8 @@ class Option(NamedTuple):
     @property
     def takes_value(self) -> bool:
         """Whether the option takes one value."""
-        return self.settings.get("action") != "store_true" and "nargs" not in self.settings
+        has_value = "metavar" in self.settings or "choices" in self.settings
+        return has_value and "nargs" not in self.settings
 
 
 class OptionGroup(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
-
-_SHORTEST_SHOWN_S: Final = 0.5e-4
-"""Shorter copy times are shown as 0.0000."""
 
 
 class CopyTime(NamedTuple):
@@ -102,7 +99,7 @@ def summarise(
         host_time_s=_total_s(profile, "host_time", query, unit),
         copy=copy,
         notes=(
-            *_notes(profile, operators, copy),
+            *_notes(profile, operators),
             *(judgement.notes if judgement else ()),
             *(change.notes if change else ()),
         ),
@@ -169,7 +166,7 @@ def _total_and_mean(times: NDArray[np.float64], run_statistic: str) -> tuple[flo
     return float(total_s), float(mean_s)
 
 
-def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[Note]:
+def _notes(profile: Profile, operators: int) -> Iterator[Note]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
         inferences = "several inferences" if count is None else counted(count, "inference")
@@ -196,11 +193,6 @@ def _notes(profile: Profile, operators: int, copy: CopyTime | None) -> Iterator[
             )
     if profile.total_s() == 0:
         yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
-    if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
-        yield Note(
-            f"the copy time is {seconds(copy.total_s)} s, too short for four decimals",
-            Importance.CONTEXT,
-        )
 
 
 def _track_notes(profile: Profile) -> Iterator[Note]:

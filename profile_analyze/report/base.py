@@ -109,9 +109,9 @@ class Renderer(Protocol):
     """The suffixes of files that have this format by default, such as `.csv`."""
     has_tables: bool
     """Whether the format shows tables and totals, or only verdicts and sentences."""
-    counts_constants: bool
-    """Whether memory includes the sizes of constants, as the original has it: see
-    `model.constants`."""
+    follows_original: bool
+    """Whether it shows what the original shows: times in seconds unless the user chooses a unit,
+    and the sizes of constants as memory (`model.constants`)."""
     has_summary_beside_tables: bool
     """Whether the format shows the summary, verdicts and notes beside tables, or only rows."""
     needs: Need

@@ -30,7 +30,7 @@ class ExplanationRenderer:
     for_programs = False
     suffixes: tuple[str, ...] = ()
     has_tables = True
-    counts_constants = False
+    follows_original = False
     has_summary_beside_tables = True
     needs: Need = ""
 

@@ -56,8 +56,7 @@ class GridRenderer(PeopleRenderer):
 
     name = "table"
     suffixes: tuple[str, ...] = (".txt", ".log", ".out")
-    counts_constants = True
-    times_as_original = True
+    follows_original = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
         """Return the default columns, some of which share a box; see `Renderer.columns`."""

@@ -33,11 +33,9 @@ class PeopleRenderer(ABC):
     for_programs = False
     suffixes: tuple[str, ...] = ()
     has_tables = True
-    counts_constants = False
+    follows_original: bool = False
     has_summary_beside_tables = True
     needs: Need = ""
-    times_as_original: ClassVar[bool] = False
-    """Whether times are in seconds as the original writes them, unless the user chooses a unit."""
     before_sentences: ClassVar[str] = "\n"
     """The separator between facts and the sentences that follow from them."""
 
@@ -72,7 +70,7 @@ class PeopleRenderer(ABC):
 
     def times_of(self, times_s: Iterable[float], display: Display) -> Times:
         """Return how to write the times of one part of the report."""
-        if self.times_as_original and display.time_unit == AUTO:
+        if self.follows_original and display.time_unit == AUTO:
             return ORIGINAL
         return times_for(times_s, display.time_unit)
 

@@ -26,7 +26,7 @@ class ProgramRenderer:
     for_programs = True
     suffixes: tuple[str, ...] = ()
     has_tables = True
-    counts_constants = False
+    follows_original = False
     has_summary_beside_tables = False
     needs: Need = ""
 
@@ -41,7 +41,7 @@ class TablelessRenderer:
     for_programs = True
     suffixes: tuple[str, ...] = ()
     has_tables = False
-    counts_constants = False
+    follows_original = False
     has_summary_beside_tables = True
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:  # noqa: ARG002

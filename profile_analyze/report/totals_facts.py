@@ -5,13 +5,19 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, scaled
+from profile_analyze.units import NOT_AVAILABLE, scaled, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
+
+_SHORTEST_SHOWN_S: Final = 0.5e-4
+"""The original's format shows shorter copy times as 0.0000."""
 
 
 def _time_text(summary: Summary, times: Times, time_s: float) -> str:
@@ -31,6 +37,14 @@ def _work_text(summary: Summary, amount: float, unit: str) -> str:
 def _copy_text(summary: Summary, times: Times) -> str:
     copy = summary.copy
     return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s, times)
+
+
+def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
+    """Yield a note if the original's format shows a copy time as 0, although it is not."""
+    copy = summary.copy
+    if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
+        text = f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
+        yield Note(f"{text}; --format plain shows it", Importance.CONTEXT)
 
 
 def _copy_wait_text(summary: Summary, times: Times) -> str:

@@ -102,3 +102,24 @@ def test_the_command_prints_three_notes_unless_asked() -> None:
     assert run_command(*call).err.splitlines() == few
     assert len(every) > 4
     assert none == []
+
+
+def test_verdicts_are_printed_whatever_is_asked() -> None:
+    call = (str(PROFILES / "resnet18.json"), "--format", "csv", "--fail-if", "time > 1us")
+    outcome = run_command(*call, "--notes", "none")
+    assert outcome.code == 4
+    assert outcome.err == "note: not judged: time > 1us: only 1 of the 4 required runs\n"
+
+
+def test_a_short_copy_time_is_noted_only_where_it_is_shown_as_zero() -> None:
+    call = (
+        str(PROFILES / "twocn-onlywait.json"),
+        "--copy-time",
+        "--notes",
+        "all",
+        "--opr-name",
+        "Copy.0",
+    )
+    for output_format, is_noted in (("table", True), ("wiki", True), ("plain", False)):
+        outcome = run_command(*call, "--format", output_format)
+        assert ("too short for four decimals" in outcome.err) == is_noted
