@@ -44,6 +44,7 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
     "roof": "attainable",
+    "opr_id": "id",
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {

@@ -128,7 +128,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if unknown:
         command_parser.error(_unknown_arguments(unknown))
     if arguments.explain is not None and not (arguments.files or arguments.compare):
-        print_text(general_explanation(arguments.explain) + "\n")
+        explanation = general_explanation(arguments.explain)
+        print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments
 

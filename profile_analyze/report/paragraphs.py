@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
 
 # A word; a number stays with its unit, and a command in backticks is one word.
-_UNBROKEN: Final = r"(?:`[^`]*`|\S)+(?: (?:s|ms|us|ns|[KMG]iB|GB/s)(?=\W|$)\S*)?"
+_UNIT: Final = r"(?:s|ms|us|ns|%|GB/s|[KMGTPEZY]iB|byte|[KMGTPEZY]?FLO(?:PS)?)"
+_UNBROKEN: Final = rf"(?:`[^`]*`|\S)+(?:(?<=\d) {_UNIT}(?=\W|$)\S*)?"
 _INDENT: Final = "  "
 _LEAST_WIDTH: Final = 12
 """Narrower paragraphs would have one word per line."""
