@@ -99,7 +99,9 @@ def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> lis
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)
-    return [condition.text + unit] if _divides(better.holds_for_numbers(known)) else []
+    if not _divides(better.holds_for_numbers(known)):
+        return []
+    return [f"{condition.column.name} {condition.operator} {condition.value}{unit}"]
 
 
 def _divides(holds: NDArray[np.bool_]) -> bool:
