@@ -269,7 +269,7 @@ VIEW: Final = OptionGroup(
             "--copy-time",
             action="store_true",
             help="add the copies between devices to the summary: their time, and their wait for "
-            "the first kernel, in seconds; only copies that pass --type, --opr-name and "
+            "the first kernel; only copies that pass --type, --opr-name and "
             "--input-dtype",
         ),
         Option.of(
