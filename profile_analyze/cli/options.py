@@ -312,3 +312,5 @@ VIEW: Final = OptionGroup(
 )
 
 OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, VIEW, OUTPUT)
+OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
+"""All options, without the positional argument."""
