@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # What people know from other tools, such as SQL, pandas, the profilers of runtimes and Unix
 # commands, and the name here. A word is in lower case, with _ for a blank or a hyphen.
@@ -44,6 +44,7 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
     "roof": "attainable",
+    "opr_id": "id",
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
@@ -193,7 +194,7 @@ def suggestion(name: str, known: Collection[str], words: Mapping[str, str]) -> s
     return did_you_mean(likely_names(name, known, words))
 
 
-def did_you_mean(names: Iterable[str]) -> str:
+def did_you_mean(names: Sequence[str]) -> str:
     """Return `did you mean X, Y or Z?`; empty without names."""
     *first, last = names or ("",)
     return f"did you mean {' or '.join(filter(None, (', '.join(first), last)))}?" if last else ""

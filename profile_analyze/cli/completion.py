@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DEVICES
 from profile_analyze.analysis.peaks import DEFAULT_DTYPE
-from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.options import FILES, OPTIONS
 from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import CATALOG, group_keys
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.devices import Device
     from profile_analyze.cli.option_types import Option
-
-_OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 
 
 def _device_name(device: Device) -> str:
@@ -101,8 +99,8 @@ complete -o bashdefault -o default -F _profile_analyze profile-analyze
 
 
 def _bash() -> str:
-    flags = " ".join(flag for option in _OPTIONS for flag in option.flags)
-    cases = "\n".join(_bash_case(option) for option in _OPTIONS if option.takes_value)
+    flags = " ".join(flag for option in OPTIONS for flag in option.flags)
+    cases = "\n".join(_bash_case(option) for option in OPTIONS if option.takes_value)
     return _BASH.replace("@cases@", cases).replace("@flags@", flags)
 
 
@@ -135,7 +133,7 @@ fi
 
 
 def _zsh() -> str:
-    options = "\n".join(f"        {_zsh_option(option)} \\" for option in _OPTIONS)
+    options = "\n".join(f"        {_zsh_option(option)} \\" for option in OPTIONS)
     return _ZSH.replace("@options@", options).replace("@file@", _zsh_text(_description(FILES)))
 
 
@@ -185,7 +183,7 @@ end
 
 
 def _fish() -> str:
-    return _FISH + "".join(_fish_option(option) + "\n" for option in _OPTIONS)
+    return _FISH + "".join(_fish_option(option) + "\n" for option in OPTIONS)
 
 
 def _fish_option(option: Option) -> str:

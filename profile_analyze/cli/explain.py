@@ -26,6 +26,7 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
         ("--plot", arguments.plot),
         ("--time-unit", arguments.time_unit != AUTO),
         ("--print-only summary", arguments.print_only == "summary"),
+        (f"--time-unit {arguments.time_unit}", arguments.time_unit != AUTO),
     ):
         if given:
             raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
+from profile_analyze.query.catalog import split_names
 from profile_analyze.report.column_list import column_list
 from profile_analyze.report.paragraphs import reflowed
 from profile_analyze.units import parse_quantity, parse_time
@@ -89,6 +91,16 @@ def run_count(text: str) -> int:
     if not text.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
     return int(text)
+
+
+def column_names(text: str) -> str:
+    """Return a list of columns, with `id` for `opr_id`, its name in the original."""
+    return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
+
+
+def condition(text: str) -> str:
+    """Return a condition on a column, with `id` for `opr_id`, its name in the original."""
+    return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 
 def row_count(text: str) -> int:

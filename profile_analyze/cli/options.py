@@ -13,6 +13,8 @@ from profile_analyze.cli.option_types import (
     OptionGroup,
     PeaksAction,
     VersionAction,
+    column_names,
+    condition,
     fraction,
     row_count,
     run_count,
@@ -93,6 +95,7 @@ ROWS: Final = OptionGroup(
         Option.of(
             "--where",
             action="append",
+            type=condition,
             default=[],
             metavar="'COLUMN OP VALUE'",
             help="operators that meet this condition: == != < <= > >= with a number and its unit, "
@@ -138,6 +141,7 @@ ORDER: Final = OptionGroup(
     (
         Option.of(
             "--order-by",
+            type=column_names,
             metavar="[+]COLUMN[,...]",
             help="largest first, with + smallest first; N/A comes last (default: time, or the size "
             "of the difference to the baseline). Operators have "
@@ -289,6 +293,7 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--explain",
+            type=column_names,
             metavar="COLUMN",
             help="instead of a table, show what this column means, its formula and its rule for "
             "groups, worked through with the numbers of the first row; without FILE, without "
@@ -297,6 +302,7 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--columns",
             action=ColumnsAction,
+            type=column_names,
             metavar="COLUMN[,...]",
             help="show these columns, in this order; all shows every column; help prints every "
             "column with its unit and meaning, and exits",
@@ -305,3 +311,5 @@ VIEW: Final = OptionGroup(
 )
 
 OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, VIEW, OUTPUT)
+OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
+"""All options, without the positional argument."""

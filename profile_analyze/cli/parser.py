@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
-from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import with_own_indent
@@ -56,8 +56,6 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--w": "--wiki",
 }
 """Abbreviations of the original's options that later options made ambiguous."""
-
-_OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,7 +128,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         # Imported here, because only this text needs it.
         from profile_analyze.report.column_explanation import general_explanation
 
-        print_text(general_explanation(arguments.explain) + "\n")
+        explanation = general_explanation(arguments.explain)
+        print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
         command_parser.exit()
     return arguments
 
@@ -170,7 +169,7 @@ def _takes_value(argument: str) -> bool:
     """Return whether the argument is a long option, or its abbreviation, that takes one value."""
     return len(argument) > 2 and any(
         flag.startswith(argument) and option.takes_value
-        for option in _OPTIONS
+        for option in OPTIONS
         for flag in option.flags
         if flag.startswith("--")
     )
@@ -178,7 +177,7 @@ def _takes_value(argument: str) -> bool:
 
 def _unknown_arguments(unknown: Sequence[str]) -> str:
     """Return the message about arguments that are no options, with a suggestion for the first."""
-    flags = ["--help", "--version", *(flag for option in _OPTIONS for flag in option.flags)]
+    flags = [flag for option in OPTIONS for flag in option.flags]
     for name in (text.partition("=")[0] for text in unknown if text.startswith("-")):
         advice = suggestion(name, flags, OPTION_WORDS)
         if advice:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -88,7 +87,6 @@ def request_of(arguments: argparse.Namespace) -> Request:
     `PeaksError` if the peaks are invalid.
     """
     check_options(arguments)
-    _rename_columns(arguments)
     peaks, measure_peaks = _peaks(arguments.peaks)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
@@ -117,15 +115,6 @@ def request_of(arguments: argparse.Namespace) -> Request:
         notes=arguments.notes,
         explain=column_to_explain(arguments, queries[asked_side]),
     )
-
-
-def _rename_columns(arguments: argparse.Namespace) -> None:
-    """Rename `opr_id`, the original's name, to `id`."""
-    for option in ("order_by", "columns", "explain"):
-        names = getattr(arguments, option)
-        if names is not None:
-            setattr(arguments, option, re.sub(r"\bopr_id\b", "id", names))
-    arguments.where = [re.sub(r"\bopr_id\b", "id", text) for text in arguments.where]
 
 
 def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:

@@ -56,11 +56,11 @@ def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
     has_size = ~np.isnan(sizes)
     source = operators.memory_source
-    measured = (*source.categories, MEASURED)
+    source = Categorical(
+        np.where(has_size, len(source.categories), source.codes), (*source.categories, MEASURED)
+    )
     return replace(
         operators,
         memory=np.where(has_size, sizes, operators.memory),
-        memory_source=Categorical(
-            np.where(has_size, len(source.categories), source.codes), measured
-        ),
+        memory_source=Categorical.concatenated([source]),  # has each category once
     )

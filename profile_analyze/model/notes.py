@@ -22,8 +22,8 @@ class Importance(IntEnum):
     """What a note is about, the most important first."""
 
     VERDICT = 0
-    """The verdict on a condition, in formats that have no other place for it. It is one of
-    the `few` notes, however many others there are."""
+    """The verdict on a condition, in formats that have no other place for it. It is printed
+    beside the three most important notes."""
     ANSWER = 1
     """The answer is empty, or answers another question than the one that was meant."""
     WRONG = 2

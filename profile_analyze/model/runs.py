@@ -192,7 +192,7 @@ class RunJoiner:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
         if not self._files:
             return None
-        # A copy, because operators freeze their arrays, and later merges write to `_work`.
+        # Copies, because operators freeze their arrays, and later merges change what is copied.
         computation, memory = self._work.copy()
         operators = replace(
             Operators.concatenated(self._operators),
@@ -204,8 +204,8 @@ class RunJoiner:
         return Partial(
             keys=list(self._row_of),
             operators=operators,
-            run_counts=self._run_counts,
-            conflicting=self._conflicting,
+            run_counts=self._run_counts.copy(),
+            conflicting=self._conflicting.copy(),
             executions=Executions.concatenated(self._executions),
             tracks=tuple(self._track_of),
             runs=tuple(self._runs),
@@ -214,7 +214,7 @@ class RunJoiner:
             files=self._files,
             origins=tuple(self._origins),
             lost_tables=frozenset(self._lost_tables),
-            notes=self._notes,
+            notes={note: [*files] for note, files in self._notes.items()},
         )
 
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:

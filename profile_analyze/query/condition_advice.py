@@ -7,42 +7,66 @@ from typing import Final
 
 from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, did_you_mean
 
+_EXAMPLE: Final = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "==", "==": "==", "!=": "!="}
+_NEGATED: Final = {"==": "!=", "~": "!~"}
+_QUANTITY: Final = r"[\d.]+(?:[eE][+-]?\d+)?\s*(?:%|[A-Za-z]\w*(?:/\w+)?)?"
 _VALUE_FIRST: Final = (
-    r"(?P<low>[\d.]+\s*\w*%?)\s*(?P<first>[<>=!]+)\s*(?P<name>[a-z]\w*)"
-    r"(?:\s*(?P<second>[<>=!]+)\s*(?P<high>[\d.]+\s*\w*%?))?"
+    rf"(?P<low>{_QUANTITY})\s*(?P<first>[<>=!]+)\s*(?P<name>[a-z]\w*)"
+    rf"(?:\s*(?P<second>[<>=!]+)\s*(?P<high>{_QUANTITY}))?"
 )
-_WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<word>[A-Za-z]+)\s+(?P<value>.+)"
-_LIST: Final = r"[(\[{](.*)[)\]}]"
+_BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
+_WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
+_MISSING: Final = ("null", "none", "nan", "n/a", "na")
 
 
 def advice_on_condition(text: str) -> str:
-    """Return what to write instead of `text`, which has not the form of a condition."""
-    example = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
+    """Return what to write instead of `text`, which does not have the form of a condition."""
     stripped = text.strip()
     if len(stripped) > LONGEST_ADVISED:
-        return example
+        return _EXAMPLE
     if re.fullmatch(r"[\w.]+", stripped):
-        return f"{example}, in quotes, because a shell takes < and > for itself"
+        return f"{_EXAMPLE}, in quotes, because a shell takes < and > for itself"
     if match := re.fullmatch(_VALUE_FIRST, stripped):
-        return _with_value_first(**match.groupdict()) or example
-    match = re.fullmatch(_WORD_AS_OPERATOR, stripped)
-    operator = OPERATOR_WORDS.get(match["word"].lower()) if match else None
-    if match is None or operator is None:
-        return example
-    value = match["value"].strip("%") if operator == "~" else match["value"]
-    if match["word"].lower() == "in" and (choices := re.fullmatch(_LIST, value)):
-        names = "|".join(re.escape(one.strip(" '\"")) for one in choices[1].split(","))
-        value = f"^({names})$"
-    return did_you_mean([f"'{match['name']} {operator} {value}'"])
+        return _with_value_first(**match.groupdict()) or _EXAMPLE
+    if match := re.fullmatch(_BETWEEN, stripped, re.IGNORECASE):
+        return _two_conditions(f"{match['name']} >= {match['low']}", match["name"], match["high"])
+    if match := re.fullmatch(_WORD_AS_OPERATOR, stripped, re.IGNORECASE):
+        return _with_operator(**match.groupdict()) or _EXAMPLE
+    return _EXAMPLE
 
 
 def _with_value_first(low: str, first: str, name: str, second: str | None, high: str | None) -> str:
     """Return the conditions that `low < name < high` means; empty without a known operator."""
     if first not in _MIRRORED:
         return ""
-    conditions = [f"'{name} {_MIRRORED[first]} {low.strip()}'"]
-    if second and high:
-        conditions.append(f"'{name} {second} {high.strip()}'")
-    both = ", two conditions" if len(conditions) > 1 else ""
-    return f"write {' and '.join(conditions)}{both}"
+    condition = f"{name} {_MIRRORED[first]} {low.strip()}"
+    if not second or not high:
+        return f"write '{condition}'"
+    return _two_conditions(condition, name, high, "==" if second == "=" else second)
+
+
+def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> str:
+    return f"write '{first}' and '{name} {operator} {high.strip()}', two conditions"
+
+
+def _with_operator(name: str, words: str, value: str) -> str:
+    """Return the condition with an operator in place of `words`; empty if they are unknown."""
+    *before, word = words.lower().split()
+    if before == ["is"]:  # is not
+        operator: str | None = "!="
+    else:
+        operator = OPERATOR_WORDS.get(word)
+        operator = _NEGATED.get(operator or "") if before else operator
+    if operator is None:
+        return ""
+    if value.lower() in _MISSING:
+        return "no condition selects N/A"
+    if word == "in" and re.search(r"[,()\[\]{}]", value):  # a list
+        choices = (one.strip(" '\"") for one in value.strip("()[]{}").split(","))
+        value = f"^({'|'.join(map(re.escape, choices))})$"
+    else:
+        value = value.strip("'\"")
+    if operator in ("~", "!~"):
+        value = value.strip("%")  # of SQL
+    return did_you_mean([f"'{name} {operator} {value}'"])

@@ -16,6 +16,9 @@ from profile_analyze.units import NOT_AVAILABLE, counted, decimal_rate, percent,
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from profile_analyze.query.rows import ShownRows
 
 
@@ -40,14 +43,19 @@ def _all_runs(shown: ShownRows, _: int | None) -> str:
 
 
 def _candidate_runs(shown: ShownRows, _: int | None) -> str:
-    noun = unit_noun(shown.query.unit, shown.profile.runs)
-    return f"{shown.per_unit('time').shape[1]} {noun}"
+    return _units(shown.per_unit("time"), unit_noun(shown.query.unit, shown.profile.runs))
 
 
 def _baseline_runs(shown: ShownRows, _: int | None) -> str:
     assert shown.comparison is not None, "this figure needs a comparison"
     noun = unit_noun(shown.query.unit, shown.comparison.base.runs)
-    return f"{shown.per_unit('base').shape[1]} {noun} of the baseline"
+    return f"{_units(shown.per_unit('base'), noun)} of the baseline"
+
+
+def _units(values: NDArray[np.float64], noun: str) -> str:
+    """Return the number of columns of `values`, with their noun: `1 run`, `4 processes`."""
+    singular = "process" if noun == "processes" else noun.removesuffix("s")
+    return counted(values.shape[1], singular, noun)
 
 
 def _peak_rate(shown: ShownRows, _: int | None) -> str:

@@ -39,7 +39,7 @@ class Formula(NamedTuple):
             above, below = rule
             return cls(
                 f"{{{above}.sum}} / {{{below}.sum}}",
-                f"over the {{{column.name}.count}} operators that have both",
+                f"over the operators that have both ({{{column.name}.count}})",
             )
         of, how = rule if isinstance(rule, AggregateOf) else (column.name, aggregate)
         return cls(f"{how} of {of} in the group")

@@ -14,7 +14,7 @@ from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
-from profile_analyze.query.patterns import matches
+from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
-
-_SUGGESTION_LIMIT_S: Final = 1.0
-"""The time limit of a pattern that is tried only to write a note."""
 
 _MOST_SUGGESTIONS: Final = 8
 """The largest number of names in one suggestion."""
@@ -201,10 +198,10 @@ def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     names = profile.operators.name.categories
     # A wider pattern may be slow, or invalid after the prefix: then there is no suggestion.
     with suppress(PatternError):
-        if any(matches(pattern, names, limit_s=_SUGGESTION_LIMIT_S)):
+        if any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
             return
         for wider in (anywhere, f"(?i){anywhere}"):
-            count = sum(matches(wider, names, limit_s=_SUGGESTION_LIMIT_S))
+            count = sum(matches(wider, names, limit_s=SUGGESTION_LIMIT_S))
             if count:
                 yield Note(f"{rule}; {wider} matches {counted(count, 'name')}", Importance.ANSWER)
                 return

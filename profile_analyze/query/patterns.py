@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_S: Final = 10.0
 """How long one pattern may take over all the names of a profile."""
+SUGGESTION_LIMIT_S: Final = 1.0
+"""How long a pattern may take that is tried only to write a note."""
 
 
 def compile_pattern(text: str) -> regex.Pattern[str]:

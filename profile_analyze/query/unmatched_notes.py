@@ -12,7 +12,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.catalog import find_column
-from profile_analyze.query.patterns import finds
+from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
 from profile_analyze.suggestions import did_you_mean, similar_texts
 from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
 _MOST_EXAMPLES: Final = 3
-_SUGGESTION_LIMIT_S: Final = 1.0
-"""The time limit of a pattern that is tried only to write a note."""
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """The operator that a condition on texts negates, or has itself."""
@@ -99,7 +97,9 @@ def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> lis
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)
-    return [condition.text + unit] if _divides(better.holds_for_numbers(known)) else []
+    if not _divides(better.holds_for_numbers(known)):
+        return []
+    return [f"{condition.column.name} {condition.operator} {condition.value}{unit}"]
 
 
 def _divides(holds: NDArray[np.bool_]) -> bool:
@@ -146,7 +146,7 @@ def _advice_on_text(text: str, texts: Sequence[str]) -> str:
 def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
     # The pattern may be slow, or invalid after the prefix: then there is no suggestion.
     with suppress(PatternError):
-        if any(finds(_ANY_CASE + pattern, texts, limit_s=_SUGGESTION_LIMIT_S)):
+        if any(finds(_ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
             return f"case matters; {did_you_mean([before + _ANY_CASE + pattern])}"
     return _advice_on_text(pattern, texts)
 

@@ -15,7 +15,7 @@ from profile_analyze.query.formula_words import Formula, filled, in_words, ingre
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.columns import Column
     from profile_analyze.query.table import Table
@@ -48,13 +48,16 @@ def _sentence(table: Table, column: Column) -> str:
         return f"{equation} = {in_run} in run {run + 1}, {value} over all runs{ending}"
     unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
     if value == NOT_AVAILABLE:
-        reason = (
-            f"because {' and '.join(unknown)} is N/A"
-            if unknown
-            else "the formula does not apply to this row"
-        )
-        ending = f"; {reason}{ending}"
+        ending = f"; {_reason_for_missing(unknown)}{ending}"
     return f"{equation} = {value}{ending}"
+
+
+def _reason_for_missing(unknown: Sequence[str]) -> str:
+    """Return why a value is N/A, from the names in its formula that are."""
+    if not unknown:
+        return "the formula does not apply to this row"
+    *most, last = unknown
+    return f"because {', '.join(most)} and {last} are N/A" if most else f"because {last} is N/A"
 
 
 def _operand(table: Table, column: Column, name: str, run: int | None) -> str:

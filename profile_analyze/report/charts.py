@@ -34,7 +34,12 @@ _MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 28
-_MAX_TYPES: Final = 9  # with a colour of their own; all other types are grey
+_TYPE_COLORS: Final = (
+    *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink"),
+    *("tab:olive", "tab:cyan"),
+)
+"""The colours of the types that take most time. Grey is for all other types together."""
+_OTHERS_COLOR: Final = "0.6"
 _ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
@@ -169,14 +174,14 @@ def _draw_dots(
     for type_, time in zip(types.tolist(), table["time"][drawn].tolist(), strict=True):
         totals[type_] = totals.get(type_, 0.0) + time
     ranked = sorted(totals, key=lambda type_: -totals[type_])
-    colored, others = ranked[:_MAX_TYPES], ranked[_MAX_TYPES:]
-    palette = mpl.colormaps["tab10"]
-    series: list[tuple[Any, str, Any]] = [
-        (types == type_, visible(type_, "utf-8"), palette(index))
-        for index, type_ in enumerate(colored)
+    colored, others = ranked[: len(_TYPE_COLORS)], ranked[len(_TYPE_COLORS) :]
+    series: list[tuple[Any, str, str]] = [
+        (types == type_, visible(type_, "utf-8"), color)
+        for type_, color in zip(colored, _TYPE_COLORS)  # noqa: B905  # there may be fewer types
     ]
     if others:
-        series.append((~np.isin(types.astype(str), colored), f"{len(others)} more types", "0.6"))
+        is_other = ~np.isin(types.astype(str), colored)
+        series.append((is_other, f"{len(others)} more types", _OTHERS_COLOR))
     for rows, text, color in series:
         label = f" {text}" if text.startswith("_") else text  # a legend omits labels like `_x`
         axes.scatter(

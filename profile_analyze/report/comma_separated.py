@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import encoded
 from profile_analyze.report.programs import (
@@ -41,7 +42,17 @@ class CsvRenderer(ProgramRenderer):
     suffixes = (".csv",)
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the rows. With several tables, the first column is the measure of the table."""
+        """Yield the rows. With several tables, the first column is the measure of the table.
+
+        Raises `QueryError` if the tables have different columns.
+        """
+        tables = report.all_of(TableSection)
+        headers = {tuple(machine_names(one.table, shown_columns(one))) for one in tables}
+        if len(headers) > 1:
+            raise QueryError(
+                "csv has one line of headers, and these tables have different columns; write one "
+                "table at a time, or name the columns"
+            )
         return encoded(_texts(report), "utf-8")
 
 
@@ -58,7 +69,7 @@ def _texts(report: Report) -> Iterator[str]:
     for index, section in enumerate(sections):
         table, names = section.table, shown_columns(section)
         measures = [[table.query.measure] * len(table)] if several else []
-        if index == 0:  # the tables of a call have the same columns
+        if index == 0:
             headers = map(csv_cell, machine_names(table, names))
             yield _lines([["measure", *headers] if several else headers])
         yield _lines(zip(*measures, *(_cells(table, name) for name in names), strict=True))

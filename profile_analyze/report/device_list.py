@@ -9,7 +9,7 @@ from profile_analyze.report.base import Display
 from profile_analyze.report.cells import Cells, draw_cells
 from profile_analyze.report.column_fitting import fit_columns, left_out_columns
 from profile_analyze.report.drawing import draw
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.report.text_layout import COLUMN_GAP, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,6 @@ _RATES: Final = (*DTYPES, "GB/s")
 _HEADERS: Final = ("device", *_RATES, "confidence", "source")
 _REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
 """The columns that narrow terminals lack, the rarest questions first."""
-_GAP: Final = 2  # between columns, in tabulate's style `plain`
 
 
 def device_list(width: int | None = None) -> str:
@@ -34,7 +33,7 @@ def device_list(width: int | None = None) -> str:
     ]
     order = [_HEADERS.index(header) for header in _REMOVAL_ORDER]
     widths = [column.width() for column in columns]
-    shown, _ = fit_columns(widths, width, lambda count: _GAP * (count - 1), order)
+    shown, _ = fit_columns(widths, width, lambda count: COLUMN_GAP * (count - 1), order)
     table = draw_cells([columns[index] for index in shown], style="plain")
     return (
         "".join([table, *left_out_columns(_HEADERS, shown, Display(width=width), chooser="")])

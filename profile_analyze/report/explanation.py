@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
@@ -12,6 +11,7 @@ from profile_analyze.query.worked import worked_through
 from profile_analyze.report.base import encoded
 from profile_analyze.report.column_explanation import definition, general_explanation
 from profile_analyze.report.labels import row_labels
+from profile_analyze.report.paragraphs import with_own_indent
 from profile_analyze.report.sections import TableSection
 from profile_analyze.units import counted
 
@@ -50,7 +50,8 @@ class ExplanationRenderer:
         general = general_explanation(self.column.name).splitlines()
         lines = self._lines(table) if len(table) else general
         texts = (visible(line, display.encoding) for line in lines)
-        return encoded((f"{_wrapped(text, display.width)}\n" for text in texts), display.encoding)
+        wrapped = (with_own_indent(text, display.width) for text in texts)
+        return encoded((f"{text}\n" for text in wrapped), display.encoding)
 
     def _lines(self, table: Table) -> Iterator[str]:
         yield definition(self.column)
@@ -66,11 +67,3 @@ def _label(table: Table) -> str:
         return f"{table.labels[0]} ({operators})" if table.query.by else f"all {operators}"
     name, type_, id_ = row_labels(table)[0]
     return f"{name} ({type_}, id {id_})"
-
-
-def _wrapped(line: str, width: int | None) -> str:
-    """Return the line, broken into lines of at most `width` characters. Words stay whole."""
-    if width is None:
-        return line
-    indent = " " * (4 if line.startswith(" ") else 2)
-    return fill(line, width, subsequent_indent=indent, break_long_words=False)

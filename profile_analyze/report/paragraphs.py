@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.report.colors import colored_start
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.report.text_layout import COLUMN_GAP, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
 
 # A word; a number stays with its unit, and a command in backticks is one word.
-_UNBROKEN: Final = r"(?:`[^`]*`|\S)+(?: (?:s|ms|us|ns|[KMG]iB|GB/s)(?=\W|$)\S*)?"
+_UNIT: Final = r"(?:s|ms|us|ns|%|GB/s|[KMGTPEZY]iB|byte|[KMGTPEZY]?FLO(?:PS)?)"
+_UNBROKEN: Final = rf"(?:`[^`]*`|\S)+(?:(?<=\d) {_UNIT}(?=\W|$)\S*)?"
 _INDENT: Final = "  "
 _LEAST_WIDTH: Final = 12
 """Narrower paragraphs would have one word per line."""
-_GAP: Final = 2  # between labels and texts, in tabulate's styles
 
 
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
@@ -59,7 +59,7 @@ def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
     if display.width is None:
         return list(lines)
     longest = max(text_width(label) for label, _ in lines)
-    width = display.width - longest - _GAP
+    width = display.width - longest - COLUMN_GAP
     return [(label, paragraph(text, width, indent="")) for label, text in lines]
 
 

@@ -14,7 +14,7 @@ from profile_analyze.report.default_columns import (
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.paragraphs import labelled_lines, paragraph, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
-from profile_analyze.report.text_layout import shortened
+from profile_analyze.report.text_layout import COLUMN_GAP, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
-_GAP: Final = 2  # between columns, in tabulate's style `plain`
 _HEADER_WIDTH: Final = 12  # of headers that are wrapped to fit the width
 _COMFORTABLE_WIDTH: Final = 32  # of texts, before columns are left out that nobody asked for
 _SHORT_WIDTH: Final = 14  # of texts, before columns are left out that an option asked for
@@ -96,7 +95,7 @@ def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[
 
 
 def _gaps_width(columns: int) -> int:
-    return _GAP * (columns - 1)
+    return COLUMN_GAP * (columns - 1)
 
 
 def _excess(columns: Sequence[Cells], available: int) -> int:

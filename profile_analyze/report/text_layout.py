@@ -12,6 +12,8 @@ from profile_analyze.report.colors import without_colors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+COLUMN_GAP: Final = 2
+"""The blanks between columns in tabulate's styles `plain` and `simple`."""
 _WRAPPED_AT_ONCE: Final = 256  # characters
 
 

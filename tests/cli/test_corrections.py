@@ -151,6 +151,25 @@ def test_f6_groups_have_no_id() -> None:
     assert usage_error("none", "--aggregate-by", "type", "--order-by", "+opr_id") == message
 
 
+@pytest.mark.parametrize(
+    ("options", "first_lines"),
+    [
+        ("--columns|opr_id, name~opr_id|--order-by|+opr_id, time", ["id,name~opr_id", "0,"]),
+        ("--where|opr_id == 324|--columns|opr_id", ["id", "324"]),
+        ("--where|name !~ opr_id|--columns|id|-t|1|--order-by|+opr_id", ["id", "0"]),
+        ("--aggregate-by|name~opr_id|--columns|name~opr_id,count", ["name~opr_id,count", ",91"]),
+    ],
+)
+def test_only_the_column_opr_id_is_renamed(options: str, first_lines: list[str]) -> None:
+    outcome = run_command(str(PROFILES / "resnet18.json"), *options.split("|"), "--format", "csv")
+    assert outcome.out.splitlines()[:2] == first_lines
+
+
+def test_a_pattern_in_a_condition_keeps_opr_id() -> None:
+    outcome = run_command(str(PROFILES / "resnet18.json"), "--where", "name ~ opr_id")
+    assert "note: name ~ opr_id: no operator has this value" in outcome.err
+
+
 def test_f7_no_copies_have_no_copy_time() -> None:
     path = str(PROFILES / "twocn.json")
     outcome = run_command(path, "--copy-time", "--print-only", "summary", "--type", "Concat")

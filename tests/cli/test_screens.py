@@ -41,6 +41,8 @@ CALLS: Final = (
     f"{PROFILES}/tiny.json --columns all --format plain -t 1",
     "--peaks list",
     "--columns help",
+    "--explain flops",
+    f"{PROFILES}/resnet18.json --explain flops",
     "--help",
     f"{PROFILES}/no-such-profile-in-this-folder.json",
     f"{PROFILES}/tiny.json --columns time,names",

@@ -68,6 +68,8 @@ CALLS = (
             *("memory > 1mb", "flops > 1gflops", "share > 5", "share > 5 percent"),
             *("type = ConvolutionForward", "type <> Copy", "name =~ conv", "time \u2265 1ms"),
             *("name contains conv", "type in (A, B)", "type is Copy", "name like %conv%"),
+            *("name not like '%conv%'", "type is not Copy", "name is null", "type in A,B"),
+            *("time between 1ms and 2ms", "10MiB/s < bandwidth", "1e-3 < time"),
             *("1ms < time", "1ms < time < 2ms", "time > 1ms and share > 5%", "tme > 1ms"),
             *("type == A or type == B", "not time > 1ms", "count > 1", "name == 'conv", ""),
             "time > \u20181ms\u2019",
@@ -80,6 +82,7 @@ CALLS = (
         for text in (
             *("flops < 40", "time>1", "time<1", "memory > 5000000000", "type ~ conv", "type ~ Cnv"),
             *("type == conv", "type != conv", "name ~ zzz", "category == conv", "param.mode == x"),
+            "time > '1'",
         )
     ),
     f"{NOTES} --type conv",

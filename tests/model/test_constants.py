@@ -39,6 +39,7 @@ def test_constants_can_be_counted_as_in_the_file() -> None:
     assert memory_of(counted.operators) == memory_of(profile.operators) | {
         "const<1>[2]": (4, "measured")
     }
+    assert counted.operators.memory_source.categories == ("measured",)
     # Another call adds nothing, because memory becomes the size.
     assert memory_of(pa.counting_constants(counted).operators) == memory_of(counted.operators)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.runs import RunJoiner
 from tests.in_memory import four_steps, profile_of
 
@@ -21,6 +22,18 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
         "1 file named again: the same run counts twice",
         "the runs disagree on computation or memory of 1 operator; the first known value is used",
     )
+
+
+def test_a_partial_result_shares_nothing_with_its_joiner() -> None:
+    joiner = RunJoiner()
+    note = Note("doubtful", Importance.WRONG)
+    joiner.add(profile_of([{"name": "a", "computation": 1.0}]).changed(notes=(note,)))
+    before = joiner.partial()
+    assert before is not None
+    joiner.add(profile_of([{"name": "a", "computation": 2.0}]).changed(notes=(note,)))
+    assert before.run_counts.tolist() == [1]
+    assert before.conflicting.tolist() == [False]
+    assert [len(files) for files in before.notes.values()] == [1]
 
 
 def test_the_runs_that_executed_an_operator_are_counted() -> None:

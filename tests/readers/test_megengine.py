@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -170,6 +170,18 @@ def test_graph_tables_are_read_only_if_wanted() -> None:
     )
     with pytest.raises(pa.QueryError, match="tensors: the profile was loaded without this table"):
         pa.load(path).table("tensors")
+
+
+@pytest.mark.parametrize("tags", [None, {"SHAPE": None}])
+def test_a_null_in_place_of_a_shape_is_an_unknown_shape(tmp_path: Path, tags: Any) -> None:
+    content = document_with(tags, "graph_exec", "var", "10", "static_infer_tags")
+    before, after = (
+        pa.load(write_bytes(tmp_path, one), wanted=["tensors"]).table("tensors")
+        for one in (TINY, content)
+    )
+    shapes = dict(zip(before.key.values(), before.shape.values(), strict=True))
+    assert shapes["10"] is not None
+    assert dict(zip(after.key.values(), after.shape.values(), strict=True)) == shapes | {"10": None}
 
 
 def test_types_have_categories_and_dtypes_canonical_names() -> None:

@@ -19,6 +19,7 @@ from profile_analyze.report.charts import draw_roofline, draw_times
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from tests.conftest import PROFILES, run_command
+from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +48,21 @@ def test_each_row_with_flops_has_a_dot(by: tuple[str, ...], name: str) -> None:
     np.testing.assert_allclose(sorted(map(tuple, drawn.tolist())), expected)
     sizes = np.concatenate([dots.get_sizes() for dots in axes.collections])  # type: ignore[attr-defined]
     assert sizes.max() == pytest.approx(900.0)
+
+
+def test_only_further_types_are_grey() -> None:
+    work = {"computation": 1.0, "memory": 1.0}
+    profile = profile_of(
+        [{"name": str(n), "type": f"T{n}"} | work for n in range(12)],
+        [{"operator": n, "duration_s": 12.0 - n} for n in range(12)],
+    )
+    figure = Figure()
+    draw_roofline(figure, Chart("roofline", pa.run(pa.Query(peaks=PEAKS), profile)))
+    *types, others = figure.axes[0].collections
+    assert others.get_label() == "3 more types"
+    colors = [tuple(dots.get_facecolor()[0][:3]) for dots in types]  # type: ignore[index]
+    assert len(set(colors)) == 9
+    assert all(max(color) - min(color) > 0.2 for color in colors)
 
 
 def test_the_roofs() -> None:

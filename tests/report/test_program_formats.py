@@ -117,6 +117,15 @@ def test_tables_differ_by_their_measure() -> None:
     assert only["tables"] == []
 
 
+def test_csv_refuses_tables_with_different_columns() -> None:
+    profile = pa.load(RESNET)
+    tables = [pa.run(pa.Query(top=1, by=by), profile) for by in ((), "type")]
+    with pytest.raises(pa.QueryError, match="these tables have different columns"):
+        pa.render(pa.Report.of(None, tables), "csv")
+    text = pa.render(pa.Report.of(None, tables), "csv", columns=["time", "share"])
+    assert text.splitlines()[0] == "measure,time_s,share"
+
+
 def test_negative_parameters_stay_numbers_in_csv(tmp_path: Path) -> None:
     document = json.loads((PROFILES / "resnet18.json").read_text())
     document["profiler"]["opr_footprint"]["324"]["param"] = {"axis": -1, "mode": "-1"}

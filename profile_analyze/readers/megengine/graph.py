@@ -58,13 +58,21 @@ def decode_shape(text: bytes) -> Shape | None:
         return None
 
 
+def _last_shape(variable: sections.Variable) -> Shape | None:
+    """Return the shape of a variable in the last run; None if it is not known."""
+    tags = variable.static_infer_tags
+    if tags is None or tags.SHAPE is None:  # null instead of an object
+        return None
+    return decode_shape(bytes(tags.SHAPE.inferred_result))
+
+
 def graph_tables(graph: sections.Graph) -> tuple[Tensors, Uses]:
     """Return the variables of the graph, with their shapes in the last run, and their uses."""
     # Few questions need these tables, and a plain call should not import them.
     from profile_analyze.model.tables import Tensors, Uses
 
     ids = list(graph.var)
-    shapes = list(map(decode_shape, last_shapes(ids, graph.var)))
+    shapes = list(map(_last_shape, graph.var.values()))
     dtypes = [None if name is None else dtype_of(name) for name in map(_dtype, graph.var.values())]
     sizes = [
         np.nan if shape is None else prod(shape) * bytes_of(dtype)
