@@ -189,7 +189,9 @@ def _notes_on(comparison: Comparison) -> Iterator[Note]:
     shared = set(comparison.profile.processes) & set(comparison.base.processes)
     if shared:
         yield Note(
-            f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}", Importance.WRONG
+            f"{counted(len(shared), 'file')} on both sides, such as {min(shared)}: the same runs "
+            "are compared with themselves",
+            Importance.WRONG,
         )
     new_format, base_format = comparison.profile.origin.format, comparison.base.origin.format
     if new_format != base_format:

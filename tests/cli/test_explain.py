@@ -89,9 +89,9 @@ def test_every_figure_is_used() -> None:
     ],
 )
 def test_every_column_of_every_answer_is_explained(call: str) -> None:
-    kind = {"has_groups": "--aggregate-by" in call}
+    has_groups = "--aggregate-by" in call
     for column in CATALOG:
-        is_there = column.of_groups if kind["has_groups"] else column.of_operators
+        is_there = column.of_groups if has_groups else column.of_operators
         needs = column.needs_split_rows or (column.needs_base and "--compare" not in call)
         if is_there and not needs and not (column.needs_peaks and "--peaks" not in call):
             with in_fixtures():

@@ -112,7 +112,7 @@ def test_notes_on_matching() -> None:
         "different models; --aggregate-by type compares them by kind",
     )
     assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == (
-        "1 file on both sides, such as small.json",
+        "1 file on both sides, such as small.json: the same runs are compared with themselves",
     )
     assert (
         repr(comparison)

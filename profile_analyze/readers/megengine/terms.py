@@ -83,7 +83,8 @@ _DEVICE_KINDS: Final[Mapping[str, terms.DeviceKind]] = {
     "rocm": terms.GPU,
     "opencl": terms.GPU,
 }
-"""The kinds of device, by how the locators of comp nodes begin. Others are accelerators."""
+"""The kinds of device, by how the locators of comp nodes begin. Of other devices, such
+as NPUs, the kind is not known."""
 _MOST_DIGITS: Final = 6
 """A longer number of threads is not one: no machine has so many."""
 _CPU_CLOCK_S: Final = 1e-6
