@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM, color_choice, parse
-from profile_analyze.cli.process import EXIT_INTERRUPTED
+from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
 from profile_analyze.errors import ProfileAnalyzeError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.report.sections import Verdicts
@@ -46,8 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ProfileAnalyzeError as error:
         say(_ERROR, [str(error)], color=color)
         return error.exit_code
-    # Python may raise SystemError if an import runs out of memory.
-    except (MemoryError, SystemError):
+    except OUT_OF_MEMORY:
         say(_ERROR, ["out of memory; the profile is too large for this machine"], color=color)
         return 1
     except ImportError as error:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 EXIT_INTERRUPTED: Final = 130
+OUT_OF_MEMORY: Final = (MemoryError, SystemError, SyntaxError)
+"""What Python raises if memory runs out: SystemError in an import, and SyntaxError if a module has
+to be compiled, because names of characters need a module of their own."""
 
 
 def run_process(answer: Callable[[], int]) -> NoReturn:
@@ -27,9 +30,8 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # These errors came before `answer` could handle them. Python may raise SystemError if an import
-    # runs out of memory.
-    except (MemoryError, OSError, SystemError) as error:
+    # These errors came before `answer` could handle them.
+    except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
         # Neither `print` nor the clean-up, which need memory.

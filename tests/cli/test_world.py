@@ -188,6 +188,23 @@ def test_peaks_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert run_command(TINY, "--peaks", pipe).code == 0
 
 
+def test_too_little_memory_to_compile_is_one_line(tmp_path: Path) -> None:
+    """Python compiles names of characters with a module that needs memory of its own."""
+    code = (
+        "import sys\n"
+        "sys.modules['unicodedata'] = None  # as if loading it failed\n"
+        f"sys.pycache_prefix, sys.dont_write_bytecode = {str(tmp_path)!r}, True\n"
+        "from profile_analyze.__main__ import run\n"
+        "run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("profile_analyze: error: ")
+
+
 def test_little_memory_is_one_line() -> None:
     """With any amount of memory, the command answers, or says that there is too little."""
     whole, code = (
