@@ -5,9 +5,11 @@ This must run in a process of its own, because BLAS fixes its number of threads 
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from time import perf_counter, process_time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import perf_counter, process_time, sleep
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -26,10 +28,23 @@ ARRAY_BYTES: Final = 1 << 28
 LEAST_ROUNDS: Final = 5
 TIME_LIMIT_S: Final = 3.0
 """After this time, a rate that is not stable is given up."""
+PAUSE_S: Final = 1.5
+"""The time between two series of rounds. Short loads of other programs do not disturb both."""
+_MOST_SERIES: Final = 3
 _AGREEING: Final = 3
 """How many of the best rounds must agree. Two agree by chance too often."""
 _TOLERATED_IDLE: Final = 0.1
 """Threads wait for each other for less than this share of a round."""
+_TOLERATED_LOAD: Final = 0.1
+"""Every system uses some CPU time for itself."""
+CPU_STATISTICS: Final = Path("/proc/stat")
+_BUSY: Final = (0, 1, 2, 5, 6)
+"""The fields of `cpu` in `/proc/stat` that are CPU time of programs and of the kernel."""
+_TIMES: Final = 8
+"""How many fields add up to the time of all cores. The fields after them are parts of these."""
+_STEAL: Final = 7
+"""The field with the time in which the host of a virtual machine ran something else."""
+_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 class Rate(NamedTuple):
@@ -38,8 +53,8 @@ class Rate(NamedTuple):
     best: float
     """The work per second of the best round of the best job."""
     doubt: float
-    """The share by which the rate may be wrong: the larger of how far the best rounds of that job
-    are apart, and of the time in which other programs had its cores."""
+    """The share by which the rate may be wrong: the largest of how far the best rounds of that job
+    are apart, how far the best series are apart, and the time in which other programs had cores."""
 
 
 class _Round(NamedTuple):
@@ -55,12 +70,64 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
     `say` receives progress messages.
     """
     noun = "one thread" if threads == 1 else f"{threads} threads"
-    say(f"products of matrices, {noun}")
-    flops = best_rate([_product(size) for size in MATRIX_SIZES], threads)
-    say(f"copies of large arrays, {noun}")
-    with _moves(threads) as moves:
-        bandwidth = best_rate(moves, threads)
-    return Measured(threads, flops.best, bandwidth.best, flops.doubt, bandwidth.doubt)
+    before, cpu_before = cpu_statistics(), process_time()
+    flops: list[Rate] = []
+    bandwidth: list[Rate] = []
+    for number in range(1, _MOST_SERIES + 1):
+        if number > 1:
+            sleep(PAUSE_S)
+        again = f", series {number}" if number > 1 else ""
+        say(f"products of matrices, {noun}{again}")
+        flops.append(best_rate([_product(size) for size in MATRIX_SIZES], threads))
+        say(f"copies of large arrays, {noun}{again}")
+        with _moves(threads) as moves:
+            bandwidth.append(best_rate(moves, threads))
+        if number > 1 and max(best_of(flops).doubt, best_of(bandwidth).doubt) <= STABLE_DOUBT:
+            break
+    load = other_load(before, cpu_statistics(), process_time() - cpu_before)
+    best_flops, best_bandwidth = best_of(flops, load), best_of(bandwidth, load)
+    return Measured(
+        threads,
+        best_flops.best,
+        best_bandwidth.best,
+        best_flops.doubt,
+        best_bandwidth.doubt,
+    )
+
+
+def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
+    """Return the best rate of at least two series, in doubt unless the best two series agree.
+
+    `load` is the share of the CPU time that other programs used: see `other_load`.
+    """
+    best, second = sorted(series, reverse=True)[:2]
+    load = load if load > _TOLERATED_LOAD else 0.0
+    return Rate(best.best, max(best.doubt, 1 - second.best / best.best, load))
+
+
+def cpu_statistics() -> list[int]:
+    """Return the `cpu` fields of `/proc/stat`, in ticks; nothing on systems without it."""
+    with suppress(OSError, ValueError, IndexError):
+        first_line = CPU_STATISTICS.read_text(encoding="ascii").splitlines()[0]
+        ticks = [int(field) for field in first_line.split()[1:]]
+        return ticks if len(ticks) >= _TIMES else []
+    return []
+
+
+def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> float:
+    """Return the share of the cores' time that others used between two `cpu_statistics`.
+
+    A program on another core slows this one without taking CPU time from it: cores share caches,
+    memory and the clock rate, and often two of them are threads of one physical core. A virtual
+    machine does not even see programs beside it, only the time that they stole.
+    """
+    passed = [late - early for early, late in zip(before, after)]  # noqa: B905  # may be empty
+    total = sum(passed[:_TIMES])
+    if total <= 0:
+        return 0.0
+    busy, stolen = sum(passed[field] for field in _BUSY), passed[_STEAL]
+    others = (busy - own_s * _TICKS_PER_S) / total
+    return min(max(others, stolen / max(busy + stolen, 1), 0.0), 1.0)
 
 
 def best_rate(

@@ -72,6 +72,8 @@ class Measured(NamedTuple):
     flops_doubt: float
     """The share by which `flops` may be wrong."""
     bandwidth_doubt: float
+    when: str = ""
+    """The local date and time of the measurement, for people."""
 
     @property
     def is_stable(self) -> bool:

@@ -10,22 +10,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DEVICES
-from profile_analyze.analysis.peaks import DEFAULT_DTYPE
 from profile_analyze.cli.options import FILES, OPTIONS
 from profile_analyze.query.aggregates import AGGREGATES
 from profile_analyze.query.catalog import CATALOG, group_keys
+from profile_analyze.report.device_list import typed_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from profile_analyze.analysis.devices import Device
     from profile_analyze.cli.option_types import Option
-
-
-def _device_name(device: Device) -> str:
-    """Return the name as it is typed, with a dtype if the default dtype has no rate."""
-    dtype = "" if DEFAULT_DTYPE in device.rates else f":{next(iter(device.rates))}"
-    return device.name.lower().replace(" ", "-") + dtype
 
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -33,7 +26,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "HOW": tuple(AGGREGATES),
     "COLUMN": tuple(column.name for column in CATALOG),
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
-    "SPEC": ("here", "list", *map(_device_name, DEVICES)),
+    "SPEC": ("here", "list", *map(typed_name, DEVICES)),
 }
 """The names that complete a value, by the first word of its placeholder."""
 

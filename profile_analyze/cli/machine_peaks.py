@@ -8,11 +8,12 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import Measured, Peaks, is_plausible_rate
+from profile_analyze.analysis.peaks import STABLE_DOUBT, Measured, Peaks, is_plausible_rate
 from profile_analyze.cli.output import write_file
 from profile_analyze.errors import OutputError, PeaksError
 from profile_analyze.model.terms import CPU
@@ -62,6 +63,20 @@ def measurement(spec: str) -> Measurement | None:
     return lambda say: _measured(threads, say, afresh="!" in spec)
 
 
+def _machine() -> str:
+    """Return a name of this machine. Machines that share a home folder share the cache file."""
+    return f"{platform.node()} {platform.machine()} {os.cpu_count()} {_cpu_model()}"
+
+
+def _cpu_model() -> str:
+    with suppress(OSError, ValueError):
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        model = re.search(r"^model name\s*:(.*)$", text, re.MULTILINE)
+        if model is not None:
+            return model[1].strip()
+    return platform.processor()
+
+
 def _cores() -> int:
     """Return how many cores this process may use."""
     if sys.platform != "linux":  # only Linux restricts a process to some cores
@@ -71,16 +86,54 @@ def _cores() -> int:
 
 def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: bool) -> Peaks:
     """Return the best rates that one of these numbers of threads reaches."""
-    machine = f"{platform.node()} {platform.machine()} {os.cpu_count()}"
+    machine = _machine()
     cached = _cached(machine)
     measured = {count: _measure(count, say) for count in threads if afresh or count not in cached}
-    stable = {count: rates for count, rates in measured.items() if rates.is_stable}
-    if stable:
+    best = cached | {
+        count: _faster(cached[count], rates) if count in cached else rates
+        for count, rates in measured.items()
+    }
+    stable = {count: rates for count, rates in best.items() if rates.is_stable}
+    if stable != cached:
         _cache(machine, cached | stable)
-    return _peaks([(cached | measured)[count] for count in threads])
+    again = f"here:{threads[0]}!" if len(threads) == 1 else "here!"
+    slower = [_slower_text(cached[count], measured[count]) for count in measured if count in cached]
+    remarks = [*filter(None, slower), f"{again} measures again"]
+    return _peaks([best[count] for count in threads], "; ".join(remarks))
 
 
-def _peaks(tried: Sequence[Measured]) -> Peaks:
+def _faster(kept: Measured, new: Measured) -> Measured:
+    """Return the larger of each rate: a disturbance makes a measured peak lower, never higher."""
+    flops = max(kept, new, key=lambda one: one.flops)
+    bandwidth = max(kept, new, key=lambda one: one.bandwidth)
+    return Measured(
+        kept.threads,
+        flops.flops,
+        bandwidth.bandwidth,
+        flops.flops_doubt,
+        bandwidth.bandwidth_doubt,
+        min(flops.when, bandwidth.when),
+    )
+
+
+def _slower_text(kept: Measured, new: Measured) -> str:
+    """Return a text on the rates that are lower than before by more than they are uncertain."""
+    rates = (
+        ("FLO/s", kept.flops, new.flops, new.flops_doubt),
+        ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
+    )
+    lower = [
+        f"{name} {percent(1 - now / before)} lower (uncertain by {percent(doubt)})"
+        for name, before, now, doubt in rates
+        if 1 - now / before > STABLE_DOUBT
+    ]
+    threads = counted(new.threads, "thread")
+    if not lower:
+        return ""
+    return f"measured again with {threads}: {' and '.join(lower)}; the higher rate counts"
+
+
+def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
     """Return the best rates of those that were measured, each with its number of threads."""
     flops = max(tried, key=lambda one: one.flops)
     bandwidth = max(tried, key=lambda one: one.bandwidth)
@@ -94,12 +147,13 @@ def _peaks(tried: Sequence[Measured]) -> Peaks:
         )
     if len(tried) > 1:
         how += f", the faster of {' and '.join(str(one.threads) for one in tried)}"
+    when = min(flops.when, bandwidth.when)
     return Peaks(
         "this machine",
         (("fp32", flops.flops),),
         bandwidth.bandwidth,
         f"{how}: the best of NumPy's single-precision matrix products and of copies of large "
-        f"arrays; uncertain by {percent(doubt)}",
+        f"arrays; uncertain by {percent(doubt)}; measured on {when}; {remarks}",
         device_kind=CPU,
         threads=max(flops.threads, bandwidth.threads),
         doubt=doubt,
@@ -126,7 +180,8 @@ def _measure(threads: int, say: Callable[[str], None]) -> Measured:
         measured = process.stdout.read()
     if process.returncode:
         raise PeaksError(f"this machine cannot be measured: {last or process.returncode}")
-    return Measured(**json.loads(measured))
+    when = time.strftime("%Y-%m-%d %H:%M")
+    return Measured(**json.loads(measured))._replace(when=when)
 
 
 def _cache_file() -> Path | None:
@@ -156,11 +211,13 @@ def _is_valid(entry: object) -> bool:
     """Return whether `entry` holds stable rates. Older versions cached other values."""
     if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
         return False
-    if not all(type(value) in (int, float) for value in entry.values()):
+    numbers = [value for name, value in entry.items() if name != "when"]
+    if not all(type(value) in (int, float) for value in numbers):
         return False
     rates = Measured(**entry)
     return (
         type(rates.threads) is int
+        and re.fullmatch("[0-9: -]{16}", str(rates.when)) is not None
         and is_plausible_rate(rates.flops)
         and is_plausible_rate(rates.bandwidth)
         and min(rates.flops_doubt, rates.bandwidth_doubt) >= 0

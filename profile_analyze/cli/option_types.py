@@ -12,7 +12,7 @@ from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QuantityError
 from profile_analyze.query.catalog import split_names
 from profile_analyze.report.column_list import column_list
-from profile_analyze.report.paragraphs import reflowed
+from profile_analyze.report.paragraphs import as_plain_text
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ class ColumnsAction(_PrintingAction):
         if value != "help":
             return None
         width = terminal_width(sys.stdout)
-        return reflowed(column_list(), None if width is None else min(width, _LINE_WIDTH))
+        if width is None:
+            return column_list()
+        return as_plain_text(column_list(), min(width, _LINE_WIDTH))
 
 
 class PeaksAction(_PrintingAction):

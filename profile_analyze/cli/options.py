@@ -152,7 +152,6 @@ ORDER: Final = OptionGroup(
             "-t",
             "--top",
             type=row_count,
-            default=3,  # as in the original
             metavar="N",
             help="how many rows to show; 0 shows all (default: 3)",
         ),

@@ -12,7 +12,7 @@ from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
-from profile_analyze.report.paragraphs import with_own_indent
+from profile_analyze.report.paragraphs import paragraph, with_own_indent
 from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
 
 if TYPE_CHECKING:
@@ -45,8 +45,10 @@ examples:
       the same for a pipeline, which ends with 3 if the total is over 5 % longer
 
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
-Exit status: 0 answered; 1 the input cannot be read, or the output not written;
+Exit status: 0 answered; 1 the input cannot be read, or the output not written; \
 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
+_COMMAND_INDENT: Final = "  "
+_WIDTH_WITHOUT_TERMINAL: Final = 80
 
 _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--h": "--help",
@@ -80,7 +82,9 @@ class _Parser(argparse.ArgumentParser):
         """Return the help, as wide as the terminal."""
         # Replaces the formatter with a fixed width: see `parser`.
         self.formatter_class = argparse.RawDescriptionHelpFormatter
-        return with_own_indent(super().format_help(), terminal_width(sys.stdout))
+        width = terminal_width(sys.stdout)
+        self.epilog = _examples(width)
+        return with_own_indent(super().format_help(), width)
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
         """Write the help. argparse itself ignores errors of writing."""
@@ -104,6 +108,17 @@ def parser() -> _Parser:
     for group in OPTION_GROUPS:
         _add(result.add_argument_group(group.title), group.options)
     return result
+
+
+def _examples(width: int | None) -> str:
+    """Return the end of the help. Continued lines are aligned, except those of commands."""
+    blocks: list[str] = []
+    for line in _EXAMPLES.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        line_width = width if indent else width or _WIDTH_WITHOUT_TERMINAL
+        continued = indent + "  " if indent == _COMMAND_INDENT else indent
+        blocks.append(paragraph(line, line_width, indent=continued))
+    return "\n".join(blocks)
 
 
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:

@@ -32,4 +32,4 @@ def picture_of(report: Report, request: Request) -> Report:
         return Report((Chart("roofline", table, caption),))
     # Bars show the longest operators, whatever the order of the table is.
     query = request.query.changed(top=0, order=DEFAULT_ORDER)
-    return Report((Chart("times", run(query, report.source)),))
+    return Report((Chart("times", run(query, report.source), most_bars=request.most_bars),))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     Judge: TypeAlias = Callable[[Profile | Comparison], tuple[FailVerdict, ...]]
 
 
+DEFAULT_TOP: Final = 3
+"""How many rows a table shows by default, as in the original."""
+
+
 class Request(NamedTuple):
     """One call of the command. All that can be checked without a file has been checked."""
 
@@ -68,6 +72,8 @@ class Request(NamedTuple):
     """Whether files that exist may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
+    most_bars: int
+    """How many rows a chart of times may show; 0 without a limit by `--top`."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
@@ -111,6 +117,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         output=None if arguments.output == "-" else arguments.output,
         force=arguments.force,
         plot=arguments.plot,
+        most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
         notes=arguments.notes,
         explain=column_to_explain(arguments, queries[asked_side]),
@@ -178,7 +185,7 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
         "aggregates": () if arguments.aggregate is None else arguments.aggregate,
         "having": arguments.having,
         "order": arguments.order_by,
-        "top": arguments.top,
+        "top": DEFAULT_TOP if arguments.top is None else arguments.top,
         "peaks": peaks,
         "run_statistic": arguments.run_stat,
         "split_by": _split_by(arguments.explain or arguments.columns),

@@ -36,8 +36,8 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     if rows.peaks.doubt > STABLE_DOUBT:
         yield Note(
             f"the peaks are uncertain by {percent(rows.peaks.doubt)}, and so is every efficiency, "
-            "because measuring them did not become stable; they were not kept: stop other programs "
-            "and call again",
+            "because the measurements differ or other programs ran meanwhile; they were not kept: "
+            "stop other programs and call again",
             Importance.WRONG,
             share=1.0,
         )

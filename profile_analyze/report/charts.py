@@ -15,25 +15,31 @@ from matplotlib.transforms import Bbox
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import join_keys, row_labels, time_title
-from profile_analyze.report.text_layout import shortened
-from profile_analyze.units import decimal_rate, scaled, seconds
+from profile_analyze.report.text_layout import shortened, text_width
+from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
+from profile_analyze.units import decimal_rate, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.query.table import Table
     from profile_analyze.report.sections import Chart
+    from profile_analyze.report.times import TimeUnit
 
 _MAX_NAMES: Final = 10
 _MAX_BARS: Final = 30
+_FEWEST_BARS: Final = 8
+"""Fewer bars leave space below them. Otherwise they would be very thick."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files would be huge
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
-_NAME_WIDTH: Final = 28
+_NAME_WIDTH: Final = 40
+"""How many characters a name beside a dot has."""
+_LEGEND_WIDTH: Final = 28
+_BAR_NAME_WIDTH: Final = 75
+"""How many characters of a name, in the font of bars, fill half the width of the picture."""
 _TYPE_COLORS: Final = (
     *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink"),
     *("tab:olive", "tab:cyan"),
@@ -57,7 +63,7 @@ _NAME_OFFSETS: Final = [
 ]
 
 
-def picture(chart: Chart, suffix: str) -> bytes:
+def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
     """Return the chart as the content of a file with this suffix."""
     stream = io.BytesIO()
     with mpl.rc_context(), catch_warnings():
@@ -65,7 +71,10 @@ def picture(chart: Chart, suffix: str) -> bytes:
         mpl.rcdefaults()  # a configuration file of the user must not change the picture
         mpl.rcParams.update(_SETTINGS)
         figure = Figure(figsize=(11, 7), layout="constrained")
-        _DRAWERS[chart.kind](figure, chart)
+        if chart.kind == "roofline":
+            draw_roofline(figure, chart)
+        else:
+            draw_times(figure, chart, time_unit)
         figure.savefig(stream, format=suffix, metadata={"Date": None} if suffix == "svg" else None)
     return stream.getvalue()
 
@@ -95,7 +104,7 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     longest_first = np.argsort(-times, kind="stable")[:_MAX_NAMES]
-    names = _names(table)
+    names = _names(table, _NAME_WIDTH)
     dots = [(x[index], y[index], names[drawn[index]]) for index in longest_first]
     _draw_names(axes, dots, sizes[longest_first])
 
@@ -113,9 +122,18 @@ def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     return "\n".join(lines)
 
 
-def _names(table: Table) -> list[str]:
+def _names(table: Table, width: int) -> list[str]:
     labels = (join_keys(label)[0] for label in row_labels(table))
-    return [shortened(visible(label, "utf-8"), _NAME_WIDTH, _ELLIPSIS) for label in labels]
+    return [_middle_cut(visible(label, "utf-8"), width) for label in labels]
+
+
+def _middle_cut(text: str, width: int) -> str:
+    """Return `text` in at most `width` columns. Long names often differ only at their end."""
+    if text_width(text) <= width:
+        return text
+    tail_width = (width - 1) // 2
+    head = shortened(text, width - tail_width, _ELLIPSIS)
+    return head + shortened(text[::-1], tail_width, "")[::-1]
 
 
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
@@ -187,12 +205,12 @@ def _draw_dots(
         axes.scatter(
             x[rows], y[rows], s=sizes[rows], color=color, alpha=0.65, edgecolors="white",
             linewidths=0.6, rasterized=len(x) > _MAX_VECTOR_DOTS,
-            label=shortened(label, _NAME_WIDTH, _ELLIPSIS),
+            label=shortened(label, _LEGEND_WIDTH, _ELLIPSIS),
         )  # fmt: skip
 
 
 def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) -> None:
-    """Draw each name at the first offset where it overlaps neither a name nor a named dot.
+    """Draw each name at the first offset where it overlaps no other text and no named dot.
 
     A name that fits nowhere inside the frame is left out.
     """
@@ -205,6 +223,7 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
     ]
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
+    occupied += [Text.get_window_extent(label, renderer) for label in axes.texts]  # of the roofs
     for x, y, name in dots:
         for dx, dy in _NAME_OFFSETS:
             text = axes.annotate(
@@ -226,29 +245,25 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
             text.remove()
 
 
-def draw_times(figure: Figure, chart: Chart) -> None:
+def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
     """Draw a bar for each of the first rows, and their cumulative share."""
     table = chart.table
     axes = figure.add_subplot()
-    count = min(len(table), _MAX_BARS)
-    times, shares = table["time"][:count], table["cumulative_share"][:count]
+    count = min(len(table), chart.most_bars or _MAX_BARS, _MAX_BARS)
+    times_s, shares = table["time"][:count], table["cumulative_share"][:count]
+    unit = times_for(times_s.tolist(), time_unit).unit
     positions = np.arange(count)
-    axes.barh(positions, times, color="tab:blue", alpha=0.75)
-    axes.set_yticks(positions, _names(table)[:count], fontsize=8)
-    axes.invert_yaxis()  # the longest on top
-    axes.set_xlabel(f"{time_title(table)} (s)")
+    axes.barh(positions, times_s * 10.0 ** -UNIT_EXPONENTS[unit], color="tab:blue", alpha=0.75)
+    axes.set_yticks(positions, _names(table, _BAR_NAME_WIDTH)[:count], fontsize=8)
+    axes.set_ylim(max(count, _FEWEST_BARS) - 0.5, -0.5)  # the longest on top
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_xlabel(f"{time_title(table)} ({unit})")
     curve = axes.twiny()
     curve.plot(shares * 100, positions, color="tab:red", marker=".", linewidth=1)
     curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
     curve.set_xlim(0, 105)
     missing = len(table) - count
     more = f"; {missing} more rows are not drawn" if missing else ""
-    total = seconds(table.total_s)
+    total = times_for([table.total_s], time_unit).text(table.total_s)
     file = visible(table.shown.profile.file, "utf-8")
-    axes.set_title(f"{file}: {total} s{more}", fontsize=10, loc="left")
-
-
-_DRAWERS: Final[Mapping[str, Callable[[Figure, Chart], None]]] = {
-    "roofline": draw_roofline,
-    "times": draw_times,
-}
+    axes.set_title(f"{file}: {total}{more}", fontsize=10, loc="left")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES
+from profile_analyze.analysis.peaks import DEFAULT_DTYPE
 from profile_analyze.report.base import Display
 from profile_analyze.report.cells import Cells, draw_cells
 from profile_analyze.report.column_fitting import fit_columns, left_out_columns
 from profile_analyze.report.drawing import draw
+from profile_analyze.report.paragraphs import paragraph
 from profile_analyze.report.text_layout import COLUMN_GAP, text_width
 
 if TYPE_CHECKING:
@@ -17,40 +19,52 @@ if TYPE_CHECKING:
     from profile_analyze.analysis.devices import Device
 
 _RATES: Final = (*DTYPES, "GB/s")
-_HEADERS: Final = ("device", *_RATES, "confidence", "source")
+_HEADERS: Final = ("--peaks", *_RATES, "confidence", "source")
+_LEGEND: Final = (
+    "Rates by dtype in TFLO/s (int8: tera-operations per second); bandwidth in GB/s. Write a name "
+    "of the first column after --peaks. A dtype, as in h100-sxm:fp16, is for operators whose dtype "
+    "the profile does not say."
+)
+_LEGEND_WIDTH: Final = 100
+"""The largest width of the lines above the table."""
 _REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
 """The columns that narrow terminals lack, the rarest questions first."""
 
 
 def device_list(width: int | None = None) -> str:
-    """Return the table of all known devices, without some columns if it is wider than `width`."""
-    table = device_table(DEVICES)
+    """Return all known devices by the names to type, and the units.
+
+    The table lacks some columns if it is wider than `width`.
+    """
+    legend = paragraph(_LEGEND, min(width or _LEGEND_WIDTH, _LEGEND_WIDTH), indent="") + "\n\n"
+    rows = _rows(DEVICES)
+    right = [_HEADERS.index(header) for header in _RATES]
+    table = draw(rows, style="pipe", headers=_HEADERS, right=right) + "\n"
     if width is None or text_width(table) <= width:
-        return table
+        return legend + table
     columns = [
         Cells(header, texts, is_number=header in _RATES)
-        for header, *texts in zip(_HEADERS, *_rows(DEVICES), strict=True)
+        for header, *texts in zip(_HEADERS, *rows, strict=True)
     ]
     order = [_HEADERS.index(header) for header in _REMOVAL_ORDER]
     widths = [column.width() for column in columns]
     shown, _ = fit_columns(widths, width, lambda count: COLUMN_GAP * (count - 1), order)
     table = draw_cells([columns[index] for index in shown], style="plain")
-    return (
-        "".join([table, *left_out_columns(_HEADERS, shown, Display(width=width), chooser="")])
-        + "\n"
-    )
+    left_out = left_out_columns(_HEADERS, shown, Display(width=width), chooser="")
+    return "".join([legend, table, *left_out]) + "\n"
 
 
-def device_table(devices: Iterable[Device]) -> str:
-    """Return a pipe table of the devices' rates in TFLO/s and GB/s, with their sources."""
-    right = [_HEADERS.index(header) for header in _RATES]
-    return draw(_rows(devices), style="pipe", headers=_HEADERS, right=right) + "\n"
+def typed_name(device: Device) -> str:
+    """Return the name as it is typed, with a dtype if the default dtype has no rate."""
+    dtype = "" if DEFAULT_DTYPE in device.rates else f":{next(iter(device.rates))}"
+    return device.name.lower().replace(" ", "-") + dtype
 
 
 def _rows(devices: Iterable[Device]) -> list[tuple[str, ...]]:
+    """Return the cells of each device: its name to type, its rates, and their sources."""
     return [
         (
-            device.name,
+            typed_name(device),
             *(_rate_text(device.rates.get(dtype)) for dtype in DTYPES),
             f"{device.bandwidth_gb_s:g}",
             device.confidence,

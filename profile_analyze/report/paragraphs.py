@@ -89,6 +89,12 @@ def reflowed(markdown: str, width: int | None) -> str:
     )
 
 
+def as_plain_text(markdown: str, width: int) -> str:
+    """Return Markdown as plain text in lines of at most `width` columns, for a terminal."""
+    lines = reflowed(markdown.replace("`", ""), width).split("\n")
+    return "\n".join(line.lstrip("# ") if line.startswith("#") else line for line in lines)
+
+
 def with_own_indent(text: str, width: int | None) -> str:
     """Return text whose long lines go on a little further to the right than they begin."""
     return "\n".join(

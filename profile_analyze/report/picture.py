@@ -21,7 +21,7 @@ class PictureRenderer(TablelessRenderer):
     has_summary_beside_tables = False
     needs: Need = ""
 
-    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
+    def pieces(self, report: Report, display: Display) -> Iterator[bytes]:
         """Yield the picture of the report's chart. Raises `OutputError` without matplotlib."""
         try:
             # Imports matplotlib, which is optional.
@@ -30,7 +30,7 @@ class PictureRenderer(TablelessRenderer):
             message = "--plot needs matplotlib, the extra plot: pip install 'profile_analyze[plot]'"
             raise OutputError(message) from None
         for chart in report.all_of(Chart):
-            yield picture(chart, self.name)
+            yield picture(chart, self.name, display.time_unit)
 
 
 class SvgRenderer(PictureRenderer):

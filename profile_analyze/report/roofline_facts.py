@@ -26,9 +26,9 @@ def roofline_caption(summary: Summary) -> str:
     if judgement is None:
         return ""
     return (
-        f"all operators: {percent(judgement.efficiency)} of the roof over "
-        f"{percent(judgement.judged)} of the time; operators without known memory take "
-        f"{percent(1 - judgement.memory_known)} of it"
+        f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
+        f"{percent(judgement.judged)} of the time is judged; operators without known memory take "
+        f"{percent(1 - judgement.memory_known)}."
     )
 
 

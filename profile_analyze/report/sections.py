@@ -84,6 +84,8 @@ class Chart(NamedTuple):
     table: Table
     caption: str = ""
     """The text above the picture."""
+    most_bars: int = 0
+    """How many rows to draw at most; 0 draws as many as there is space for."""
 
 
 Section: TypeAlias = Facts | Sentences | TableSection | Verdicts | Chart

@@ -16,7 +16,7 @@ TimeUnit: TypeAlias = Literal["auto", "s", "ms", "us", "ns"]
 TIME_UNITS: Final[tuple[TimeUnit, ...]] = get_args(TimeUnit)
 
 AUTO: Final = "auto"
-_EXPONENTS: Final = {"s": 0, "ms": -3, "us": -6, "ns": -9}
+UNIT_EXPONENTS: Final = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _SECONDS_IN_TITLE: Final = "(s)"
 _FINEST_EXPONENT: Final = -10
 """No clock has more than tenths of a nanosecond."""
@@ -49,8 +49,8 @@ class Times(NamedTuple):
         if time_s == 0:
             return "0"
         if abs(time_s) >= _TOO_LONG_S:
-            return plus + _with_power_of_ten(time_s, -_EXPONENTS[self.unit])
-        value = time_s * 10.0 ** -_EXPONENTS[self.unit]
+            return plus + _with_power_of_ten(time_s, -UNIT_EXPONENTS[self.unit])
+        value = time_s * 10.0 ** -UNIT_EXPONENTS[self.unit]
         text = f"{value:.{self.decimals}f}"
         if float(text) == 0:
             least = f"{10.0**-self.decimals:.{self.decimals}f}"
@@ -95,9 +95,9 @@ def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
     """
     largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
     suitable = next(
-        (unit for unit, exponent in _EXPONENTS.items() if largest_s >= 10.0**exponent),
+        (unit for unit, exponent in UNIT_EXPONENTS.items() if largest_s >= 10.0**exponent),
         "ns" if largest_s else "s",
     )
     unit = suitable if wanted == AUTO else wanted
-    resolution = max(_EXPONENTS[suitable] - 3, _FINEST_EXPONENT)
-    return Times(unit, max(0, _EXPONENTS[unit] - resolution))
+    resolution = max(UNIT_EXPONENTS[suitable] - 3, _FINEST_EXPONENT)
+    return Times(unit, max(0, UNIT_EXPONENTS[unit] - resolution))

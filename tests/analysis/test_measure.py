@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RESNET = str(PROFILES / "resnet18.json")
+WHEN = "2026-11-22 07:42"
 
 
 class Machine:
@@ -77,17 +79,23 @@ class Measurements:
         self.calls.append(threads)
         speed = 1e12 * threads
         default = {"flops": speed, "bandwidth": speed / 10, "flops_doubt": 0.01}
-        rates = {**default, "bandwidth_doubt": 0.02, **self.rates.get(f"threads_{threads}", {})}
-        return Measured(threads, **rates)
+        rates = {**default, "bandwidth_doubt": 0.02, "when": WHEN}
+        return Measured(threads, **{**rates, **self.rates.get(f"threads_{threads}", {})})
 
 
 def test_rates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "MATRIX_SIZES", (16, 32))
     monkeypatch.setattr(measure, "ARRAY_BYTES", 1 << 16)
     monkeypatch.setattr(measure, "TIME_LIMIT_S", 0.01)
+    monkeypatch.setattr(measure, "PAUSE_S", 0.0)
     said: list[str] = []
     measured = measure.measure(2, said.append)
-    assert said == ["products of matrices, 2 threads", "copies of large arrays, 2 threads"]
+    assert said[:4] == [
+        "products of matrices, 2 threads",
+        "copies of large arrays, 2 threads",
+        "products of matrices, 2 threads, series 2",
+        "copies of large arrays, 2 threads, series 2",
+    ]
     assert measured.threads == 2
     assert measured.flops > 0 < measured.bandwidth
     assert 0 <= measured.flops_doubt <= 1
@@ -140,7 +148,8 @@ def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (("fp32", 1e12),),
         1e11,
         "measured with 1 thread: the best of NumPy's single-precision matrix products and of "
-        "copies of large arrays; uncertain by 2.0%",
+        "copies of large arrays; uncertain by 2.0%; measured on 2026-11-22 07:42; here:1! measures "
+        "again",
         device_kind="cpu",
         threads=1,
         doubt=0.02,
@@ -195,20 +204,20 @@ def test_rates_that_are_not_stable_are_used_but_not_kept(
     peaks = resolve("here")
     assert peaks.rate(None) == 2e12
     assert peaks.doubt == 0.245
-    assert peaks.source.endswith("; uncertain by 24.5%")
+    assert "; uncertain by 24.5%; measured on " in peaks.source
     (kept,) = json.loads(two_cores.read_text()).values()
     assert kept == {
         "1": {
             "threads": 1, "flops": 1e12, "bandwidth": 1e11,
-            "flops_doubt": 0.01, "bandwidth_doubt": 0.02,
+            "flops_doubt": 0.01, "bandwidth_doubt": 0.02, "when": WHEN,
         }
     }  # fmt: skip
     resolve("here")
     assert measured.calls == [1, 2, 2]
     outcome = run_command(RESNET, "--peaks", "here", "--print-only", "summary")
     assert outcome.err.splitlines()[0] == (
-        "note: the peaks are uncertain by 24.5%, and so is every efficiency, because measuring them "
-        "did not become stable; they were not kept: stop other programs and call again"
+        "note: the peaks are uncertain by 24.5%, and so is every efficiency, because the measurements "
+        "differ or other programs ran meanwhile; they were not kept: stop other programs and call again"
     )
 
 
@@ -250,13 +259,15 @@ def test_a_child_process_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     small = command._CHILD.replace(
         "say =", "from profile_analyze.analysis import measure as m\n"
-        "m.MATRIX_SIZES, m.ARRAY_BYTES, m.TIME_LIMIT_S = (16,), 4096, 0.01\nsay =",
+        "m.MATRIX_SIZES, m.ARRAY_BYTES, m.TIME_LIMIT_S = (16,), 4096, 0.01\n"
+        "m.PAUSE_S = 0\nsay =",
     )  # fmt: skip
     monkeypatch.setattr(command, "_CHILD", small)
     rates = command._measure(1, said.append)
     assert rates.threads == 1
     assert rates.flops > 0 < rates.bandwidth
-    assert said == ["products of matrices, one thread", "copies of large arrays, one thread"]
+    assert said[:2] == ["products of matrices, one thread", "copies of large arrays, one thread"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", rates.when)
     monkeypatch.setattr(command, "_CHILD", "import sys; sys.exit('no BLAS')")
     with pytest.raises(pa.PeaksError, match="this machine cannot be measured: no BLAS"):
         command._measure(1, said.append)
@@ -264,10 +275,14 @@ def test_a_child_process_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _broken_entries() -> Iterator[str]:
     """Yield entries of the cache that are wrong in one way each."""
-    fine = {"threads": 1, "flops": 7e12, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0}
+    fine = {
+        "threads": 1, "flops": 7e12, "bandwidth": 1e10, "flops_doubt": 0, "bandwidth_doubt": 0,
+        "when": WHEN,
+    }  # fmt: skip
     for change in (
         {"threads": True}, {"threads": 1.0}, {"threads": "1"}, {"flops": 1e31}, {"bandwidth": 0},
         {"flops": None}, {"flops_doubt": 0.04}, {"bandwidth_doubt": -1}, {"more": 1},
+        {"when": 5}, {"when": "yesterday"},
     ):  # fmt: skip
         yield json.dumps({**fine, **change})
     yield '{"threads": 1, "flops": 7e12}'
@@ -300,3 +315,82 @@ def test_the_cache_keeps_other_machines(monkeypatch: pytest.MonkeyPatch, two_cor
     two_cores.write_text('{"another": {"1": 5}}')
     resolve("here:1")
     assert json.loads(two_cores.read_text())["another"] == {"1": 5}
+
+
+@pytest.mark.parametrize(
+    ("series", "load", "rate"),
+    [
+        ([(100.0, 0.01), (99.0, 0.02)], 0.1, (100.0, 0.01)),
+        ([(99.0, 0.02), (100.0, 0.01)], 0.11, (100.0, 0.11)),
+        ([(67.0, 0.02), (100.0, 0.01)], 0.0, (100.0, 0.33)),
+        ([(67.0, 0.02), (100.0, 0.01), (98.0, 0.2)], 0.0, (100.0, 0.02)),
+    ],
+)
+def test_separate_series_must_agree(
+    series: list[tuple[float, float]], load: float, rate: tuple[float, float]
+) -> None:
+    assert measure.best_of([measure.Rate(*one) for one in series], load) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("fields", "own_s", "load"),
+    [
+        # user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+        ([100, 0, 0, 100, 0, 0, 0, 0, 0, 0], 1.0, 0.0),
+        ([200, 0, 0, 0, 0, 0, 0, 0, 0, 0], 1.0, 0.5),
+        ([100, 20, 30, 30, 20, 0, 0, 0, 20, 0], 1.0, 0.25),
+        ([75, 0, 0, 100, 0, 0, 0, 25, 0, 0], 0.75, 0.25),
+        ([0, 0, 0, 200, 0, 0, 0, 0, 0, 0], 1.0, 0.0),
+        ([0] * 10, 1.0, 0.0),
+    ],
+)
+def test_the_load_of_other_programs(
+    monkeypatch: pytest.MonkeyPatch, fields: list[int], own_s: float, load: float
+) -> None:
+    monkeypatch.setattr(measure, "_TICKS_PER_S", 100)
+    before = [7] * 10
+    after = [7 + field for field in fields]
+    assert measure.other_load(before, after, own_s) == pytest.approx(load)
+    assert measure.other_load([], after, own_s) == 0
+    assert measure.other_load(before, [], own_s) == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "cpu 1 2 3", "cpu a b c d e f g h", "\xe9"])
+def test_systems_without_statistics_of_cpus(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None
+) -> None:
+    monkeypatch.setattr(measure, "CPU_STATISTICS", tmp_path / "stat")
+    if text is not None:
+        (tmp_path / "stat").write_text(text, encoding="utf-8")
+    assert measure.cpu_statistics() == []
+    (tmp_path / "stat").write_text("cpu  1 2 3 4 5 6 7 8 9\ncpu0 1\n")
+    assert measure.cpu_statistics() == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_lower_rate_does_not_replace_a_higher_one(
+    monkeypatch: pytest.MonkeyPatch, two_cores: Path
+) -> None:
+    monkeypatch.setattr(command, "_measure", Measurements())
+    resolve("here:1")
+    later = {"flops": 6.7e11, "flops_doubt": 0.027, "bandwidth": 2e11, "when": "2026-11-23 08:00"}
+    monkeypatch.setattr(command, "_measure", Measurements(threads_1=later))
+    peaks = resolve("here:1!")
+    assert (peaks.rate(None), peaks.bandwidth, peaks.doubt) == (1e12, 2e11, 0.02)
+    assert peaks.source.endswith(
+        "; uncertain by 2.0%; measured on 2026-11-22 07:42; measured again with 1 thread: FLO/s "
+        "33.0% lower (uncertain by 2.7%); the higher rate counts; here:1! measures again"
+    )
+    (kept,) = json.loads(two_cores.read_text()).values()
+    assert (kept["1"]["flops"], kept["1"]["bandwidth"]) == (1e12, 2e11)
+    unstable = Measurements(threads_1={"flops": 5e12, "flops_doubt": 0.5})
+    monkeypatch.setattr(command, "_measure", unstable)
+    assert (resolve("here:1!").rate(None), resolve("here:1").rate(None)) == (5e12, 1e12)
+
+
+def test_machines_that_share_a_home_have_their_own_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = Measurements()
+    monkeypatch.setattr(command, "_measure", measured)
+    for model in ("A", "B", "A"):
+        monkeypatch.setattr(command, "_cpu_model", lambda model=model: model)
+        resolve("here:1")
+    assert measured.calls == [1, 1]

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.analysis.devices import DEVICES
+from profile_analyze.analysis.peaks import parse_peaks
+from profile_analyze.cli.parser import _examples
 from profile_analyze.report.colors import dim
-from profile_analyze.report.device_list import device_list
+from profile_analyze.report.device_list import device_list, typed_name
 from profile_analyze.report.paragraphs import (
+    as_plain_text,
     labelled_lines,
     paragraph,
     reflowed,
@@ -70,6 +74,30 @@ def test_markdown_is_reflowed_by_paragraphs_and_points() -> None:
     ]
 
 
+def test_a_page_for_terminals_has_no_markup() -> None:
+    page = "# A title\n\none `two` three\n\n## Points\n\n- four `#5`\n  six"
+    assert as_plain_text(page, 12).split("\n") == [
+        *("A title", "", "one two", "three", "", "Points", "", "- four #5", "  six"),
+    ]
+
+
+def test_every_device_can_be_typed_as_the_list_shows_it() -> None:
+    for device in DEVICES:
+        assert parse_peaks(typed_name(device)).name == device.name
+
+
+def test_continued_lines_of_the_examples_are_aligned() -> None:
+    lines = _examples(40).splitlines()
+    start = lines.index("      one line for each kind and shape,")
+    assert lines[start + 1 : start + 3] == [
+        "      with the total time and the 90th",
+        "      percentile",
+    ]
+    assert "Times are in seconds unless they have a" in lines
+    assert "unit: 1ms, 20us, 0.5s. All columns:" in lines
+    assert not any(line.startswith(" ") for line in lines[-6:])
+
+
 def test_long_lines_of_the_help_keep_their_indent() -> None:
     assert with_own_indent("  --option help text\nshort", 16) == "  --option help\n    text\nshort"
 
@@ -77,9 +105,13 @@ def test_long_lines_of_the_help_keep_their_indent() -> None:
 def test_the_list_of_devices_fits_a_narrow_terminal() -> None:
     assert device_list(1000) == device_list()
     lines = device_list(80).splitlines()
-    assert lines[:2] == [
-        "device          fp64   fp32   tf32    fp16    bf16     fp8    int8  GB/s",
-        "V100 SXM2        7.8   15.7            125                           900",
+    assert lines[:6] == [
+        "Rates by dtype in TFLO/s (int8: tera-operations per second); bandwidth in GB/s.",
+        "Write a name of the first column after --peaks. A dtype, as in h100-sxm:fp16, is",
+        "for operators whose dtype the profile does not say.",
+        "",
+        "--peaks         fp64   fp32   tf32    fp16    bf16     fp8    int8  GB/s",
+        "v100-sxm2        7.8   15.7            125                           900",
     ]
     assert lines[-2:] == [
         "left out to fit the width: confidence, source; a wider window or `| less -S`",

@@ -18,11 +18,14 @@ import profile_analyze as pa
 from profile_analyze.report.charts import draw_roofline, draw_times
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
+from profile_analyze.report.text_layout import text_width
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from profile_analyze.report.times import TimeUnit
 
 RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
@@ -89,7 +92,7 @@ def test_the_ten_largest_are_named_without_overlap() -> None:
     names = axes.texts[2:]
     largest = result["name"][:10]
     assert [name.get_text()[:20] for name in names] == [name[:20] for name in largest]
-    boxes = [Text.get_window_extent(name) for name in names]
+    boxes = [Text.get_window_extent(text) for text in axes.texts]
     for index, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[index + 1 :])
         assert axes.get_window_extent().contains(box.x0, box.y0)
@@ -99,7 +102,7 @@ def test_the_ten_largest_are_named_without_overlap() -> None:
 def test_the_title_says_how_many_rows_have_no_dot() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "all operators: 36.6% of the roof over 100.0% of the time; operators without known memory take 0.0% of it",
+        "At the roof, the operators would take 36.6% of their time. 100.0% of the time is judged; operators without known memory take 0.0%.",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
 
@@ -109,11 +112,59 @@ def test_ranked_times() -> None:
     figure = Figure()
     draw_times(figure, Chart("times", result))
     bars, curve = figure.axes
-    assert [bar.get_width() for bar in bars.patches] == result["time"][:30].tolist()  # type: ignore[attr-defined]
+    widths = [bar.get_width() for bar in bars.patches]  # type: ignore[attr-defined]
+    assert widths == pytest.approx((result["time"][:30] * 1e3).tolist())
+    assert bars.get_xlabel() == "device self time (ms)"
     np.testing.assert_allclose(
         np.asarray(curve.lines[0].get_xdata()), result["cumulative_share"][:30] * 100
     )
-    assert bars.get_title(loc="left").endswith("resnet18.json: 0.104 s; 61 more rows are not drawn")
+    assert bars.get_title(loc="left").endswith(
+        "resnet18.json: 103.739 ms; 61 more rows are not drawn"
+    )
+
+
+def test_bars_in_a_chosen_unit() -> None:
+    figure = Figure()
+    draw_times(figure, Chart("times", pa.run(pa.Query(), pa.load(RESNET)), most_bars=2), "s")
+    bars = figure.axes[0]
+    assert len(bars.patches) == 2
+    assert bars.get_xlabel() == "device self time (s)"
+    title = bars.get_title(loc="left")
+    assert title.endswith("resnet18.json: 0.103739 s; 89 more rows are not drawn")
+
+
+@pytest.mark.parametrize(
+    ("top", "bars"), [([], 30), (["-t", "0"], 30), (["-t", "3"], 3), (["-t", "99"], 30)]
+)
+def test_top_limits_the_bars(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, top: list[str], bars: int
+) -> None:
+    drawn: list[int] = []
+
+    def draw(figure: Figure, chart: Chart, time_unit: TimeUnit) -> None:
+        draw_times(figure, chart, time_unit)
+        assert time_unit == "us"
+        drawn.append(len(figure.axes[0].patches))
+
+    monkeypatch.setattr("profile_analyze.report.charts.draw_times", draw)
+    file = str(tmp_path / "a.svg")
+    assert run_command(RESNET, *top, "--time-unit", "us", "--plot", file).code == 0
+    assert drawn == [bars]
+
+
+def test_long_names_are_cut_in_the_middle() -> None:
+    names = [f"{'layer.' * 40}{n}" for n in range(3)] + ["short", "卷积" * 60]
+    profile = profile_of(
+        [{"name": name, "type": "T"} for name in names],
+        [{"operator": n, "duration_s": 9.0 - n} for n in range(5)],
+    )
+    figure = Figure()
+    draw_times(figure, Chart("times", pa.run(pa.Query(), profile)))
+    shown = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [name[-8:] for name in shown[:3]] == [".layer.0", ".layer.1", ".layer.2"]
+    assert all(text_width(name) <= 75 for name in shown)
+    assert shown[3] == "short"
+    assert (shown[4][:2], shown[4][-2:]) == ("卷积", "卷积")
 
 
 @pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
