@@ -10,6 +10,7 @@ import profile_analyze as pa
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
 from profile_analyze.analysis.peaks import find_device
 from profile_analyze.cli import peaks as command
+from profile_analyze.report.device_list import typed_name
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ def test_the_table_of_devices() -> None:
             assert (peaks.name, peaks.rate(None)) == (device.name, device.rates[dtype] * 1e12)
     shown = run_command("--peaks", "list")
     assert (shown.code, shown.err) == (0, "")
-    for name in names:
-        assert f"| {name} " in shown.out
+    for device in DEVICES:
+        assert f"| {typed_name(device)} " in shown.out
 
 
 FILE = """\
