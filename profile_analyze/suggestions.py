@@ -79,6 +79,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("kernel", "kernels"), "--level kernel"),
     **dict.fromkeys(("module", "modules"), "--level module"),
     "host": "--show-host",
+    **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
     **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot FILE"),
     **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
@@ -168,7 +169,9 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
 
 
-def likely_names(name: str, known: Collection[str], words: Mapping[str, str]) -> list[str]:
+def likely_names(
+    name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
+) -> list[str]:
     """Return the names that `name` may stand for, the likeliest first; none if nothing is similar.
 
     That is the name that differs only in case and hyphens, or what another tool means by `name`,
@@ -184,14 +187,16 @@ def likely_names(name: str, known: Collection[str], words: Mapping[str, str]) ->
     meant = words.get(plain, "")
     if meant.partition(" ")[0] in known:
         return [meant]
-    near = similar_names(plain, plain_names)
+    near = similar_names(plain, plain_names, cutoff=cutoff)
     starting = [one for one in plain_names if plain and one.startswith(plain)]
     return [plain_names[one] for one in near or starting[:3]]
 
 
-def suggestion(name: str, known: Collection[str], words: Mapping[str, str]) -> str:
+def suggestion(
+    name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
+) -> str:
     """Return `did you mean X?` for a wrong name; empty if no name is likely."""
-    return did_you_mean(likely_names(name, known, words))
+    return did_you_mean(likely_names(name, known, words, cutoff=cutoff))
 
 
 def did_you_mean(names: Sequence[str]) -> str:

@@ -28,6 +28,13 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 DEFAULT_DTYPE: Final = "fp32"
 STABLE_DOUBT: Final = 0.03
 """Measured rates are stable if they are wrong by no more than this share."""
+_RATE: Final = r"\d+(?:\.\d+)?[kKmMgGtTpP]"
+_RATES_WITHOUT_COLON: Final = (
+    rf"(?P<flops>{_RATE})(?:(?:\s*[,/;x]\s*|\s+|:(?=.*[kmgtp]))(?P<bandwidth>{_RATE}))?"
+)
+"""One rate, or two that a comma or the like separates. Also `60g:15g`, with wrong prefixes."""
+_MOST_OF_A_CPU: Final = 1e12
+"""Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
 
@@ -89,10 +96,23 @@ def parse_peaks(spec: str) -> Peaks:
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
+    if match := re.fullmatch(_RATES_WITHOUT_COLON, spec.strip()):
+        raise PeaksError(_advice_on_rates(spec, match["flops"], match["bandwidth"]))
     first, colon, second = (part.strip() for part in spec.partition(":"))
     if colon and not (_starts_with_letter(first) and _starts_with_letter(second)):
         return _two_rates(spec, first, second)
     return peaks_of(DEVICES, first, second or None)
+
+
+def _advice_on_rates(spec: str, flops: str, bandwidth: str | None) -> str:
+    """Return the message about rates without a colon, or with prefixes in lower case."""
+    if bandwidth is None:
+        return (
+            f"{spec!r} is one rate; write FLO/s and bytes per second, with a colon between them, "
+            "as in 19.5T:1555G"
+        )
+    advice = did_you_mean([f"{flops.upper()}:{bandwidth.upper()}"])
+    return f"{spec!r} is not two rates with a colon between them; {advice}"
 
 
 def _starts_with_letter(text: str) -> bool:
@@ -124,9 +144,16 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
     peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
     prefixes = lacking_prefix(flops, "FLO/s"), lacking_prefix(bandwidth, "byte/s")
     if any(prefixes):
+        rates = f"{flops}{prefixes[0]}:{bandwidth}{prefixes[1]}"
+        advice = did_you_mean([rates])
+        bandwidth_meant = parse_quantity(bandwidth + prefixes[1], "byte/s")
+        if prefixes[0] == "T" and bandwidth_meant < _MOST_OF_A_CPU:
+            advice = did_you_mean(
+                [f"{flops}G:{bandwidth}{prefixes[1]} for a CPU", f"{rates} for a GPU"]
+            )
         raise PeaksError(
             f"{spec!r}: a rate without a unit is in FLO/s or bytes per second, and no device is "
-            f"that slow; did you mean {flops}{prefixes[0]}:{bandwidth}{prefixes[1]}?"
+            f"that slow; {advice}"
         )
     return peaks
 
@@ -185,8 +212,10 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if len(found) == 1:
         return next(iter(found.values()))
     if found:
-        names = ", ".join(device.name for device in found.values())
-        raise PeaksError(f"{name!r} is ambiguous: {names}")
+        names = [device.name for device in found.values()]
+        short = ["-".join(_words(one)) for one in names]
+        names = short if len({*short}) == len(names) else names
+        raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
     raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
 
 

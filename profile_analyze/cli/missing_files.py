@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
-from profile_analyze.readers.paths import LIST
+from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 
 _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
+    (r"file://", "write the path without file://"),
+    (r"\$$", "leave out the $ of the prompt"),
+    (r"help$", "did you mean --help?"),
+    (
+        r"(asc|desc)(ending)?$",
+        "--order-by COLUMN shows the largest first; --order-by +COLUMN the smallest",
+    ),
     (
         r"[A-Za-z]:[^\\/]",
         "is it a path of Windows? Put it in quotes: most shells remove backslashes",
@@ -28,15 +36,22 @@ _NO_FILES: Final = (
 )
 """Patterns of names that are no names of files, and what to do."""
 
+_COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
+"""Words that people write between two profiles, or before them, to compare these."""
+
 
 def check_that_files_exist(names: Sequence[str]) -> None:
     """Raise `InputError` for the first of the named files that does not exist, with advice."""
-    for name in names:
-        if name != "-" and not name.startswith(LIST) and not _exists(name):
-            advice = _advice(name)
-            if not advice and len(names) > 1:
-                advice = "--skip-bad leaves out what cannot be read"
-            raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
+    missing = [
+        name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
+    ]
+    # A word for a comparison says the most about the call, so it comes before other names.
+    for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
+        if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
+            target = os.readlink(name)  # noqa: PTH115  # as above
+            raise InputError(name, f"is a link to {target}, which does not exist")
+        advice = _advice_on_comparison(name, names) or _advice(name)
+        raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
 
 
 def _exists(name: str) -> bool:
@@ -49,11 +64,27 @@ def _exists(name: str) -> bool:
     return True
 
 
+def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
+    """Return how to compare the other files, if `word` asks for a comparison; empty otherwise."""
+    if word.lower() not in _COMPARING:
+        return ""
+    index = names.index(word)
+    new, old = list(names[:index]), list(names[index + 1 :])
+    if not new and len(old) == 2:  # `diff OLD NEW`
+        old, new = old[:1], old[1:]
+    if not (new and old) or sum(map(len, names)) > LONGEST_ADVISED:
+        new, old = ["NEW"], ["OLD"]
+    return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
+
+
 def _advice(name: str) -> str:
     """Return what was probably meant by the name of a file that does not exist."""
     if len(name) > LONGEST_ADVISED:
         return ""
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
+    parts = name.split(",")
+    if len(parts) > 1 and all(map(_exists, parts)):
+        return "separate files with blanks, not with commas"
     return _meant_option(name) or next(matching, "") or did_you_mean(_similar_files(name))
 
 
@@ -67,7 +98,10 @@ def _meant_option(name: str) -> str:
 
 
 def _similar_files(name: str) -> list[str]:
-    """Return the files in the same folder with a similar name."""
+    """Return the file that `name` lacks the suffix of, or files of the folder spelt like it."""
+    with_suffix = [name + suffix for suffix in SUFFIXES if name and _exists(name + suffix)]
+    if with_suffix:
+        return with_suffix
     folder, base = os.path.split(name)
     with suppress(OSError):
         near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)  # noqa: PTH208  # as above

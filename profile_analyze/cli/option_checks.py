@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import SAMPLE_UNITS
+from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.output_formats import (
     OPERATORS,
     TABLE,
@@ -36,7 +41,21 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.compare:
         # `--compare` takes all names after it, also those of the new side.
         raise QueryError("--compare took all files that are named; name the profile before it")
-    raise QueryError(f"the following arguments are required: FILE; see {COMMAND} --help")
+    if arguments.input_dtype and arguments.input_dtype.endswith(SUFFIXES):
+        raise QueryError(
+            "the following arguments are required: FILE; --input-dtype, or --input, selects a "
+            "dtype; name the file without an option"
+        )
+    advice = "- reads standard input; " if _has_standard_input() else ""
+    raise QueryError(f"the following arguments are required: FILE; {advice}see {COMMAND} --help")
+
+
+def _has_standard_input() -> bool:
+    """Return whether standard input is a pipe or a file, so that it was meant to be read."""
+    with suppress(AttributeError, ValueError, OSError):  # there may be no standard input
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+    return False
 
 
 def _check_output_format(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, suggestion
+from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, did_you_mean, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,6 +60,14 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 """Abbreviations of the original's options that later options made ambiguous."""
 
 
+_FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
+"""Options of other tools for the file to read."""
+
+_LONG_NAME: Final = 8
+"""The length from which the name of an option must be spelt nearly right for a suggestion: two
+other letters make `confidence` of `confluence`."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage first."""
 
@@ -74,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
         """Refuse a value that is no choice, in the same words in every version of Python."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = suggestion(value, choices, CHOICE_WORDS)
+            advice = suggestion(value, choices, CHOICE_WORDS) or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -121,6 +129,12 @@ def _examples(width: int | None) -> str:
     return "\n".join(blocks)
 
 
+def _option_with_choice(value: str) -> str:
+    """Return the question whether another option was meant; empty unless just one has `value`."""
+    with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
+    return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
+
+
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
     for option in options:
         group.add_argument(*option.flags, help=option.help, **option.settings)
@@ -135,6 +149,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     # `--help` and the like print before the options after them are parsed.
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
+    _check_hyphens(written)
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written)
     if unknown:
@@ -180,6 +195,17 @@ def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
+def _check_hyphens(arguments: Sequence[str]) -> None:
+    """Raise `QueryError` for a long option with one hyphen: argparse takes `-top` for `-t op`."""
+    flags = {flag for option in OPTIONS for flag in option.flags if flag.startswith("--")}
+    for argument in arguments:
+        if argument == "--":
+            return
+        name = argument.partition("=")[0]
+        if f"-{name}" in flags:
+            raise QueryError(f"there is no option {name}; did you mean -{name}, with two hyphens?")
+
+
 def _takes_value(argument: str) -> bool:
     """Return whether the argument is a long option, or its abbreviation, that takes one value."""
     return len(argument) > 2 and any(
@@ -194,7 +220,11 @@ def _unknown_arguments(unknown: Sequence[str]) -> str:
     """Return the message about arguments that are no options, with a suggestion for the first."""
     flags = [flag for option in OPTIONS for flag in option.flags]
     for name in (text.partition("=")[0] for text in unknown if text.startswith("-")):
-        advice = suggestion(name, flags, OPTION_WORDS)
+        plain = name.lstrip("-")
+        if plain.lower() in _FILE_WORDS:
+            return f"there is no option {name}; name the file without an option"
+        cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
+        advice = suggestion(name, flags, OPTION_WORDS, cutoff=cutoff)
         if advice:
             return f"there is no option {name}; {advice}"
     return f"unrecognized arguments: {' '.join(unknown)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.device_files import read_devices
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
 """Peaks to check a query with before this machine is measured."""
 _SUFFIX: Final = ".toml"
+_HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "auto", "me")
+"""What people write for `here`."""
 
 
 def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
@@ -33,6 +36,10 @@ def resolve(spec: str) -> Peaks:
     file, suffix, rest = spec.partition(_SUFFIX)
     if suffix and rest[:1] in ("", ":"):
         return _in_file(file + suffix, rest.removeprefix(":"))
+    if match := re.fullmatch(r"here\s*(\d+)", spec):
+        raise PeaksError(f"there is no device {spec!r}; did you mean here:{match[1]}?")
+    if spec.lower() in _HERE_WORDS:
+        raise PeaksError(f"there is no device {spec!r}; --peaks here measures this machine")
     return parse_peaks(spec)
 
 

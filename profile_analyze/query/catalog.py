@@ -39,6 +39,10 @@ _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
 
+NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
+"""Advice on an empty name: a shell makes two arguments of `name, time`."""
+
+
 def find_column(text: str) -> Column:
     """Return the column that `text` names.
 
@@ -65,6 +69,13 @@ def find_column(text: str) -> Column:
 
 
 def _advice(text: str) -> str:
+    if not text:
+        return NO_BLANKS
+    parts = text.replace(",", " ").split()
+    if len(parts) > 1 and all(part in _BY_NAME for part in parts):
+        return (
+            "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
+        )
     known = ", ".join(column.name for column in CATALOG)
     all_columns = f"the columns are {known}, and param.NAME"
     return suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns

@@ -18,6 +18,20 @@ _VALUE_FIRST: Final = (
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
+_PATTERN_OF: Final = {"==": "~", "!=": "!~"}
+
+
+NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
+
+
+def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) -> str:
+    """Return why `value` is probably a mistake; empty if it is not."""
+    if is_number and value.strip("'\"").lower() in _MISSING:
+        return NO_CONDITION_ON_MISSING
+    if value.startswith("~") and operator in _PATTERN_OF and len(value) <= LONGEST_ADVISED:
+        better = f"'{name} {_PATTERN_OF[operator]} {value.lstrip('~ ')}'"
+        return f"{operator} compares the whole text; {did_you_mean([better])}"
+    return ""
 
 
 def advice_on_condition(text: str) -> str:
@@ -61,7 +75,7 @@ def _with_operator(name: str, words: str, value: str) -> str:
     if operator is None:
         return ""
     if value.lower() in _MISSING:
-        return "no condition selects N/A"
+        return NO_CONDITION_ON_MISSING
     if word == "in" and re.search(r"[,()\[\]{}]", value):  # a list
         choices = (one.strip(" '\"") for one in value.strip("()[]{}").split(","))
         value = f"^({'|'.join(map(re.escape, choices))})$"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
-from profile_analyze.query.condition_advice import advice_on_condition
+from profile_analyze.query.condition_advice import advice_on_condition, advice_on_value
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, suggestion
 from profile_analyze.units import SCALED, parse_quantity, percent
@@ -75,6 +75,10 @@ class Condition(NamedTuple):
         with _error_position(match.start(1), text):
             column = find_column(name)
             _check_column(column, kind)
+        advice = advice_on_value(name, operator, value, is_number=column.kind == "number")
+        with _error_position(match.start(3), text):
+            if advice:
+                raise QueryError(advice)
         with _error_position(match.start(2), text):
             _check_operator(column, operator)
         with _error_position(match.start(3), text):

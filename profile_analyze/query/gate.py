@@ -139,6 +139,9 @@ class FailCondition(NamedTuple):
 
 def _unknown_metric(name: str) -> str:
     """Return the message about a metric that does not exist."""
+    if name in ("ratio", "change", "difference", "speedup"):
+        advice = "write 'total > +5%' for 5% more than the baseline"
+        return f"there is no metric {name!r}; {advice}"
     advice = suggestion(name, _METRICS, METRIC_WORDS) or (
         f"METRIC is one of {', '.join(_METRICS)}; a condition on operators comes before a colon"
     )
@@ -148,6 +151,13 @@ def _unknown_metric(name: str) -> str:
 def _parse_limit(
     text: str, sign: str, limit: str
 ) -> tuple[float, Literal["s", "s more", "of baseline"]]:
+    if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
+        raise QueryError(
+            f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
+        )
+    if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
+        advice = _advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
     try:
         if limit.endswith("%"):
             return _parse_share(text, sign, limit), "of baseline"
@@ -158,13 +168,22 @@ def _parse_limit(
 
 def _parse_share(text: str, sign: str, limit: str) -> float:
     if not sign:
-        raise QueryError(
-            f"fail-if: {text!r}: {limit} of what? write +{limit} for {limit} more than the baseline"
+        advice = _advice_on_ratio(parse_quantity(limit, "1")) or (
+            f"write +{limit} for {limit} more than the baseline"
         )
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
     share = parse_quantity(sign + limit, "1")
     if share <= -1:  # no time is below 0, so the condition would always or never be met
         raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
     return share
+
+
+def _advice_on_ratio(ratio: float) -> str:
+    """Return how to write a limit that is a ratio over 1; empty for another one."""
+    if not 1 < ratio < 10:
+        return ""
+    more = f"{100 * (ratio - 1):.6g}%"
+    return f"for {more} more than the baseline write +{more}"
 
 
 def _parse_seconds(text: str, sign: str, limit: str) -> float:
@@ -174,6 +193,9 @@ def _parse_seconds(text: str, sign: str, limit: str) -> float:
     # A number without a unit could mean percent, milliseconds or seconds.
     if not limit[-1].isalpha():
         examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
+        if sign and abs(seconds) < 1:  # more likely a fraction than a percentage
+            examples = f"{sign}{abs(seconds):.6g}s"
+            examples = f"{sign}{100 * abs(seconds):.6g}%, {examples}"
         raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
     return seconds
 

@@ -91,6 +91,8 @@ def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
 
 def _type_suggestion(name: str, profile: Profile) -> str:
     types = profile.operators.type
+    if any(part.strip() in types.categories for part in name.split(",")):
+        return "repeat --type for each type"
     near = similar_texts(name, types.categories)
     if near:
         return did_you_mean(near)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.errors import PatternError
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +35,10 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
     except regex.error as error:
         reason: Any = error  # the package's type stubs lack the attributes `pos` and `msg`
         position = "" if reason.pos is None else f", at character {reason.pos + 1}"
-        raise PatternError(f"pattern {text!r}{position}: {reason.msg}") from None
+        # `*conv*` is a pattern of a shell.
+        is_glob = re.fullmatch(r"\*[\w./:-]+\*?", text) and len(text) <= LONGEST_ADVISED
+        advice = f"; {did_you_mean(['.*' + text.strip('*')])}" if is_glob else ""
+        raise PatternError(f"pattern {text!r}{position}: {reason.msg}{advice}") from None
 
 
 def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -> Iterator[bool]:

@@ -18,7 +18,13 @@ from profile_analyze.query.aggregates import (
     canonical_name,
     find_aggregate,
 )
-from profile_analyze.query.catalog import check_needs, find_column, group_keys, split_names
+from profile_analyze.query.catalog import (
+    NO_BLANKS,
+    check_needs,
+    find_column,
+    group_keys,
+    split_names,
+)
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.suggestions import AGGREGATE_WORDS, COLUMN_WORDS, suggestion
 
@@ -62,6 +68,8 @@ def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Colum
 def _group_key_column(text: str, kind: RowKind) -> Column:
     keys = group_keys()
     advice = ""
+    if not text:
+        raise QueryError(f"by: there is no group key ''; {NO_BLANKS}")
     try:
         column = find_column(text)
         if column.is_key:

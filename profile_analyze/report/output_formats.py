@@ -46,6 +46,9 @@ OUTPUT_FORMATS: Final = tuple(_RENDERERS)
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
 """The formats of pictures, which are also the suffixes of their files."""
 
+_SPREADSHEETS: Final = ("xls", "xlsx", "ods")
+"""Suffixes of spreadsheets."""
+
 
 def find_renderer(output_format: str) -> Renderer:
     """Return the renderer of one of `OUTPUT_FORMATS` or `PICTURE_FORMATS`.
@@ -85,6 +88,10 @@ def output_format_of(file: str) -> str | None:
         if f".{ending}" in suffixes:
             return output_format
         known += suffixes
+    if ending in PICTURE_FORMATS:
+        raise QueryError(f"{file}: -o writes tables; --plot {file} draws a picture")
+    if ending in _SPREADSHEETS:
+        raise QueryError(f"{file}: no format has the suffix .{suffix}; spreadsheets open .csv")
     raise QueryError(
         f"{file}: no format has the suffix .{suffix}; choose one by --format, or use "
         f"{', '.join(known)}"

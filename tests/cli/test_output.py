@@ -50,7 +50,7 @@ def test_an_option_overrides_the_suffix(tmp_path: Path) -> None:
         assert file.read_bytes() == run_command(TINY, *option).out.encode()
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "a.csv.gz", "a.tsv"])
+@pytest.mark.parametrize("name", ["a.html", "a.csv.gz", "a.tsv"])
 def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))
     suffix = name.rpartition(".")[2]

@@ -119,11 +119,11 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         ),
         (
             ["--agregate-by=type"],
-            "there is no option --agregate-by; did you mean --aggregate-by or --aggregate?",
+            "there is no option --agregate-by; did you mean --aggregate-by?",
         ),
         (
             ["--maxsize", "1KiB"],
-            "there is no option --maxsize; did you mean --max-size or --max-time?",
+            "there is no option --maxsize; did you mean --max-size?",
         ),
         (
             ["--verson"],

@@ -6,6 +6,9 @@ python -m tests.cli.test_wrong_calls    records the answers anew; review the dif
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +19,9 @@ from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
 from tests.recorded_calls import answer, record, recorded
 from tests.small import Operator, profile_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
@@ -112,6 +118,35 @@ CALLS = (
     f"{FILE} \u2013t 5",
     f"{FILE} \u2014top 5",
     f"{FILE} \u2014explain time",
+    *(f"{FILE} {words}" for words in ("vs", "changed vs base", "desc", "help")),
+    "compare old.json new.json",
+    "profiles/resnet18",
+    f"profiles/tiny.json,{FILE}",
+    "file:///tmp/run.json",
+    f"'$' profile-analyze {FILE}",
+    *(f"{FILE} -o {file}" for file in ("chart.png", "result.xlsx")),
+    # options that mean another one, or none
+    *(f"{FILE} {option}" for option in ("--unit ms", "-top 5", "--only slower", "--precision 2")),
+    *(f"{option} {FILE}" for option in ("--input", "-i", "--file")),
+    f"{FILE} --verdict slower --confidence 0.9",
+    *(f"{FILE} --peaks {spec}" for spec in ("60G,15G", "60G/15G", "'60G 15G'", "60G", "60g:15g")),
+    *(f"{FILE} --peaks {spec}" for spec in ("60:15", "19.5:1555", "here1", "cpu", "v100")),
+    *(
+        f"{FILE} --compare {FILE} --fail-if '{text}'"
+        for text in (
+            *("total > 105%", "total > +0.05", "total > 1.05x", "ratio > 1.05", "total > 3x"),
+            *("total > 20x", "total > +5% and time > 1ms"),
+        )
+    ),
+    # lists
+    f"{NOTES} --type ConvolutionForward,PoolingForward",
+    *(f"{FILE} --columns {names}" for names in ("'name time'", "name, time", "name,")),
+    f"{FILE} --explain name,time",
+    f"{FILE} --aggregate-by type, name",
+    # values of conditions
+    *(f"{FILE} --where '{text}'" for text in ("flops == null", "flops = null")),
+    *(f"{FILE} --where '{text}'" for text in ("name ~ *conv*", "name != ~conv", "name == ~conv")),
+    f"{FILE} --opr-name '*conv'",
     # right calls that look wrong
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",
@@ -162,6 +197,28 @@ def test_long_texts_get_no_advice() -> None:
         pa.parse_time("1" + "0" * 200 + "MS")
     missing = run_command("C:" + "a" * 200)
     assert missing.err.endswith(("no such file\n", "file name too long\n"))
+
+
+def test_a_link_to_nothing_says_where_it_leads(tmp_path: Path) -> None:
+    link = tmp_path / "run.json"
+    link.symlink_to(tmp_path / "none.json")
+    message = f"{link}: is a link to {tmp_path}/none.json, which does not exist\n"
+    assert run_command(str(link)).err == f"profile_analyze: error: {message}"
+
+
+def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
+    command = [sys.executable, "-m", "profile_analyze", "-t", "5"]
+    piped = subprocess.run(command, input="{}", capture_output=True, text=True, check=False)
+    assert "FILE; - reads standard input; see" in piped.stderr
+    closed = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert "required: FILE; see" in closed.stderr
+
+
+def test_only_names_that_nearly_fit_are_suggested() -> None:
+    assert "did you mean" not in run_command("none.json", "--confidence", "3").err
+    assert run_command("none.json", "--ordr-by", "3").err.endswith("did you mean --order-by?\n")
 
 
 def test_two_hyphens_take_no_value() -> None:

@@ -41,7 +41,7 @@ _ANOTHER = (
         ("share > 5s", "at character 9: '5s' is not a number, such as 5%"),
         (
             "flops < nan",
-            "at character 9: 'nan' is not a number with the unit FLOPS, such as 2GFLOPS",
+            "at character 9: no condition selects N/A",
         ),
         ("id > x", "at character 6: 'x' is not a number, such as 12"),
         ("scope > x", "at character 7: > is for numbers; scope is a text"),

@@ -69,6 +69,15 @@ FORM = (
         ("total > inf", "fail-if: 'total > inf': inf is never reached"),
         ("total > 1e999s", "fail-if: 'total > 1e999s': 1e999s is never reached"),
         ("total > +5", "fail-if: 'total > +5': +5 of what? write +5%, +5ms"),
+        (
+            "total > 105%",
+            "fail-if: 'total > 105%': 105% of what? for 5% more than the baseline write +5%",
+        ),
+        (
+            "total < 0.9x",
+            "fail-if: 'total < 0.9x': 0.9x of what? write +5% for 5% more, -5% for 5% less",
+        ),
+        ("total > +0.05", "fail-if: 'total > +0.05': +0.05 of what? write +5%, +0.05s"),
         ("total > -100%", "fail-if: 'total > -100%': nothing takes 100% less than the baseline"),
         ("total > ++5%", f"fail-if: 'total > ++5%' {FORM}"),
         (
