@@ -220,7 +220,8 @@ NOT_IN_ONE_STRING = {
     "left out 3 kernels (0.002 s) that no operator launched; --level kernel has them",
     "left out 2 operators (0.001 s) that ran outside of all modules; --level operator has them",
     "none of 91 operators with a device time matches; 1 operator without one would match",
-    "no operator has a device time; 91 have one on the host",
+    "no operator has a device time; 91 have one on the host; --print-only host shows these, or "
+    "profile again with device times",
 }
 
 

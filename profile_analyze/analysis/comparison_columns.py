@@ -79,7 +79,9 @@ COLUMNS: Final = (
         "slower, faster, same, uncertain, added or removed; N/A with fewer than four runs on a "
         "side, or if the baseline takes 0 s",
         kind="text",
-        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value} and {threshold}",
+        worked="from {ratio} ({ratio_low} to {ratio_high}), {p_value} and {threshold}; slower or "
+        "faster if p_value is at most 0.05, the interval excludes 1, and the ratio is at least 1 + "
+        "threshold or at most 1 / (1 + threshold); same if the whole interval is between these two",
     ),
     _column(
         "match",

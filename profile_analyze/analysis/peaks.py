@@ -37,6 +37,8 @@ _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
+AS_GIVEN: Final = "as given"
+"""The source of peaks that the user typed as two rates."""
 
 
 class Peaks(NamedTuple):
@@ -141,7 +143,7 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
             f"{spec!r}: {error}; write FLO/s and bytes per second, as in 19.5T:1555G, or a device "
             f"and one of {', '.join(DTYPES)}, as in h100-sxm:fp16"
         ) from None
-    peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, "as given", ANY_DTYPE))
+    peaks = _checked(Peaks(spec, ((ANY_DTYPE, rate),), bytes_per_s, AS_GIVEN, ANY_DTYPE))
     prefixes = lacking_prefix(flops, "FLO/s"), lacking_prefix(bandwidth, "byte/s")
     if any(prefixes):
         rates = f"{flops}{prefixes[0]}:{bandwidth}{prefixes[1]}"

@@ -21,6 +21,7 @@ from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
+from profile_analyze.report.sections import Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.totals_facts import notes_on_copy_time
 
@@ -66,6 +67,22 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
     few = most_important(notes)
     left_out = len(notes) - len(few)
     return [*few, *([f"{left_out} more, less important: --notes all"] if left_out else [])]
+
+
+def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
+    """Return the verdicts of a gate to print because the answer went to a file.
+
+    These are conditions that failed or could not be judged, unless notes have them already.
+    """
+    if request.output is None:
+        return []
+    sentences = (
+        gate_sentence(verdict)
+        for section in report.all_of(Verdicts)
+        for verdict in section.verdicts
+        if verdict.outcome != "passed"
+    )
+    return [sentence for sentence in sentences if sentence not in report.notes]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -157,7 +174,18 @@ def _notes(
     yield from summary.notes
     for table in tables:
         yield from table.notes
+    if not tables and _filters_rows_only(request):
+        yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
     yield from _notes_on_format(renderer, summary, tables, verdicts)
+
+
+def _filters_rows_only(request: Request) -> bool:
+    """Return whether the request has filters that apply to no part of the summary."""
+    query = request.queries["device"]
+    # The copy time in the summary is that of operators that pass these filters.
+    by_type = (query.types, query.name, query.input_dtype)
+    others = (query.where, query.having, query.min_time_s, query.max_time_s)
+    return any(others) or (any(by_type) and not request.shows_copy_time)
 
 
 def _notes_on_format(

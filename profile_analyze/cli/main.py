@@ -37,10 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         request = request_of(arguments)
         # Wrong options end in `request_of`, before this import loads NumPy.
-        from profile_analyze.cli.answer import answer, printed_notes
+        from profile_analyze.cli.answer import answer, printed_notes, verdicts_missed_in_file
 
         with gc_paused():
             report = answer(request)
+        say("note", verdicts_missed_in_file(report, request), color=color)
         say("note", printed_notes(report.notes, request.notes), color=color)
         return _exit_code(report, fail_uncertain=request.fail_uncertain)
     except ProfileAnalyzeError as error:

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import rate_dtypes
 from profile_analyze.model.categorical import MISSING_CODE
-from profile_analyze.model.numbers import ratio, total
+from profile_analyze.model.numbers import ratio, total, totals
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
 from profile_analyze.query.rows import OperatorRows
@@ -61,6 +61,12 @@ class Judgement(NamedTuple):
     efficiency: float
     """For judged operators, the sum of least possible times over the sum of times."""
     lost_s: float
+    total_s: float
+    """The time of the whole profile if all judged operators ran at their roofs.
+
+    Operators that are not judged, or are faster than their roof, have their measured time."""
+    gain: float
+    """How many times as fast the whole profile would be then."""
     winners: tuple[Winner, ...]
     notes: tuple[Note, ...]
 
@@ -74,6 +80,9 @@ def judge(query: Query, profile: Profile) -> Judgement:
     memory_known = ~np.isnan(rows["memory"])
     judged_s = total(times[judged])
     least_s = total(rows["least_time"][judged])
+    # The time lost to the roof, without the operators that are faster than it: else a group could
+    # gain more than the whole profile.
+    total_s = rows.total_s - rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
     return Judgement(
         peaks=query.peaks,
         rates=tuple(_rates(rows, query.peaks, judged)),
@@ -82,6 +91,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
         judged=share_of(rows, judged),
         efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
         lost_s=total(rows["lost"]),
+        total_s=total_s,
+        gain=float(ratio(np.array([rows.total_s]), total_s)[0]) if total_s > 0 else np.nan,
         winners=tuple(_winners(query, profile)),
         notes=tuple(roofline_notes(rows)),
     )

@@ -178,8 +178,9 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
         have = "has" if others == 1 else "have"
-        but = f"; {others} {have} one on the {other}" if others else ""
-        yield Note(f"no operator has a {side} time{but}", Importance.ANSWER)
+        shown = f"{others} {have} one on the {other}; --print-only {other} shows these, or "
+        again = f"{shown if others else ''}profile again with {side} times"
+        yield Note(f"no operator has a {side} time; {again}", Importance.ANSWER)
     elif not len(selection.operators):
         without = selection.not_recorded
         but = f"; {counted(without, 'operator')} without one would match" if without else ""

@@ -48,6 +48,8 @@ def _sentence(table: Table, column: Column) -> str:
         return f"{equation} = {in_run} in run {run + 1}, {value} over all runs{ending}"
     unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
     if value == NOT_AVAILABLE:
+        if column.name == "spread" and table.shown.per_run("time").shape[1] == 1:
+            return f"{column.name} = {in_words(formula.template)} = {value}: there is only one run"
         ending = f"; {_reason_for_missing(unknown)}{ending}"
     return f"{equation} = {value}{ending}"
 

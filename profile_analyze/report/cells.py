@@ -9,6 +9,7 @@ from profile_analyze.model.wording import heading
 from profile_analyze.report.colors import bar, colored_word, dim
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.labels import time_title
+from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.text_layout import text_width
 from profile_analyze.units import NOT_AVAILABLE
 
@@ -78,6 +79,27 @@ def cells_of(
 ) -> list[Cells]:
     """Return the columns `names` as cells. With `bars`, coloured shares have a bar."""
     return [_cells(columns, name, display, bars=bars) for name in names]
+
+
+def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
+    """Return the columns `names`, with the confidence interval of each ratio after the ratio.
+
+    The ratios stay alone if the user chose a column of the interval, too.
+    """
+    if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
+        return cells
+    index = names.index("ratio")
+    texts = [
+        f"{ratio}{in_brackets(interval)}"
+        for ratio, interval in zip(cells[index].texts, intervals(columns.table), strict=True)
+    ]
+    return [*cells[:index], cells[index]._replace(texts=texts), *cells[index + 1 :]]
+
+
+def intervals(table: Table) -> list[str]:
+    """Return the confidence interval of each ratio."""
+    ends = zip(table.texts("ratio_low"), table.texts("ratio_high"), strict=True)
+    return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 
 def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:

@@ -41,14 +41,33 @@ class Removal(NamedTuple):
             [names.index(name) for name in order if name in names and name not in keys]
             for order in (_EXTRAS, asked_for)
         )
-        return cls(extras, asked)
+        ordering = [names.index(name) for name in ordering_columns(query) if name in names]
+        return cls(extras, asked).keeping(ordering)
 
     @classmethod
     def of_chosen(cls, names: Sequence[str], query: Query) -> Removal:
         """Return the order for columns that the user chose: from the last to the first."""
         keys = ("time", *(query.by or ("name",)))
         indices = [index for index, name in enumerate(names) if name not in keys]
-        return cls(asked_for=indices[::-1])
+        ordering = [names.index(name) for name in ordering_columns(query) if name in names]
+        return cls(asked_for=indices[::-1]).keeping(ordering)
+
+    def keeping(self, indices: Sequence[int]) -> Removal:
+        """Return the order in which those of `indices` that may be left out come last."""
+        extras, asked_for = (
+            [index for index in order if index not in indices]
+            for order in (self.extras, self.asked_for)
+        )
+        removable = {*self.extras, *self.asked_for}
+        last = [index for index in reversed(indices) if index in removable]
+        return Removal(extras, [*asked_for, *last])
+
+
+def ordering_columns(query: Query) -> tuple[str, ...]:
+    """Return the columns that the user ordered the rows by, the most important first."""
+    if query.has_default_order:
+        return ()
+    return tuple(dict.fromkeys(order.column.name for order in query.parsed_order))
 
 
 def fit_columns(
@@ -80,19 +99,26 @@ def fit_columns(
 
 
 def left_out_columns(
-    names: Sequence[str], shown: Sequence[int], display: Display, *, chooser: str = "--columns"
+    names: Sequence[str],
+    shown: Sequence[int],
+    display: Display,
+    *,
+    chooser: str = "--columns",
+    narrower: str = "",
 ) -> Iterator[str]:
     """Yield a paragraph on the columns that are not shown, if there are any.
 
-    It says how to see them. `chooser` is the option that chooses other columns.
+    It says how to see them. `chooser` is the option that chooses other columns. `narrower` are the
+    arguments that choose a narrower table.
     """
     left_out = [
         visible(name, display.encoding) for index, name in enumerate(names) if index not in shown
     ]
     if left_out:
+        may_show = f"{narrower} may show them, " if narrower else ""
         choose = f"{chooser} chooses others, " if chooser else ""
         text = (
-            f"left out to fit the width: {', '.join(left_out)}; {choose}a wider window or "
-            "`| less -S` shows all"
+            f"left out to fit the width: {', '.join(left_out)}; {may_show}{choose}a wider "
+            "window or `| less -S` shows all"
         )
         yield "\n" + paragraph(text, display.width)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.cells import Cells, cells_of
+from profile_analyze.report.cells import Cells, cells_of, intervals
 from profile_analyze.report.colors import bar, colored_word, dim
-from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
+from profile_analyze.report.column_fitting import (
+    Removal,
+    fit_columns,
+    left_out_columns,
+    ordering_columns,
+)
 from profile_analyze.report.default_columns import (
     columns_beside_time,
     group_columns,
@@ -47,6 +52,13 @@ _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
     *("bandwidth", "FLOPS"),
 )
+# The boxes of columns that share a box, or have another title in it.
+_BOXES: Final = {
+    **dict.fromkeys(("cumulative_time", "cumulative_share"), "cumulative"),
+    **dict.fromkeys(("base", "difference", "change"), "baseline time"),
+    **dict.fromkeys(("ratio", "ratio_low", "ratio_high", "verdict"), "ratio"),
+    "flops": "FLOPS",
+}
 # The boxes that --compare and --peaks add. They are left out last.
 _ASKED_FOR: Final = ("gain", "bound", "baseline time", "lost", "efficiency", "ratio")
 
@@ -117,7 +129,9 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
         right=[position for position, index in enumerate(shown) if columns[index].is_number],
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
-    yield from left_out_columns(titles, shown, display)
+    # Columns of lines are narrower than boxes.
+    plain = "--format plain" if names else ""
+    yield from left_out_columns(titles, shown, display, narrower=plain)
 
 
 def _narrow_columns(
@@ -151,7 +165,11 @@ def _removal(texts: ColumnTexts, names: Sequence[str], columns: Sequence[Cells])
         [titles.index(title) for title in order if title in titles]
         for order in (_EXTRAS, (*more_times, *_ASKED_FOR))
     )
-    return Removal(extras, asked_for)
+    boxes = [
+        _BOXES.get(name) or texts.title(name).removesuffix(unit) for name in ordering_columns(query)
+    ]
+    ordering = [titles.index(box) for box in boxes if box in titles]
+    return Removal(extras, asked_for).keeping(ordering)
 
 
 def _frame_width(columns: int) -> int:
@@ -217,14 +235,8 @@ def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[st
         verdict = list(map(colored_word, verdict))
     return {
         texts.times.original_title("baseline time"): list(map("\n".join, base)),
-        "ratio": list(map("\n".join, zip(ratio, _intervals(texts.table), verdict, strict=True))),
+        "ratio": list(map("\n".join, zip(ratio, intervals(texts.table), verdict, strict=True))),
     }
-
-
-def _intervals(table: Table) -> list[str]:
-    """Return the confidence interval of each ratio."""
-    ends = zip(table.texts("ratio_low"), table.texts("ratio_high"), strict=True)
-    return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
 
 def _times(columns: ColumnTexts, display: Display) -> list[str]:

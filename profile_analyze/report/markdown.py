@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.cells import cells_of, draw_cells
+from profile_analyze.report.cells import cells_of, draw_cells, with_intervals
 from profile_analyze.report.default_columns import (
     columns_beside_time,
     columns_with_values,
@@ -65,7 +65,7 @@ def _table(columns: ColumnTexts, names: Sequence[str], display: Display) -> str:
         cells._replace(
             header=markdown_cell(cells.header), texts=list(map(markdown_cell, cells.texts))
         )
-        for cells in cells_of(columns, names, display)
+        for cells in with_intervals(columns, names, cells_of(columns, names, display))
     ]
     return draw_cells(escaped, style="pipe")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.cells import Cells, cells_of, draw_cells
+from profile_analyze.report.cells import Cells, cells_of, draw_cells, with_intervals
 from profile_analyze.report.column_fitting import Removal, fit_columns, left_out_columns
 from profile_analyze.report.default_columns import (
     columns_with_values,
@@ -59,21 +59,26 @@ class PlainRenderer(PeopleRenderer):
 def _table(
     texts: ColumnTexts, names: Sequence[str], removal: Removal, display: Display
 ) -> Iterator[str]:
-    columns = cells_of(texts, names, display)
+    columns = with_intervals(texts, names, cells_of(texts, names, display))
     indices = list(range(len(names)))
     # Without a limit, measuring the columns of a long table would waste time.
     if display.width is not None and _excess(columns, display.width) > 0:
-        columns = cells_of(texts, names, display, bars=False)
-        headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
-        columns = [
-            column._replace(header=header) for column, header in zip(columns, headers, strict=True)
-        ]
+        bare = _with_narrow_headers(cells_of(texts, names, display, bars=False))
+        columns = with_intervals(texts, names, bare)
         indices = _chosen(columns, removal, display.width)
+        # An interval pushes out columns that options did not ask for, but no others.
+        if not set(removal.asked_for).issubset(indices):
+            columns, indices = bare, _chosen(bare, removal, display.width)
     shown = [columns[index] for index in indices]
     fitting = shown if display.width is None else _shortened_cells(shown, display.width, display)
     yield draw_cells(fitting, style="plain")
     yield from left_out_columns(names, indices, display)
     yield from _shortened_columns(shown, fitting, display)
+
+
+def _with_narrow_headers(columns: Sequence[Cells]) -> list[Cells]:
+    headers = wrapped_headers([column.header for column in columns], _HEADER_WIDTH)
+    return [column._replace(header=header) for column, header in zip(columns, headers, strict=True)]
 
 
 def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:

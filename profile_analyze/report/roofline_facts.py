@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN
 from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
@@ -39,11 +40,27 @@ def _judgement(summary: Summary) -> Judgement:
 
 def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = _judgement(summary).peaks
-    return f"{visible(peaks.name, 'utf-8')}, {decimal_rate(peaks.bandwidth)}"
+    name = visible(peaks.name, "utf-8")
+    # The name of peaks that are given as two rates has the bandwidth.
+    return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
 
 
-def _peaks_source(summary: Summary, _: Times) -> Iterator[str]:
-    yield f"peaks: {visible(_judgement(summary).peaks.source, 'utf-8')}"
+def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
+    """Yield what the whole model could gain, and where the peaks are from."""
+    judgement = _judgement(summary)
+    if not isnan(judgement.gain):
+        unjudged = percent(1 - judgement.judged)
+        but = (
+            ""
+            if unjudged == percent(0)
+            else f"; the operators that are not judged, {unjudged} of the time, keep their times"
+        )
+        yield (
+            f"the whole model at its roof takes {times.text(judgement.total_s)} instead of "
+            f"{times.text(summary.device_time_s)}, {judgement.gain:.2f} times as fast{but}"
+        )
+    if judgement.peaks.source != AS_GIVEN:
+        yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
 
 
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
@@ -52,7 +69,8 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
-        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {percent(share)} of the time"
+        judged = f"{percent(share)} of the time is judged by it"
+        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {judged}"
         yield f"roof{suffix}", text
 
 
@@ -135,7 +153,7 @@ GROUP: Final = FactGroup(
             _PEAKS_SCHEMA,
             label="peaks",
             text=_peaks_text,
-            sentences=_peaks_source,
+            sentences=_peaks_sentences,
         ),
         Fact(
             "rates",

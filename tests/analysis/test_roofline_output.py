@@ -17,17 +17,17 @@ def test_the_summary_in_words() -> None:
     assert (
         outcome.out
         == """\
-------------------  -----------------------------------------------------
+------------------  ---------------------------------------------------------------------
 total device time   0.103739
 total host time     0.000896
-peaks               100G:20G, 20 GB/s
-roof                100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time
+peaks               100G:20G
+roof                100.00 GFLOPS, from 5 FLO/byte on; 100.0% of the time is judged by it
 memory known        100.0%
 judged              100.0%
 efficiency, judged  36.6%
 lost                0.0658 s
-------------------  -----------------------------------------------------
-peaks: as given
+------------------  ---------------------------------------------------------------------
+the whole model at its roof takes 0.0371 s instead of 0.104 s, 2.79 times as fast
 20 ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: at the roof the model takes 0.0372 s instead of 0.104 s, 2.79 times as fast
 """
     )
@@ -36,6 +36,33 @@ peaks: as given
         "300.1%; their data probably stayed in caches, and lost is slightly too small; --where "
         "'efficiency <= 100%' leaves them out"
     ]
+
+
+@pytest.mark.parametrize("name", ["resnet18.json", "derived-partfootprint.json"])
+def test_what_the_whole_model_could_gain(name: str) -> None:
+    peaks = pa.parse_peaks("100G:20G")
+    profile = pa.load(PROFILES / name)
+    judgement = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).judgement
+    assert judgement is not None
+    rows = pa.run(pa.Query(peaks=peaks), profile)
+    # Operators that are faster than their roof, or have none, keep their times.
+    times_s = zip(rows["time"].tolist(), rows["least_time"].tolist(), strict=True)
+    total_s = sum(min(time, least) if least == least else time for time, least in times_s)
+    assert judgement.total_s == pytest.approx(total_s)
+    assert judgement.gain == pytest.approx(sum(rows["time"]) / total_s)
+    assert judgement.gain > max(winner.gain for winner in judgement.winners) > 1
+
+
+def test_operators_that_are_not_judged_are_mentioned() -> None:
+    path = str(PROFILES / "derived-partfootprint.json")
+    outcome = run_command(path, "--peaks", "100G:20G", "--print-only", "summary")
+    assert "times as fast; the operators that are not judged, " in outcome.out
+
+
+def test_the_source_of_a_known_device_is_shown() -> None:
+    outcome = run_command(RESNET, "--peaks", "v100-pcie", "--print-only", "summary")
+    assert "900 GB/s" in outcome.out
+    assert "\npeaks: " in outcome.out
 
 
 @pytest.mark.parametrize("form", pa.OUTPUT_FORMATS)

@@ -143,6 +143,12 @@ def test_several_runs_are_worked_through_in_one_of_them() -> None:
     ]
 
 
+def test_one_run_has_no_spread() -> None:
+    assert worked(runs_of("a", [100]), "spread") == [
+        "spread = (third quartile - first quartile) / 2 / median time = N/A: there is only one run"
+    ]
+
+
 def test_a_run_in_which_the_value_is_known_is_worked_through() -> None:
     first = profile_of([Operator("a", "A", None), Operator("b", "B", 100)], "1.json")
     second = profile_of([Operator("a", "A", 100), Operator("b", "B", 300)], "2.json")

@@ -203,3 +203,20 @@ def test_slow_patterns_stop_in_every_option(
         f"profile_analyze: error: pattern '{SLOW}' took more than 0.05 s; repetitions inside "
         "repetitions, as in (a+)+, make it slow\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        (["--where", "time > 1ms"], 1),
+        (["--min-time", "1ms"], 1),
+        (["--type", "ConvolutionForward"], 1),
+        (["--type", "ConvolutionForward", "--copy-time"], 0),
+        ([], 0),
+    ],
+)
+def test_a_summary_alone_says_that_filters_do_not_apply(options: list[str], times: int) -> None:
+    path = str(PROFILES / "resnet18.json")
+    note = "note: the totals cover all operators, whatever the filters"
+    assert run_command(path, "--print-only", "summary", *options).err.count(note) == times
+    assert note not in run_command(path, *options).err

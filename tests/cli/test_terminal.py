@@ -61,6 +61,46 @@ shortened to fit the width: name; `| less -S` shows all of
     )
 
 
+@pytest.mark.parametrize(
+    ("columns", "arguments", "header"),
+    [
+        (60, ("--order-by", "memory"), "device self time,operator info,memory"),
+        (60, ("--order-by", "+flops"), "device self time,operator info,FLOPS"),
+        (60, ("--order-by", "time"), "device self time,operator info"),
+        (60, ("--peaks", "1T:1G", "--order-by", "lost"), "device self time,operator info,lost (s)"),
+        (80, ("--compare", RESNET, "--order-by", "base"), "baseline time"),
+        (80, ("--order-by", "flops", "--format", "plain"), "flops"),
+        (60, ("--columns", "time,flops,memory,name,share", "--order-by", "share"), "share"),
+    ],
+)
+def test_columns_that_order_the_rows_are_left_out_last(
+    columns: int, arguments: tuple[str, ...], header: str
+) -> None:
+    text = on_terminal(
+        columns, RESNET, "-t", "1", "--color", "never", "--print-only", "device", *arguments
+    )
+    lines = text.partition("left out")[0].splitlines()
+    if "," in header:
+        shown = [cell.strip() for cell in lines[1].split("\N{BOX DRAWINGS LIGHT VERTICAL}")]
+        assert [cell for cell in shown if cell] == header.split(",")
+    else:
+        assert any(header in line for line in lines)
+
+
+def test_ratios_have_their_intervals_unless_they_push_out_columns() -> None:
+    runs = PROFILES.parent / "runs"
+    files = (str(runs / "changed"), "--compare", str(runs / "base"))
+    device = ("-t", "1", "--color", "never", "--print-only", "device")
+    call = (*files, *device, "--format", "plain")
+    assert " 2.71 (2.26 to 2.95)  slower " in on_terminal(110, *call)
+    assert " 2.71  slower " in on_terminal(80, *call)
+    assert " 2.71 (2.26 to 2.95)  slower " in run_command(*call).out
+    assert " 2.71 (2.26 to 2.95) | slower " in run_command(*call[:-1], "markdown").out
+    # The interval is not shown twice.
+    ends = run_command(*call, "--columns", "ratio,ratio_low,ratio_high").out.splitlines()
+    assert ends[1].split() == ["2.71", "2.26", "2.95"]
+
+
 def test_one_column_always_stays_and_no_number_is_cut() -> None:
     call = (RESNET, "-t", "1", "--color", "never", "--print-only", "device", "--format", "plain")
     lines = on_terminal(30, *call, "--columns", "parameters").splitlines()

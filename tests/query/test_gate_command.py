@@ -52,6 +52,26 @@ def test_exit_status_of_the_command(
     assert run_command(*call, "--fail-uncertain", "no").code == (0 if code == 4 else code)
 
 
+@pytest.mark.parametrize("output_format", ["plain", "json", "csv", "junit"])
+def test_a_file_hides_no_verdict(
+    files: dict[str, list[str]], tmp_path: Path, output_format: str
+) -> None:
+    def messages(condition: str, *options: str) -> list[str]:
+        call = (*files["slow"], "--compare", *files["base"], "--fail-if", condition)
+        outcome = run_command(*call, "--format", output_format, *options)
+        return outcome.err.splitlines()
+
+    def written_to_file(condition: str) -> list[str]:
+        return messages(condition, "-o", str(tmp_path / "answer"), "--force")
+
+    (failed,) = (line for line in written_to_file("total > +5%") if "FAILED" in line)
+    assert failed.startswith("note: FAILED: total > +5%: ")
+    assert any("note: not judged: " in line for line in written_to_file("type=Pool: time > +1%"))
+    if output_format != "csv":  # csv always has verdicts as notes
+        assert not any("total > " in line for line in written_to_file("total > +50%"))
+        assert not any("FAILED" in line for line in messages("total > +5%"))
+
+
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
         "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "

@@ -99,9 +99,10 @@ shortened to
 ╘═════════════════╛
 left out to fit the
   width: type, share;
-  --columns chooses
-  others, a wider
-  window or
+  --format plain may
+  show them, --columns
+  chooses others, a
+  wider window or
   `| less -S` shows
   all
 """,
@@ -120,6 +121,9 @@ left out to
   width:
   type,
   share;
+  --format
+  plain may
+  show them,
   --columns
   chooses
   others, a
