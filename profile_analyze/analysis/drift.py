@@ -50,7 +50,10 @@ def drift_factors(times_s: Floats) -> Floats | None:
 
 
 def _weighted_medians(values: Floats, weights: Floats) -> Floats:
-    """Return the least value of each column that covers half of the weight, shape (columns,)."""
+    """Return the weighted median of each column, shape (columns,).
+
+    It is the smallest value at which the cumulative weight reaches half of the whole.
+    """
     order = np.argsort(values, axis=0, kind="stable")
     # `weights` has one entry for each row, so the index gives each column its own order of them.
     covered = np.cumsum(weights[order], axis=0)
@@ -62,8 +65,8 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
     """Divide the times of each run by its drift factor, on host and device separately.
 
-    Durations change; positions in time stay. In a comparison, the runs of both sides are compared
-    with the same medians. This also removes a change of all operators at once, and a note says so.
+    Durations change; positions in time stay. In a comparison, both sides use the same median
+    times. A real change of all operators at once is therefore removed, too; a note says so.
     """
     if isinstance(source, Comparison):
         return _comparison_without_drift(source)

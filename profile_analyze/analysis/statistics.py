@@ -115,9 +115,10 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 
 
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
-    """Return how likely a sum of `count` ranks is at least as far from its mean as each of `sums`.
+    """Return, for each of `sums`, the probability of a sum at least as far from the mean.
 
-    `rank_bytes` holds all ranks, doubled, in ascending order.
+    The probability is that of a sum of `count` random ranks. `rank_bytes` holds all ranks,
+    doubled, in ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)
     expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks
@@ -192,7 +193,7 @@ def ratio_interval(values: Floats, base: Floats) -> Interval:
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             ratios = ratio(_medians(ours[part], drawn), _medians(theirs[part], base_drawn))
-            # A base that can be 0 leaves the interval without an upper end.
+            # If a resampled base median is 0, the ratio is unbounded, so the row has no interval.
             ratios[np.isnan(ratios).any(axis=1)] = np.nan
             low[rows[part]] = quantile_of_runs(ratios, (1 - CONFIDENCE) / 2)
             high[rows[part]] = quantile_of_runs(ratios, (1 + CONFIDENCE) / 2)
@@ -208,9 +209,10 @@ def median_interval(values: Floats) -> Interval:
 def _resampled_medians(
     generator: np.random.Generator, runs: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two runs around the median of each resample, shape (resamples,) each.
+    """Return the two middle runs of each resample, shape (resamples,) each.
 
-    Runs are indices into the values in ascending order, so that all rows can share the resamples.
+    A run is its index in the ascending order of a row's values, so that all rows can share the
+    resamples.
     """
     drawn = np.sort(generator.integers(runs, size=(RESAMPLES, runs)), axis=1)
     return drawn[:, (runs - 1) // 2], drawn[:, runs // 2]
@@ -236,7 +238,8 @@ def verdict_codes(
     above, below = 1 + threshold, 1 / (1 + threshold)
     is_known = ~np.isnan(ratios + q)
     is_change = (q <= SIGNIFICANT) & ~np.isnan(interval.low + interval.high)
-    # Later lines win: a change at the very threshold is a change, not the same.
+    # Later assignments overwrite earlier ones, so a significant change exactly at the threshold is
+    # `slower` or `faster`, not `same`.
     codes = np.full(len(ratios), VERDICTS.index(UNCERTAIN))
     codes[(interval.low >= below) & (interval.high <= above)] = VERDICTS.index(SAME)
     codes[is_change & (interval.low > 1) & (ratios >= above)] = VERDICTS.index(SLOWER)

@@ -146,7 +146,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
-    # `--help` and the like print before the options after them are parsed.
+    # `--help` prints as soon as it is parsed, before a later `--no-pager` would be seen. So look
+    # for it in all arguments first.
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_hyphens(written)

@@ -151,7 +151,7 @@ _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
 }
 """What the original's `--top-end-key` means on each side."""
 
-# The option that sets a field of `Query`, for the fields that begin messages.
+# Options by the `Query` field that they set. Only fields that error messages begin with.
 _OPTION_OF: Final = {
     "level": "--level",
     "by": "--aggregate-by",
@@ -237,7 +237,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     from profile_analyze.query.gate import FailCondition, judge_conditions
 
     try:
-        # A condition that is given twice is judged once: p is corrected for their number.
+        # Judge a repeated condition once, because p is corrected for the number of conditions.
         conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`

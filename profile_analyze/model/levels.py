@@ -238,8 +238,8 @@ def _with_owned_work(
 ) -> Operators:
     """Return the operators with the computation and memory of the executions that they own.
 
-    Work counts once: if an execution and another one inside it both have work, the inner one's
-    counts.
+    Work counts once: if an execution and one nested in it both have work, only the work of the
+    nested execution counts.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
@@ -329,7 +329,9 @@ def _notes_on_unowned(
     for kind, (noun, advice) in _UNOWNED.items():
         is_left_out = (owner < 0) & _is_at_level(profile, kind)
         if kind != KERNEL:
-            is_left_out &= parent < 0  # its time includes the executions inside
+            # Only outermost executions are reported: their times include those of the executions
+            # inside them.
+            is_left_out &= parent < 0
         rows = np.flatnonzero(is_left_out)
         if len(rows):
             time_s = seconds(total(executions.duration_s[rows]))

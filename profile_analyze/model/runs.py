@@ -111,7 +111,7 @@ class RunJoiner:
 
         Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`.
         """
-        # Either the profile or `notes` is empty: see `ReadTogether.notes`.
+        # At most one of `profile.notes` and `notes` has notes: see `ReadTogether.profile`.
         notes_of_files = [(profile.file, profile.notes), *zip(profile.processes, notes)]  # noqa: B905
         self.merge(
             Partial(
@@ -192,7 +192,8 @@ class RunJoiner:
         """Return the partial result, for another joiner to merge; None if nothing was added."""
         if not self._files:
             return None
-        # Copies, because operators freeze their arrays, and later merges change what is copied.
+        # Copied, because `Operators` makes its arrays read-only, and later merges still write to
+        # `_work`.
         computation, memory = self._work.copy()
         operators = replace(
             Operators.concatenated(self._operators),

@@ -40,8 +40,8 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
     runs the new profile has:
 
     - `run`: a single run.
-    - `file`: the n-th runs of all files become its n-th run, so that a row has one value for each
-      run of its file.
+    - `file`: the n-th runs of all files become run n of the new profile. Each row belongs to one
+      file, so it has one value for each run of that file.
     - `step`: the runs of each process become one run.
     - several of these keys: a single run.
     - only other keys: the same runs as before.
@@ -135,7 +135,7 @@ def _execution_values(profile: Profile, key: str) -> Categorical[Any]:
 
 
 def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
-    """Replace N/A by the value of the operator's other executions, if these have one in common.
+    """Replace N/A by the value of the operator's other executions, if all known ones are equal.
 
     For example, the host's work for an operator belongs to the device that the operator ran on.
     """

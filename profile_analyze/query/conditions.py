@@ -67,7 +67,7 @@ class Condition(NamedTuple):
         """
         # A key such as name~a>b may contain operators, so the keys are tried before other names.
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
-        # Any run of operator characters matches, so that the message can name a wrong operator.
+        # Any sequence of operator characters matches, so that the message can name a wrong one.
         match = re.fullmatch(rf"\s*({names})\s*([{_SYMBOLS}]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
             raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text)}")
@@ -186,8 +186,8 @@ def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
         if operator in ("<", "<=", "=="):
             is_in = operator != "<"
             upper.append((bound + (tolerance if is_in else -tolerance), is_in))
-    # Of two equal numbers, the one that the range excludes is the stricter limit. `min` orders
-    # False before True, so it prefers that one; `max` needs a key that does.
+    # If two limits have the same number, the exclusive one (False) is stricter. `min` prefers it,
+    # because False sorts before True; `max` needs a key for that.
     return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
 
 

@@ -112,8 +112,8 @@ def meeting_all(evaluated: Iterable[EvaluatedCondition], candidates: Mask) -> tu
 def filter_by_type_name_and_dtype(query: Query, profile: Profile) -> tuple[Mask, Mask]:
     """Return which operators pass, and which cannot be judged, shape (operators,) each.
 
-    An operator cannot be judged if it passes by type and name, no input is known to have the
-    dtype, and the dtype of some input is unknown.
+    An operator cannot be judged if its type and name match, none of its known input dtypes
+    matches, and at least one input dtype is unknown.
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:

@@ -82,7 +82,8 @@ class _View(ABC):
         if name not in self._columns:
             column = find_column(name)
             if column.has_runs:
-                # The values shown must be those that the verdicts of a comparison count.
+                # In a comparison, show the same values that the verdicts are based on: one per unit
+                # (process or iteration).
                 values = self.per_run(name) if self.comparison is None else self.per_unit(name)
                 self._columns[name] = over_runs(values, self.query.run_statistic)
             else:

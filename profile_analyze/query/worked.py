@@ -55,7 +55,7 @@ def _sentence(table: Table, column: Column) -> str:
 
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:
-    """Return why a value is N/A, from the names in its formula that are."""
+    """Return why a value is N/A; `unknown` has the names in its formula that are N/A."""
     if not unknown:
         return "the formula does not apply to this row"
     *most, last = unknown
@@ -63,7 +63,10 @@ def _reason_for_missing(unknown: Sequence[str]) -> str:
 
 
 def _operand(table: Table, column: Column, name: str, run: int | None) -> str:
-    """Return the text of a name in the formula of `column`: for the ratio of a group, of a sum."""
+    """Return the value of `name` in the formula of `column`, as text.
+
+    If the column of a group is a `RatioOfSums`, use the group's sum.
+    """
     rule = column.of_groups
     if table.query.grouped and isinstance(rule, RatioOfSums):
         sums = dict(zip(rule, table.shown.sums_of_ratio(rule), strict=True))
@@ -88,7 +91,10 @@ def _first_known_run(table: Table, column: Column) -> int | None:
 
 
 def _over_runs(table: Table, column: Column) -> str:
-    """Return the statistic that makes one value of those in the runs."""
+    """Return the text that says how the values of the runs were combined, with their range.
+
+    It is empty if all values are equal, or N/A.
+    """
     shown = table.shown
     values = shown.per_run(column.name) if shown.comparison is None else shown.per_unit(column.name)
     known = values[0][~np.isnan(values[0])]

@@ -67,7 +67,7 @@ class ReaderPool:
         process = context.Process(
             target=_send_results,
             args=(parts, read_files, sender, unused),
-            # A daemon also ends if an interrupt comes before anyone can call `shut_down`.
+            # As a daemon, the worker also ends if Ctrl-C comes before `shut_down` can be called.
             daemon=True,
         )
         try:
@@ -151,7 +151,8 @@ def _send_results(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the workers
     for receiver in unused:  # otherwise sending would not fail once the parent has ended
         receiver.close()
-    with suppress(OSError, MemoryError):  # the parent has ended, or notices that the pipe ends
+    # Nothing to report: either the parent has ended, or it will notice that the pipe was closed.
+    with suppress(OSError, MemoryError):
         try:
             for paths in parts:
                 sender.send(_read_part(paths, read_files))

@@ -25,7 +25,7 @@ _ASKED_FOR: Final = (
 
 
 class Removal(NamedTuple):
-    """The columns that may be left out, by index, in the order in which they are."""
+    """The indices of the columns that may be left out, first to be left out first."""
 
     extras: Sequence[int] = ()
     """Left out even if texts could be shortened instead."""

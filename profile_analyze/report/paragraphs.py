@@ -96,7 +96,10 @@ def as_plain_text(markdown: str, width: int) -> str:
 
 
 def with_own_indent(text: str, width: int | None) -> str:
-    """Return text whose long lines go on a little further to the right than they begin."""
+    """Wrap each line of `text`.
+
+    Continuation lines are indented a little more than the line itself.
+    """
     return "\n".join(
         paragraph(line, width, indent=" " * (len(line) - len(line.lstrip())) + _INDENT)
         for line in text.split("\n")
