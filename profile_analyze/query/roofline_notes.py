@@ -62,7 +62,7 @@ def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
     if share_of(rows, faster) < _LARGE_SHARE:
         reason = (
             "their data probably stayed in caches, and lost is slightly too small; "
-            "--where 'efficiency <= 100%' leaves them out"
+            "--where 'efficiency <= 100%' leaves out their rows"
         )
     else:
         reason = (

@@ -100,8 +100,8 @@ def output_format_of(file: str) -> str | None:
 
 def picture_format_of(file: str) -> str:
     """Return the picture format for the suffix of `file`. Raises `QueryError` without one."""
-    suffix = file.lower().rpartition(".")[2]
-    if suffix not in PICTURE_FORMATS:
+    _, dot, suffix = file.lower().rpartition(".")
+    if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
         raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}")
     return suffix

@@ -243,6 +243,7 @@ def test_wrong_numbers_of_threads(monkeypatch: pytest.MonkeyPatch, spec: str) ->
         (["none.json"], "none.json: no such file"),
         ([RESNET, "--where", "tme > 1"], "argument --where: 'tme > 1', at character 1"),
         ([RESNET, "--plot", "a.gif"], "argument --plot: 'a.gif' has none of the suffixes"),
+        ([RESNET, "--plot", "svg"], "argument --plot: 'svg' has none of the suffixes"),
     ],
 )
 def test_an_invalid_call_measures_nothing(

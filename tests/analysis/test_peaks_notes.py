@@ -132,7 +132,7 @@ def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
         (
             9.0,
             "their data probably stayed in caches, and lost is slightly too small; --where "
-            "'efficiency <= 100%' leaves them out",
+            "'efficiency <= 100%' leaves out their rows",
         ),
         (
             8.0,
