@@ -54,7 +54,8 @@ def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
 
 def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
-    has_size = ~np.isnan(sizes)
+    # A comparison drops the work of operators that only the baseline has: it stays unknown.
+    has_size = ~np.isnan(sizes) & ~np.isnan(operators.memory)
     source = operators.memory_source
     source = Categorical(
         np.where(has_size, len(source.categories), source.codes), (*source.categories, MEASURED)

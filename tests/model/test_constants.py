@@ -70,3 +70,11 @@ def test_only_formats_of_the_original_count_constants(output_format: str, memory
     )
     assert (answer.code, answer.err) == (0, "")
     assert memory in answer.out
+
+
+def test_constants_that_only_the_baseline_has_keep_unknown_memory() -> None:
+    comparison = pa.compare(pa.load(PROFILES / "smallcnn.json"), pa.load(PROFILES / "tiny.json"))
+    counted = pa.counting_constants(comparison).profile.operators
+    names = counted.name.values().tolist()
+    assert np.isnan(counted.memory[names.index("const<1>[2]")])
+    assert counted.source_of("memory").values()[names.index("const<1>[2]")] == "unknown"
