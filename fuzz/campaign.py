@@ -43,7 +43,7 @@ class Tally:
     inputs: int = 0
     codes: Counter[str] = field(default_factory=Counter)
     profiles: int = 0
-    """How many inputs had a readable profile. Its numbers are checked, too."""
+    """How many inputs had a readable profile. Only these reach the checks of numbers."""
     slowest_s: float = 0.0
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
     """The number of each input that broke invariants, with a sentence for each of these."""

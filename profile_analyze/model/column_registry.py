@@ -3,8 +3,8 @@
 An entry declares the column's name, unit and meaning, and the rules for its values. The formulas
 are in `column_formulas.py`, so that `--help` can list the columns without importing NumPy.
 
-Other columns are declared elsewhere: those that need peak rates or a baseline in `analysis/`, and
-families of columns such as `param.NAME` in `query/catalog.py`.
+Two kinds of columns are declared elsewhere. `analysis/` has the columns that need peak rates or a
+baseline. `query/catalog.py` has families of columns, such as `param.NAME`.
 """
 
 from __future__ import annotations

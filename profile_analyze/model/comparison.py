@@ -105,8 +105,8 @@ def compare(
     new_row = np.empty(len(base), np.int32)
     new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
     new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
-    # Both sides share one table of operators. Work in it is that of the profile, so operators that
-    # only the baseline has get none.
+    # Both sides share one table of operators, which has the work that the profile reports. The work
+    # of operators that only the baseline has is therefore unknown.
     no_work = np.full(len(removed), np.nan)
     only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
     operators = Operators.concatenated([profile.operators, only_in_base])

@@ -280,8 +280,8 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
 def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """Return how many runs have each operator, shape (operators,).
 
-    A single run of a file has all operators of the file, also those that did not run. If a file has
-    several runs, an operator is in the runs that executed it.
+    If a file has one run, all its operators count as part of that run, even if they did not run. If
+    a file has several runs, an operator is part of the runs that executed it.
     """
     runs = len(profile.runs)
     if runs == 1 or file_of is not None:
