@@ -8,6 +8,7 @@ from profile_analyze.errors import MalformedProfileError, UnknownFormatError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.base import BatchReader
 from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.deferred import DeferredReader
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.source import HEAD_SIZE, Source
 
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Reader, ReadTogether
 
-READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
+READERS: Final[tuple[Reader, ...]] = (
+    MegEngineReader(),
+    DeferredReader(
+        "ONNX model",
+        "protobuf that begins with the version of ONNX",
+        module="profile_analyze.readers.onnx.reader",
+        # the field ir_version, then the tag of a field such as producer_name or graph
+        pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]",
+    ),
+)
 """All supported formats, in the order in which they are tried."""
 
 _FALLBACK_FORMAT: Final = "plain"
