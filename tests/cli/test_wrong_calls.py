@@ -131,6 +131,9 @@ CALLS = (
     f"{FILE} --verdict slower --confidence 0.9",
     *(f"{FILE} --peaks {spec}" for spec in ("60G,15G", "60G/15G", "'60G 15G'", "60G", "60g:15g")),
     *(f"{FILE} --peaks {spec}" for spec in ("60:15", "19.5:1555", "here1", "cpu", "v100")),
+    *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS,15GB/s", "'60GFLO/s 15GB/s'", "60GFLOPS")),
+    *(f"{FILE} --peaks {spec}" for spec in ("15GB/s:60GFLOPS", "15GiB/s,60gflops", "60g:15gbps")),
+    *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS:15GB/s:fp16", "60G:15G:FP16", "60G:15GB")),
     *(
         f"{FILE} --compare {FILE} --fail-if '{text}'"
         for text in (
