@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,17 +32,48 @@ class Option(NamedTuple):
     """What the option does, for `--help` and docs/options.md."""
     settings: Mapping[str, Any]
     """Further arguments of `ArgumentParser.add_argument`."""
+    example: str = ""
+    """A value, for messages; empty for choices, which messages list, and without a value."""
 
     @classmethod
-    def of(cls, *flags: str, help: str, **settings: Any) -> Option:  # noqa: A002  # argparse's name
-        """Make an option from the arguments of `ArgumentParser.add_argument`."""
-        return cls(flags, help, settings)
+    def of(
+        cls,
+        *flags: str,
+        help: str,  # noqa: A002  # argparse's name
+        example: str = "",
+        **settings: Any,
+    ) -> Option:
+        """Make an option from the arguments of `ArgumentParser.add_argument`, and an example."""
+        return cls(flags, help, settings, example)
 
     @property
     def takes_value(self) -> bool:
         """Whether the option takes one value."""
-        has_value = "metavar" in self.settings or "choices" in self.settings
-        return has_value and "nargs" not in self.settings
+        return self.takes_values and "nargs" not in self.settings
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether the option takes one value or several."""
+        return "metavar" in self.settings or "choices" in self.settings
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the value is the name of a file."""
+        return self.settings.get("metavar") == "FILE"
+
+    @property
+    def example_call(self) -> str:
+        """The option with an example of its value: `-t 5`."""
+        value = self.example or self.settings["choices"][0]
+        return f"{self.flags[0]} {shlex.quote(value)}"
+
+    def accepts(self, value: str) -> bool:
+        """Whether the option takes this value, as far as it checks values by themselves."""
+        try:
+            self.settings.get("type", str)(value)
+        except argparse.ArgumentTypeError:
+            return False
+        return value in self.settings.get("choices", [value])
 
 
 class OptionGroup(NamedTuple):

@@ -28,6 +28,7 @@ OUTPUT: Final = OptionGroup(
             "-o",
             "--output",
             metavar="FILE",
+            example="result.csv",
             help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
             ".md, .xml) chooses the format unless --format is given; - is standard output",
         ),
@@ -39,6 +40,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--plot",
             metavar="FILE",
+            example="result.svg",
             help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
             "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
         ),

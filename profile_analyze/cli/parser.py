@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
+from profile_analyze.cli.unknown_options import check_abbreviations, check_unknown
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, did_you_mean, suggestion
+from profile_analyze.suggestions import CHOICE_WORDS, did_you_mean, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,14 +61,6 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 """Abbreviations of the original's options that later options made ambiguous."""
 
 
-_FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
-"""Options of other tools for the file to read."""
-
-_LONG_NAME: Final = 8
-"""The length from which the name of an option must be spelt nearly right for a suggestion: two
-other letters make `confidence` of `confluence`."""
-
-
 class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, where argparse prints the usage first."""
 
@@ -85,6 +78,17 @@ class _Parser(argparse.ArgumentParser):
             advice = suggestion(value, choices, CHOICE_WORDS) or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        """Return how many values an option has. Raises `QueryError` if it lacks one."""
+        try:
+            return super()._match_argument(action, arg_strings_pattern)
+        except argparse.ArgumentError:
+            (option,) = (one for one in OPTIONS if list(one.flags) == action.option_strings)
+            choices = ", ".join(option.settings.get("choices", ()))
+            value = f": {choices}" if choices else f", such as {option.example_call}"
+            name = "/".join(option.flags)
+            raise QueryError(f"argument {name}: needs a value{value}") from None
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
@@ -151,10 +155,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_hyphens(written)
+    check_abbreviations(written)
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written)
     if unknown:
-        command_parser.error(_unknown_arguments(unknown))
+        check_unknown(unknown, written)
+        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         # Imported here, because only this text needs it.
         from profile_analyze.report.column_explanation import general_explanation
@@ -215,17 +221,3 @@ def _takes_value(argument: str) -> bool:
         for flag in option.flags
         if flag.startswith("--")
     )
-
-
-def _unknown_arguments(unknown: Sequence[str]) -> str:
-    """Return the message about arguments that are no options, with a suggestion for the first."""
-    flags = [flag for option in OPTIONS for flag in option.flags]
-    for name in (text.partition("=")[0] for text in unknown if text.startswith("-")):
-        plain = name.lstrip("-")
-        if plain.lower() in _FILE_WORDS:
-            return f"there is no option {name}; name the file without an option"
-        cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
-        advice = suggestion(name, flags, OPTION_WORDS, cutoff=cutoff)
-        if advice:
-            return f"there is no option {name}; {advice}"
-    return f"unrecognized arguments: {' '.join(unknown)}"

@@ -14,7 +14,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze import suggestions
-from profile_analyze.cli.options import OPTION_GROUPS
+from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
 from tests.recorded_calls import answer, record, recorded
@@ -22,6 +22,8 @@ from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from profile_analyze.cli.option_types import Option
 
 FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
@@ -48,6 +50,20 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--baseline old.json", "--diff old.json", "--gpu a100")),
     *(f"{FILE} {option}" for option in ("--no-color", "--verbose", "-x", "--kernels", "--desc")),
     *(f"{FILE} {option}" for option in ("--agregate-by type", "--Top 5", "--columms name")),
+    *(f"{FILE} {option}" for option in ("--alpha 0.05", "--slowest 5", "--html", "--flops 60G")),
+    *(f"{FILE} {option}" for option in ("--layers", "--gain", "--share 5%", "--metric flops")),
+    *(
+        f"{FILE} {option}"
+        for option in ("--device gpu0", '--device="it\'s"', "--skip 1", "--run 3")
+    ),
+    *(f"{FILE} {option}" for option in ("--percentile 95", "--exclude Copy", "--mean", "--skip=x")),
+    f"--skip-first {FILE}",
+    f"{FILE} -- --skip 1",
+    # options without their values
+    *(
+        f"{FILE} {option}"
+        for option in ("--peaks", "--where", "--top", "--format", "--compare -t 1")
+    ),
     # values of options
     *(f"{FILE} --format {name}" for name in ("jso", "JSON", "md", "html", "'json '")),
     *(f"{FILE} --level {name}" for name in ("kernels", "layer", "kernel", "gpu stream")),
@@ -184,9 +200,29 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
         flag, *value = shlex.split(meant)
         assert flag in flags | {"--help", "--version"}
         if value and value[0].islower():  # a value, and no placeholder
-            outcome = run_command("profiles/none.json", flag, *value)
+            outcome = run_command("profiles/none.json", flag, value[0])
             assert "invalid choice" not in outcome.err
             assert "there is no option" not in outcome.err
+
+
+VALUED = [option for option in OPTIONS if option.takes_values]
+
+
+@pytest.mark.parametrize("option", VALUED, ids=lambda option: str(option.flags[-1]))
+def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
+    choices = ", ".join(option.settings.get("choices", ()))
+    value = f": {choices}" if choices else f", such as {option.example_call}"
+    message = f"argument {'/'.join(option.flags)}: needs a value{value}\n"
+    assert run_command("none.json", option.flags[0]).err == f"profile_analyze: error: {message}"
+    assert bool(choices) != bool(option.example)
+    if option.example:
+        needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
+        needs["--fail-if"] = needs["--threshold"]
+        further = [value for flag, value in needs.items() if flag in option.flags]
+        outcome = run_command("none.json", *further, *shlex.split(option.example_call))
+        assert outcome.code == 0 or outcome.err.startswith(
+            "profile_analyze: error: none.json: no such file"
+        )
 
 
 def test_long_texts_get_no_advice() -> None:
@@ -221,7 +257,7 @@ def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
 
 def test_only_names_that_nearly_fit_are_suggested() -> None:
     assert "did you mean" not in run_command("none.json", "--confidence", "3").err
-    assert run_command("none.json", "--ordr-by", "3").err.endswith("did you mean --order-by?\n")
+    assert run_command("none.json", "--ordr-by", "3").err.endswith("mean --order-by 3?\n")
 
 
 def test_two_hyphens_take_no_value() -> None:
