@@ -270,7 +270,7 @@ def test_queries_are_frozen_values() -> None:
         ),
         (
             {"order": "difference"},
-            "difference needs a profile to compare with: --compare (see --help)",
+            "difference needs a profile to compare with; add --compare FILE",
         ),
         ({"name": 5}, "name: 5 is not a text"),
         (

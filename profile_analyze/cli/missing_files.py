@@ -9,6 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
+from profile_analyze.query.aggregates import find_aggregate
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
@@ -36,8 +38,21 @@ _NO_FILES: Final = (
 )
 """Patterns of names that are no names of files, and what to do."""
 
+_SUBCOMMANDS: Final = {
+    **dict.fromkeys(("analyze", "analyse", "show", "report", "run", "profile", "inspect"), ""),
+    **dict.fromkeys(("stats", "stat", "list", "view", "print", "open", "load"), ""),
+    **dict.fromkeys(("summary", "summarize", "summarise"), "--print-only summary"),
+    "top": "-t 5",
+    "roofline": "--peaks a100-80gb-sxm",
+    "plot": "--plot result.svg",
+    "explain": "--explain time",
+}
+"""What other tools have before the name of the profile, and an option that does the same."""
+
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before them, to compare these."""
+
+_COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 
 
 def check_that_files_exist(names: Sequence[str]) -> None:
@@ -50,7 +65,12 @@ def check_that_files_exist(names: Sequence[str]) -> None:
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above
             raise InputError(name, f"is a link to {target}, which does not exist")
-        advice = _advice_on_comparison(name, names) or _advice(name)
+        advice = (
+            _advice_on_comparison(name, names)
+            or _advice_on_subcommand(name, names)
+            or _advice(name)
+            or _advice_on_value(name, names)
+        )
         raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
 
 
@@ -75,6 +95,23 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
     if not (new and old) or sum(map(len, names)) > LONGEST_ADVISED:
         new, old = ["NEW"], ["OLD"]
     return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
+
+
+def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
+    """Return advice if `word` stands before the profile, like a command of other tools."""
+    if word.lower() not in _SUBCOMMANDS or names[0] != word or len(names) == 1:
+        return ""
+    option = _SUBCOMMANDS[word.lower()]
+    return f"there are no subcommands; leave it out{f' and add {option}' if option else ''}"
+
+
+def _advice_on_value(name: str, names: Sequence[str]) -> str:
+    """Return advice if `name` is probably one of several values of an option."""
+    if not name or name == names[0] or re.search(r"^-|[./\\]", name):
+        return ""
+    if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
+        return "separate the names of an option by commas, without blanks: name,time"
+    return "is it a value? An option takes one: put blanks in quotes, or repeat the option"
 
 
 def _advice(name: str) -> str:

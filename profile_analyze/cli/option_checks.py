@@ -24,6 +24,7 @@ from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -62,6 +63,8 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
     if arguments.plot is not None:
         picture_format_of(arguments.plot)
+        _check_that_it_is_one_file("--plot", arguments.plot, picture_format_of)
+    _check_that_it_is_one_file("-o/--output", arguments.output or "", output_format_of)
     if arguments.dump_only_opr:
         for option, given in (
             ("--confluence (or --wiki)", arguments.confluence),
@@ -84,6 +87,18 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
             f"--confluence (or --wiki) and --format {arguments.format} ask for two formats; "
             "leave one out"
         )
+
+
+def _check_that_it_is_one_file(
+    option: str, file: str, format_of: Callable[[str], str | None]
+) -> None:
+    """Raise `QueryError` if each part of a name between commas has a suffix of its own."""
+    first, *further = file.split(",")
+    is_several = False
+    with suppress(QueryError):  # a part without a suffix
+        is_several = bool(further) and all(map(format_of, (first, *further)))
+    if is_several:
+        raise QueryError(f"argument {option}: {file!r} names several files; name one: {first}")
 
 
 def _check_comparison(arguments: argparse.Namespace) -> None:

@@ -78,7 +78,13 @@ def _advice(text: str) -> str:
         )
     known = ", ".join(column.name for column in CATALOG)
     all_columns = f"the columns are {known}, and param.NAME"
-    return suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns
+    return missing_pattern(text) or suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns
+
+
+def missing_pattern(text: str) -> str:
+    """Return advice on a key such as `name~` without a pattern; empty for any other text."""
+    is_pattern = text.endswith("~") and text[:-1] in _BY_NAME
+    return f"write a pattern after ~, such as {text}conv" if is_pattern else ""
 
 
 def _parameter_column(text: str) -> Column:
@@ -170,9 +176,12 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
 def check_needs(column: Column, kind: RowKind) -> None:
     """Raise `QueryError` if `column` needs missing peak rates, a baseline or split rows."""
     if column.needs_peaks and not kind.has_peaks:
-        raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
+        raise QueryError(
+            f"{column.name} needs the peak rates of a device; add --peaks DEVICE (--peaks list "
+            "shows all), --peaks here for this machine, or two rates: --peaks 19.5T:1555G"
+        )
     if column.needs_base and not kind.has_base:
-        raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
+        raise QueryError(f"{column.name} needs a profile to compare with; add --compare FILE")
     if column.needs_split_rows and column.base_name not in kind.split_by:
         raise QueryError(
             f"{column.name}: rows are not split by it; group by it, or filter with "

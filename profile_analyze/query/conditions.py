@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
-from profile_analyze.query.condition_advice import advice_on_condition, advice_on_value
+from profile_analyze.query.condition_advice import (
+    advice_on_condition,
+    advice_on_value,
+    missing_value,
+)
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, suggestion
 from profile_analyze.units import SCALED, parse_quantity, percent
@@ -82,6 +86,8 @@ class Condition(NamedTuple):
         with _error_position(match.start(2), text):
             _check_operator(column, operator)
         with _error_position(match.start(3), text):
+            if not value:
+                raise QueryError(missing_value(column, operator))
             _check_that_it_is_one(operator, value)
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)

@@ -19,6 +19,7 @@ from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
     examples_of,
+    meant_pattern,
     time_range_notes,
     unmatched_key_notes,
     unmatched_value_notes,
@@ -93,6 +94,9 @@ def _type_suggestion(name: str, profile: Profile) -> str:
     types = profile.operators.type
     if any(part.strip() in types.categories for part in name.split(",")):
         return "repeat --type for each type"
+    if pattern := meant_pattern(name, types.categories):
+        condition = f"--where 'type ~ {pattern}'"
+        return f"--type takes a whole name; {did_you_mean([condition])}"
     near = similar_texts(name, types.categories)
     if near:
         return did_you_mean(near)

@@ -23,6 +23,7 @@ from profile_analyze.query.catalog import (
     check_needs,
     find_column,
     group_keys,
+    missing_pattern,
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
@@ -76,7 +77,7 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
             check_needs(column, kind)
             return column
     except UnknownColumnError:
-        advice = suggestion(text, keys, COLUMN_WORDS)
+        advice = missing_pattern(text) or suggestion(text, keys, COLUMN_WORDS)
     one_of = f"{text!r} is not one of {', '.join(keys)}, param.NAME, name~REGEX"
     raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
 

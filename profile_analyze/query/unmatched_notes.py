@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +13,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.condition_advice import PATTERN_OF
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
-from profile_analyze.suggestions import did_you_mean, similar_texts
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_texts
 from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
 
 if TYPE_CHECKING:
@@ -42,12 +44,28 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         positive = condition._replace(operator=_POSITIVE[condition.operator])
         if distinct and _is_met_by_none(positive, distinct):
             texts = list(map(condition.column.as_text, distinct))
-            is_pattern = positive.operator == "~"
-            advice = _advice_on_pattern if is_pattern else _advice_on_text
-            yield Note(
-                f"{condition.text}: no operator has this value; {advice(condition.value, texts)}",
-                Importance.ANSWER,
-            )
+            if positive.operator == "~":
+                advice = _advice_on_pattern(condition.value, texts)
+            elif pattern := meant_pattern(condition.value, texts):
+                operator = PATTERN_OF[condition.operator]
+                better = f"'{condition.column.name} {operator} {pattern}'"
+                advice = f"{condition.operator} compares the whole text; {did_you_mean([better])}"
+            else:
+                advice = _advice_on_text(condition.value, texts)
+            yield Note(f"{condition.text}: no operator has this value; {advice}", Importance.ANSWER)
+
+
+def meant_pattern(text: str, known: Sequence[str]) -> str:
+    """Return the pattern that `text` means, if it has wildcards and finds some `known` texts."""
+    if len(text) > LONGEST_ADVISED or "'" in text or not re.search(r"[*?+|^$]", text):
+        return ""
+    parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
+    glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
+    for pattern in (glob, text, _ANY_CASE + glob):
+        with suppress(PatternError):
+            if glob and any(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)):
+                return pattern
+    return ""
 
 
 def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:

@@ -166,6 +166,20 @@ CALLS = (
     *(f"{FILE} --where '{text}'" for text in ("flops == null", "flops = null")),
     *(f"{FILE} --where '{text}'" for text in ("name ~ *conv*", "name != ~conv", "name == ~conv")),
     f"{FILE} --opr-name '*conv'",
+    *(f"{FILE} --where '{text}'" for text in ("name~", "type ==", "flops >", "param.mode !=")),
+    f"{FILE} --aggregate-by name~",
+    # patterns where a whole text is compared
+    *(f"{NOTES} --type '{text}'" for text in ("Conv*", "*Forward", "conv*", "^Conv|Pool", "zzz*")),
+    *(f"{NOTES} --where '{text}'" for text in ("type == Conv*", "type == C?nv*", "name == *zzz")),
+    # columns that need another option
+    f"{FILE} --order-by lost",
+    f"{FILE} --where 'efficiency < 50%'",
+    # names with blanks between them, subcommands, several files to write
+    *(f"{FILE} {names}" for names in ("--columns name time share", "--aggregate sum p90")),
+    f"{FILE} --type Copy Elemwise",
+    *(f"{word} {FILE}" for word in ("analyze", "roofline", "Summary")),
+    "report",
+    *(f"{FILE} {option}" for option in ("--plot a.svg,b.svg", "-o a.csv,b.json")),
     # right calls that look wrong
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",

@@ -165,8 +165,8 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
         (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
-        (["--columns", "verdict"], "verdict needs a profile to compare with: --compare (see --help)"),
-        (["--aggregate-by", "match"], "match needs a profile to compare with: --compare (see --help)"),
+        (["--columns", "verdict"], "verdict needs a profile to compare with; add --compare FILE"),
+        (["--aggregate-by", "match"], "match needs a profile to compare with; add --compare FILE"),
     ],
 )  # fmt: skip
 def test_usage_errors(options: list[str], message: str) -> None:
