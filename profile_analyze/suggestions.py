@@ -45,6 +45,10 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
     "roof": "attainable",
     "opr_id": "id",
+    "device_self_time": "time",
+    "host_self_time": "host_time",
+    "cumulative": "cumulative_time",
+    **dict.fromkeys(("operator_info", "info"), "name"),
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
@@ -159,7 +163,10 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<>", "!", "=!", "ne", "not", "\N{NOT EQUAL TO}"), "!="),
     **dict.fromkeys(("=<", "le", "\N{LESS-THAN OR EQUAL TO}"), "<="),
     **dict.fromkeys(("=>", "ge", "\N{GREATER-THAN OR EQUAL TO}"), ">="),
-    **dict.fromkeys(("=~", "~=", "~~", "like", "contains", "matches", "in", "has"), "~"),
+    **dict.fromkeys(
+        ("=~", "~=", "~~", "like", "contains", "startswith", "endswith", "matches", "in", "has"),
+        "~",
+    ),
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }

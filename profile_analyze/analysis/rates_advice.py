@@ -25,8 +25,9 @@ _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 
 def advice_on_rates(spec: str) -> str:
     """Return what to write instead of `spec`; empty if it has no rates, or two that are right."""
-    match = re.fullmatch(_RATES, spec.strip(), re.IGNORECASE)
-    if match is None or len(spec) > LONGEST_ADVISED:
+    short = spec.strip() if len(spec) <= LONGEST_ADVISED else ""
+    match = re.fullmatch(_RATES, short, re.IGNORECASE)
+    if match is None:
         return ""
     first, second = match["first"], match["second"]
     if second is None:

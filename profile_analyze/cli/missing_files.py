@@ -15,7 +15,7 @@ from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 """Characters that look like a hyphen: word processors write them for one or two hyphens."""
@@ -52,6 +52,9 @@ _SUBCOMMANDS: Final = {
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before them, to compare these."""
 
+_MOST_PARTS: Final = 8
+"""How many arguments are tried as the parts of one name with blanks."""
+
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 
 
@@ -68,7 +71,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
         advice = (
             _advice_on_comparison(name, names)
             or _advice_on_subcommand(name, names)
-            or _advice(name)
+            or _advice(name, names)
             or _advice_on_value(name, names)
         )
         raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
@@ -111,13 +114,23 @@ def _advice_on_value(name: str, names: Sequence[str]) -> str:
         return ""
     if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
         return "separate the names of an option by commas, without blanks: name,time"
-    return "is it a value? An option takes one: put blanks in quotes, or repeat the option"
+    return "is it a value? An option takes one or none: put blanks in quotes, or repeat the option"
 
 
-def _advice(name: str) -> str:
+def _joined(name: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield `name` with the names after it, which a shell makes of one name with blanks."""
+    index = names.index(name)
+    most = min(len(names), index + _MOST_PARTS)
+    return (" ".join(names[index:end]) for end in range(index + 2, most + 1))
+
+
+def _advice(name: str, names: Sequence[str]) -> str:
     """Return what was probably meant by the name of a file that does not exist."""
     if len(name) > LONGEST_ADVISED:
         return ""
+    joined = next(filter(_exists, _joined(name, names)), "")
+    if joined:
+        return f"a name with blanks needs quotes: {shlex.quote(joined)}"
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):

@@ -111,6 +111,8 @@ def fraction(text: str) -> float:
         value = parse_quantity(text, "1")
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    if 1 <= value < 100 and not text.strip().endswith("%"):
+        raise argparse.ArgumentTypeError(f"{text!r} is {value * 100:g}%; did you mean {value:g}%?")
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"

@@ -14,7 +14,7 @@ from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.cli.unknown_options import check_abbreviations, check_unknown
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import CHOICE_WORDS, did_you_mean, suggestion
+from profile_analyze.suggestions import CHOICE_WORDS, UNIT_WORDS, did_you_mean, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,6 +51,8 @@ Exit status: 0 answered; 1 the input cannot be read, or the output not written; 
 _COMMAND_INDENT: Final = "  "
 _WIDTH_WITHOUT_TERMINAL: Final = 80
 
+_CHOICE_WORDS: Final = {**UNIT_WORDS, **CHOICE_WORDS}
+
 _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--h": "--help",
     **dict.fromkeys(("--ma", "--max", "--max-"), "--max-time"),
@@ -75,7 +77,7 @@ class _Parser(argparse.ArgumentParser):
         """Refuse a value that is no choice, in the same words in every version of Python."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = suggestion(value, choices, CHOICE_WORDS) or _option_with_choice(value)
+            advice = suggestion(value, choices, _CHOICE_WORDS) or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
@@ -154,7 +156,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     # for it in all arguments first.
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
-    _check_hyphens(written)
+    _check_form(written)
     check_abbreviations(written)
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written)
@@ -202,13 +204,18 @@ def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _check_hyphens(arguments: Sequence[str]) -> None:
-    """Raise `QueryError` for a long option with one hyphen: argparse takes `-top` for `-t op`."""
-    flags = {flag for option in OPTIONS for flag in option.flags if flag.startswith("--")}
+def _check_form(arguments: Sequence[str]) -> None:
+    """Raise `QueryError` for a long option with one hyphen, or with a value that it does not take.
+
+    argparse takes `-top` for `-t op`.
+    """
+    flags = {flag: one for one in OPTIONS for flag in one.flags if flag.startswith("--")}
     for argument in arguments:
         if argument == "--":
             return
-        name = argument.partition("=")[0]
+        name, equals, _ = argument.partition("=")
+        if equals and name in flags and not flags[name].takes_values:
+            raise QueryError(f"argument {name}: takes no value; write {name}")
         if f"-{name}" in flags:
             raise QueryError(f"there is no option {name}; did you mean -{name}, with two hyphens?")
 

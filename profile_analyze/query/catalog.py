@@ -27,10 +27,10 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import COLUMN_WORDS, suggestion
+from profile_analyze.suggestions import COLUMN_WORDS, plain_name, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
 """All columns with a fixed name."""
@@ -39,6 +39,8 @@ _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
 
+_UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
+"""What headings of csv and of other tools have after the name of a column: `time_s`."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
 """Advice on an empty name: a shell makes two arguments of `name, time`."""
 
@@ -71,14 +73,23 @@ def find_column(text: str) -> Column:
 def _advice(text: str) -> str:
     if not text:
         return NO_BLANKS
-    parts = text.replace(",", " ").split()
-    if len(parts) > 1 and all(part in _BY_NAME for part in parts):
+    if text.removeprefix("+") in _BY_NAME:
+        return f"+ is for --order-by; write {text[1:]}"
+    parts = re.split(r"[,;:|\s]+", text)
+    is_heading = plain_name(text) in COLUMN_WORDS
+    if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
     known = ", ".join(column.name for column in CATALOG)
     all_columns = f"the columns are {known}, and param.NAME"
-    return missing_pattern(text) or suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns
+    return missing_pattern(text) or likely_columns(text, _BY_NAME) or all_columns
+
+
+def likely_columns(text: str, known: Collection[str]) -> str:
+    """Return the question whether one of the `known` columns was meant; empty if none is likely."""
+    without_unit = re.sub(_UNIT_OF_HEADING, "", text)
+    return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
 
 
 def missing_pattern(text: str) -> str:

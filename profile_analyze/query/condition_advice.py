@@ -98,4 +98,5 @@ def _with_operator(name: str, words: str, value: str) -> str:
         value = value.strip("'\"")
     if operator in ("~", "!~"):
         value = value.strip("%")  # of SQL
+        value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)
     return did_you_mean([f"'{name} {operator} {value}'"])

@@ -10,11 +10,16 @@ from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.terms import RUN_KEYS, SPLIT_KEYS
 from profile_analyze.query.aggregates import COUNT, DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import check_needs, columns_of, find_column, orderable_names
+from profile_analyze.query.catalog import (
+    check_needs,
+    columns_of,
+    find_column,
+    likely_columns,
+    orderable_names,
+)
 from profile_analyze.query.conditions import Condition, check_contradictions
 from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.query.question_fields import check_values, group_key_columns, normalized_fields
-from profile_analyze.suggestions import COLUMN_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +54,7 @@ class Order(NamedTuple):
         try:
             column = find_column(name)
         except UnknownColumnError:
-            advice = _advice_on_order(name) or suggestion(name, known, COLUMN_WORDS)
+            advice = _advice_on_order(name) or likely_columns(name, known)
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
             ) from None
@@ -62,6 +67,8 @@ class Order(NamedTuple):
 def _advice_on_order(name: str) -> str:
     """Return how to write an order that has a direction as in other languages; empty if none."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
+    if not column:  # `time,desc`
+        column = "time"
     if name.startswith("-"):
         column = name[1:]
     elif direction.lower() not in ("asc", "desc", "ascending", "descending"):

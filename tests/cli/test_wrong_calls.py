@@ -180,6 +180,16 @@ CALLS = (
     *(f"{word} {FILE}" for word in ("analyze", "roofline", "Summary")),
     "report",
     *(f"{FILE} {option}" for option in ("--plot a.svg,b.svg", "-o a.csv,b.json")),
+    # headings of tables as names of columns, and other separators
+    *(f"{FILE} --columns {name}" for name in ("time_s", "'operator info'", "'device self time'")),
+    *(f"{FILE} --columns '{names}'" for names in ("name;time", "name:time", "+time")),
+    f"{FILE} --order-by bandwidth_bytes_per_s",
+    f"{FILE} --order-by time,desc",
+    *(f"{FILE} --where 'name {text} conv'" for text in ("startswith", "not endswith")),
+    # values of the wrong kind
+    *(f"{FILE} {option}" for option in ("--force=yes", "--show-host yes", "--time-unit msec")),
+    *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
+    f"{FILE} --aggregate 90%",
     # right calls that look wrong
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",
@@ -257,6 +267,14 @@ def test_a_link_to_nothing_says_where_it_leads(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "none.json")
     message = f"{link}: is a link to {tmp_path}/none.json, which does not exist\n"
     assert run_command(str(link)).err == f"profile_analyze: error: {message}"
+
+
+def test_a_name_with_blanks_needs_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my new run.json").touch()
+    monkeypatch.chdir(tmp_path)
+    message = "my: no such file; a name with blanks needs quotes: 'my new run.json'\n"
+    assert run_command("my", "new", "run.json").err == f"profile_analyze: error: {message}"
+    assert run_command("my", "old", "run.json").err == "profile_analyze: error: my: no such file\n"
 
 
 def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
