@@ -48,7 +48,7 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     "device_self_time": "time",
     "host_self_time": "host_time",
     "cumulative": "cumulative_time",
-    **dict.fromkeys(("operator_info", "info"), "name"),
+    "operator_info": "name",
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {

@@ -12,6 +12,7 @@ from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.suggestions import (
     ABSENT_OPTIONS,
+    LONGEST_ADVISED,
     OPTION_WORDS,
     did_you_mean,
     likely_names,
@@ -20,7 +21,6 @@ from profile_analyze.suggestions import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
 
 _FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
 """Options of other tools for the file to read."""
@@ -76,7 +76,9 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
     names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
     if len(names) == 1:
-        value = _value(argument, arguments[arguments.index(argument) :])
+        # argparse may have split `-xt5`, so that the argument itself was not given.
+        start = arguments.index(argument) if argument in arguments else len(arguments)
+        value = _value(argument, arguments[start:])
         return did_you_mean([_with_value(names[0], value)])
     return did_you_mean(names)
 
@@ -99,7 +101,8 @@ def _with_value(meant: str, value: str) -> str:
     """Return an entry of `OPTION_WORDS` with the given value, or with an example."""
     option = _OPTION_OF[meant.partition(" ")[0]]
     # After an option without a value, the profile may follow.
-    if not option.accepts(value) or (value.endswith(SUFFIXES) and not option.names_file):
+    is_profile = value.endswith(SUFFIXES) and not option.names_file
+    if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""
     if meant not in _OPTION_OF:
         safe = value if shlex.quote(value) == value else ""

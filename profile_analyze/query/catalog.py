@@ -38,7 +38,6 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
-
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
 """What headings of csv and of other tools have after the name of a column: `time_s`."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"

@@ -258,6 +258,8 @@ def test_long_texts_get_no_advice() -> None:
         pa.Query(where=f"name contains {'a' * 200}")
     with pytest.raises(pa.QuantityError, match="write seconds"):
         pa.parse_time("1" + "0" * 200 + "MS")
+    unknown = run_command("--sort", "a" * 201)
+    assert unknown.err.endswith("did you mean --order-by, such as --order-by memory?\n")
     missing = run_command("C:" + "a" * 200)
     assert missing.err.endswith(("no such file\n", "file name too long\n"))
 
