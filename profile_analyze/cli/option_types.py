@@ -31,11 +31,20 @@ class Option(NamedTuple):
     """What the option does, for `--help` and docs/options.md."""
     settings: Mapping[str, Any]
     """Further arguments of `ArgumentParser.add_argument`."""
+    may_be_default: bool = False
+    """Whether the environment variable of `default_options` may have it: it changes how an answer
+    looks, and never what is read, written or judged."""
 
     @classmethod
-    def of(cls, *flags: str, help: str, **settings: Any) -> Option:  # noqa: A002  # argparse's name
+    def of(
+        cls,
+        *flags: str,
+        help: str,  # noqa: A002  # argparse's name
+        may_be_default: bool = False,
+        **settings: Any,
+    ) -> Option:
         """Make an option from the arguments of `ArgumentParser.add_argument`."""
-        return cls(flags, help, settings)
+        return cls(flags, help, settings, may_be_default)
 
     @property
     def takes_value(self) -> bool:

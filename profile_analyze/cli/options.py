@@ -151,6 +151,7 @@ ORDER: Final = OptionGroup(
         Option.of(
             "-t",
             "--top",
+            may_be_default=True,
             type=row_count,
             metavar="N",
             help="how many rows to show; 0 shows all (default: 3)",
