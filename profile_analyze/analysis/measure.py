@@ -28,6 +28,10 @@ ARRAY_BYTES: Final = 1 << 28
 LEAST_ROUNDS: Final = 5
 TIME_LIMIT_S: Final = 3.0
 """After this time, a rate that is not stable is given up."""
+WHOLE_LIMIT_S: Final = 10.0
+"""The time of a whole measurement with one number of threads. On a busy machine, nothing becomes
+stable, and waiting longer would not help. Only a machine whose fewest rounds take longer exceeds
+it."""
 PAUSE_S: Final = 1.5
 """The time between two series of rounds. Short loads of other programs do not disturb both."""
 _MOST_SERIES: Final = 3
@@ -70,19 +74,27 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
     `say` receives progress messages.
     """
     noun = "one thread" if threads == 1 else f"{threads} threads"
+    deadline = perf_counter() + WHOLE_LIMIT_S
     before, cpu_before = cpu_statistics(), process_time()
     flops: list[Rate] = []
     bandwidth: list[Rate] = []
     for number in range(1, _MOST_SERIES + 1):
         if number > 1:
             sleep(PAUSE_S)
+        started = perf_counter()
+        # The first series leaves time for the pause and the second one, which must follow.
+        parts, reserved_s = (4, PAUSE_S) if number == 1 else (2, 0.0)
         again = f", series {number}" if number > 1 else ""
         say(f"products of matrices, {noun}{again}")
-        flops.append(best_rate([_product(size) for size in MATRIX_SIZES], threads))
+        limit_s = _limit_s(deadline - reserved_s, parts)
+        flops.append(best_rate([_product(size) for size in MATRIX_SIZES], threads, limit_s))
         say(f"copies of large arrays, {noun}{again}")
         with _moves(threads) as moves:
-            bandwidth.append(best_rate(moves, threads))
-        if number > 1 and max(best_of(flops).doubt, best_of(bandwidth).doubt) <= STABLE_DOUBT:
+            limit_s = _limit_s(deadline - reserved_s, parts - 1)
+            bandwidth.append(best_rate(moves, threads, limit_s))
+        now = perf_counter()
+        has_time = now + PAUSE_S + (now - started) <= deadline
+        if now > deadline or (number > 1 and (_is_stable(flops, bandwidth) or not has_time)):
             break
     load = other_load(before, cpu_statistics(), process_time() - cpu_before)
     best_flops, best_bandwidth = best_of(flops, load), best_of(bandwidth, load)
@@ -95,12 +107,21 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
     )
 
 
+def _limit_s(deadline: float, parts: int) -> float:
+    """Return the time limit of the next of `parts` rates, which share the time that is left."""
+    return min(TIME_LIMIT_S, max(deadline - perf_counter(), 0.0) / parts)
+
+
+def _is_stable(*rates: Sequence[Rate]) -> bool:
+    return max(best_of(series).doubt for series in rates) <= STABLE_DOUBT
+
+
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
-    """Return the best rate of at least two series, in doubt unless the best two series agree.
+    """Return the best rate of the series, in doubt unless the best two agree. One is all doubt.
 
     `load` is the share of the CPU time that other programs used: see `other_load`.
     """
-    best, second = sorted(series, reverse=True)[:2]
+    best, second = [*sorted(series, reverse=True), Rate(0.0, 1.0)][:2]
     load = load if load > _TOLERATED_LOAD else 0.0
     return Rate(best.best, max(best.doubt, 1 - second.best / best.best, load))
 
@@ -133,10 +154,11 @@ def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> flo
 def best_rate(
     jobs: Iterable[Job],
     threads: int,
+    limit_s: float = TIME_LIMIT_S,
     clock: Callable[[], float] = perf_counter,
     cpu_clock: Callable[[], float] = process_time,
 ) -> Rate:
-    """Return the rate of the fastest job, measured until it is stable or the time is up.
+    """Return the rate of the fastest job, measured until it is stable or `limit_s` is over.
 
     A job returns the work that it did. Each round runs every job once, so that other programs
     disturb all jobs alike.
@@ -144,7 +166,7 @@ def best_rate(
     rounds: dict[Job, list[_Round]] = {job: [] for job in jobs}
     for job in rounds:
         job()  # warms up
-    deadline = clock() + TIME_LIMIT_S
+    deadline = clock() + limit_s
     while True:
         for job, measured in rounds.items():
             started, cpu_started = clock(), cpu_clock()
@@ -155,8 +177,8 @@ def best_rate(
         rate = Rate(fastest[0].rate, _doubt(fastest[:_AGREEING]))
         if len(fastest) >= LEAST_ROUNDS and rate.doubt <= STABLE_DOUBT:
             return rate
-        if len(fastest) >= _AGREEING and clock() > deadline:
-            return rate
+        if clock() > deadline:
+            return rate if len(fastest) >= _AGREEING else rate._replace(doubt=1.0)
 
 
 def _doubt(best: Sequence[_Round]) -> float:

@@ -51,10 +51,12 @@ def answer(request: Request) -> Report:
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     renderer = _renderer_for(source, renderers)
+    # Only the text formats of the original count the sizes of constants as memory.
+    picture = _picture_of(source, request)
     if renderer.follows_original:
         source = counting_constants(source)
     report = _report_on(source, request, renderer)
-    deliver(report, request, renderer)
+    deliver(report, picture, request, renderer)
     return report
 
 
@@ -113,6 +115,16 @@ def _renderer_for(source: Profile | Comparison, renderers: list[Renderer]) -> Re
     return next(renderer for renderer in renderers if renderer.name == default)
 
 
+def _picture_of(source: Profile | Comparison, request: Request) -> Report | None:
+    """Return the picture as a report; None without `--plot`."""
+    if request.plot is None:
+        return None
+    # Imported here, because only calls with `--plot` draw.
+    from profile_analyze.cli.plot import picture_of
+
+    return picture_of(source, request)
+
+
 def _profile_of(source: Profile | Comparison) -> Profile:
     """Return the profile, without its baseline."""
     return source if isinstance(source, Profile) else source.profile
@@ -161,8 +173,6 @@ def _notes(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on all parts of the answer. Two parts may have the same note."""
-    if request.plot is not None and request.baseline:
-        yield Note("the picture shows only the profile, not the baseline", Importance.CONTEXT)
     profile = _profile_of(source)
     yield from profile.notes
     # Notes on runs are about combining them. Rows that are split by run combine nothing.

@@ -34,6 +34,9 @@ class Option(NamedTuple):
     """Further arguments of `ArgumentParser.add_argument`."""
     example: str = ""
     """A value, for messages; empty for choices, which messages list, and without a value."""
+    may_be_default: bool = False
+    """Whether the environment variable of `default_options` may have it: it changes how an answer
+    looks, and never what is read, written or judged."""
 
     @classmethod
     def of(
@@ -41,10 +44,11 @@ class Option(NamedTuple):
         *flags: str,
         help: str,  # noqa: A002  # argparse's name
         example: str = "",
+        may_be_default: bool = False,
         **settings: Any,
     ) -> Option:
-        """Make an option from the arguments of `ArgumentParser.add_argument`, and an example."""
-        return cls(flags, help, settings, example)
+        """Make an option, also from further arguments of `ArgumentParser.add_argument`."""
+        return cls(flags, help, settings, example, may_be_default)
 
     @property
     def takes_value(self) -> bool:

@@ -162,6 +162,7 @@ ORDER: Final = OptionGroup(
         Option.of(
             "-t",
             "--top",
+            may_be_default=True,
             type=row_count,
             metavar="N",
             example="5",

@@ -13,6 +13,7 @@ OUTPUT: Final = OptionGroup(
     (
         Option.of(
             "--format",
+            may_be_default=True,
             choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
             help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
             "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
@@ -46,6 +47,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--notes",
+            may_be_default=True,
             choices=("few", "all", "none"),
             default="few",
             help="which notes to print on standard error. few: at most three, the most important "
@@ -53,6 +55,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--time-unit",
+            may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
             help="the unit of times. auto: one that suits the largest time of a table or of the "
@@ -60,6 +63,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--color",
+            may_be_default=True,
             choices=("auto", "always", "never"),
             default="auto",
             help="when to use colours: for verdicts, for the labels of messages, in bars for "

@@ -46,6 +46,8 @@ examples:
       the same for a pipeline, which ends with 3 if the total is over 5 % longer
 
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
+The environment variable PROFILE_ANALYZE_OPTIONS may have your own defaults of --format, -t, \
+--notes, --time-unit and --color: '--format plain -t 10'.
 Exit status: 0 answered; 1 the input cannot be read, or the output not written; \
 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
 _COMMAND_INDENT: Final = "  "
@@ -63,13 +65,14 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 """Abbreviations of the original's options that later options made ambiguous."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports a mistake in one line, where argparse prints the usage first."""
+class Parser(argparse.ArgumentParser):
+    """A parser that reports a mistake in one line, where argparse prints the usage first."""
 
     paged = False
     """Whether a long text, such as the help, may be shown in a pager."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise `QueryError` with the message of argparse."""
         see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
         raise QueryError(message + see_help)
 
@@ -105,9 +108,9 @@ class _Parser(argparse.ArgumentParser):
         print_text(message, paged=self.paged)
 
 
-def parser() -> _Parser:
+def parser() -> Parser:
     """Return the parser of the command line."""
-    result = _Parser(
+    result = Parser(
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
@@ -146,12 +149,15 @@ def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
         group.add_argument(*option.flags, help=option.help, **option.settings)
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> argparse.Namespace:
     """Return the arguments, each checked by itself.
+
+    `defaults` replace the defaults of the table of options.
 
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
+    command_parser.set_defaults(**defaults or {})
     # `--help` prints as soon as it is parsed, before a later `--no-pager` would be seen. So look
     # for it in all arguments first.
     command_parser.paged = NO_PAGER not in argv

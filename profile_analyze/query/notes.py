@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
@@ -44,9 +44,13 @@ _MOST_SUGGESTIONS: Final = 8
 
 
 def notes_on(
-    query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
+    operators: OperatorRows,
+    rows: OperatorRows | GroupRows,
+    shown: ShownRows,
+    selection: Selection,
 ) -> tuple[Note, ...]:
-    """Return the notes on the answer to `query`, one sentence each."""
+    """Return the notes on the answer to a question, one sentence each."""
+    query = operators.query
     profile = operators.profile
     return (
         *_run_notes(query, profile),
@@ -60,7 +64,7 @@ def notes_on(
         *_empty_answer_notes(query, profile, selection),
         *time_range_notes(query, operators, selection),
         *_measure_notes(query, operators, selection),
-        *_roofline_notes(query, operators),
+        *_roofline_notes(query, operators, shown),
         *_order_notes(query, rows, selection),
     )
 
@@ -230,12 +234,12 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
         )
 
 
-def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
     if query.peaks:
         # Imported here because few questions have peak rates.
         from profile_analyze.query.roofline_notes import roofline_notes
 
-        yield from roofline_notes(operators)
+        yield from roofline_notes(operators, shown)
 
 
 def _order_notes(

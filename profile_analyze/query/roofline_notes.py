@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.rows import OperatorRows, ShownRows
 
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
 """Operators with a smaller share of the time get no note for what they lack."""
+_FASTER_SHARE: Final = 0.01
+"""Operators that exceed their roof get a note from this share of the time on. With less, they
+change no sum that people read."""
 _LARGE_SHARE: Final = 0.1
 """From this share of the time on, caches do not explain why operators exceed their roof."""
 
 
-def roofline_notes(rows: OperatorRows) -> Iterator[Note]:
+def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
 
-    The most important notes come first.
+    The most important notes come first. `shown` are the rows of the table, if there is one.
     """
     if rows.measure.side == HOST:
         yield Note(
@@ -48,18 +51,23 @@ def roofline_notes(rows: OperatorRows) -> Iterator[Note]:
     if rows.measure != TIME:
         return
     yield from peaks_notes(rows)
-    yield from _faster_notes(rows)
+    yield from _faster_notes(rows, shown)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
 
-def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note on the operators whose efficiency is above 100 %."""
+def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
+    """Yield a note on the operators whose efficiency is above 100 %.
+
+    There is none if they take next to no time and the table shows no such row.
+    """
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1
-    if not faster.any():
+    are_shown = shown is not None and bool((shown["efficiency"] > 1).any())
+    share = share_of(rows, faster)
+    if not (are_shown or share >= _FASTER_SHARE):
         return
-    if share_of(rows, faster) < _LARGE_SHARE:
+    if share < _LARGE_SHARE:
         reason = (
             "their data probably stayed in caches, and lost is slightly too small; "
             "--where 'efficiency <= 100%' leaves out their rows"
@@ -72,7 +80,7 @@ def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
         f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
-        share_of(rows, faster),
+        share,
     )
 
 

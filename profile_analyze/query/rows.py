@@ -144,6 +144,11 @@ class OperatorRows(_View):
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
 
+    def of_base(self) -> OperatorRows:
+        """Return the same rows with the times of the baseline."""
+        assert self.comparison is not None, "only a comparison has a baseline"
+        return OperatorRows(self.comparison.base, self.query)
+
     @property
     def recorded(self) -> NDArray[np.bool_]:
         """Shape (operators,): whether the operator has an entry on the side of the measure."""
@@ -202,6 +207,10 @@ class GroupRows(_View):
             for on_side in self._operators.on_sides
         )
         return ours, theirs
+
+    def of_base(self) -> GroupRows:
+        """Return the same groups with the times of the baseline."""
+        return GroupRows(self._operators.of_base(), self._grouping)
 
     def _compute(self, column: Column) -> Any:
         if column.name in self.query.by:
@@ -290,6 +299,10 @@ class ShownRows(_View):
         """See `Rows.on_sides`."""
         ours, theirs = self._rows.on_sides
         return ours[self._chosen], theirs[self._chosen]
+
+    def of_base(self) -> ShownRows:
+        """Return the same rows with the times of the baseline. Only a comparison has one."""
+        return ShownRows(self._rows.of_base(), self._chosen)
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `GroupRows.sums_of_ratio` of the groups shown."""
