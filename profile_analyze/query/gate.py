@@ -217,6 +217,9 @@ class FailVerdict(NamedTuple):
     """p, corrected for the number of conditions."""
     unit: str = "runs"
     """The noun for what statistics count: see `iterations.unit_noun`."""
+    not_ruled_out: float = np.nan
+    """`high` (`low` for a condition with `<`) if the median is within the limit and this end is
+    beyond it; NaN otherwise."""
 
 
 class _Measured(NamedTuple):
@@ -278,8 +281,8 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     if measured.base is None:
         interval = median_interval(measured.times)
         bounds = (float(interval.low[0]), float(interval.high[0]))
-        outcome, reason = _outcome(condition, time_s, bounds, condition.limit, condition.limit)
-        return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds)
+        verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds)
+        return _decided(verdict, time_s, condition.limit, condition.limit)
     interval = ratio_interval(measured.times, measured.base)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     limit = 1 + condition.limit / (base_s if condition.limit_unit == "s more" else 1.0)
@@ -289,29 +292,26 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     may_be_chance = reference == 1.0 and not p_value <= SIGNIFICANT
     if may_be_chance:
         reference = np.nan  # no interval is beyond NaN
-    outcome, reason = _outcome(condition, time_s / base_s, bounds, limit, reference)
-    return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds, p_value)
+    verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
+    return _decided(verdict, time_s / base_s, limit, reference)
 
 
-def _outcome(
-    condition: FailCondition,
-    estimate: float,
-    bounds: tuple[float, float],
-    limit: float,
-    reference: float,
-) -> tuple[Outcome, str]:
-    """Return whether the estimate is beyond the limit, and its interval beyond the reference."""
-    low, high = bounds
-    is_beyond = estimate > limit if condition.above else estimate < limit
-    is_clear = low > reference if condition.above else high < reference
-    may_be_beyond = high > limit if condition.above else low < limit
-    if not is_beyond and may_be_beyond:
-        return "passed", "within the limit, but its confidence interval extends beyond it"
-    if not is_beyond:
-        return "passed", "not beyond the limit"
-    if not is_clear:
-        return "passed", "beyond the limit, but not beyond noise"
-    return "met", "beyond the limit, and beyond noise"
+def _decided(verdict: FailVerdict, estimate: float, limit: float, reference: float) -> FailVerdict:
+    """Return the verdict with its outcome and the reason.
+
+    The condition is met if the estimate is beyond the limit, and its interval beyond the reference.
+    """
+    above, low, high = verdict.condition.above, verdict.low, verdict.high
+    is_beyond = estimate > limit if above else estimate < limit
+    is_clear = low > reference if above else high < reference
+    may_be_beyond = high > limit if above else low < limit
+    if is_beyond and is_clear:
+        return verdict._replace(outcome="met", reason="beyond the limit, and beyond noise")
+    if is_beyond:
+        return verdict._replace(reason="beyond the limit, but not beyond noise; take more runs")
+    if may_be_beyond:
+        return verdict._replace(reason="within the limit", not_ruled_out=high if above else low)
+    return verdict._replace(reason="within the limit, and so is the confidence interval")
 
 
 def _reason_unjudged(measured: _Measured) -> str:

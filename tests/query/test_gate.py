@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.report.sentence_parts import gate_sentence
 from tests.small import Operator, profile_of, runs_of
 
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
     return found
 
 
-NOT_BEYOND = "not beyond the limit"
-NOISE = "beyond the limit, but not beyond noise"
-ROOM = "within the limit, but its confidence interval extends beyond it"
+WITHIN = "within the limit, and so is the confidence interval"
+NOISE = "beyond the limit, but not beyond noise; take more runs"
+UNSURE = "within the limit"
 CLEAR = "beyond the limit, and beyond noise"
 
 
@@ -134,23 +135,23 @@ CLEAR = "beyond the limit, and beyond noise"
     ("text", "new", "base", "outcome", "reason"),
     [
         ("total > +5%", SLOW, BASE, "met", CLEAR),
-        ("total > +15%", SLOW, BASE, "passed", NOT_BEYOND),
-        ("total > +5%", BASE, BASE, "passed", NOT_BEYOND),
+        ("total > +15%", SLOW, BASE, "passed", WITHIN),
+        ("total > +5%", BASE, BASE, "passed", WITHIN),
         ("total > +5%", NOISY, BASE, "passed", NOISE),
-        ("total > +12%", NOISY, BASE, "passed", ROOM),
-        ("total < +1%", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total > +12%", NOISY, BASE, "passed", UNSURE),
+        ("total < +1%", SLOW, BASE, "passed", WITHIN),
         ("total < -5%", BASE, SLOW, "met", CLEAR),
-        ("total < -5%", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total < -5%", SLOW, BASE, "passed", WITHIN),
         ("total > +5us", SLOW, BASE, "met", CLEAR),
-        ("total > +15us", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total > +15us", SLOW, BASE, "passed", WITHIN),
         ("total > -3%", BASE, BASE, "met", CLEAR),  # a demanded improvement was missed
-        ("total > -3%", BASE, SLOW, "passed", NOT_BEYOND),
+        ("total > -3%", BASE, SLOW, "passed", WITHIN),
         ("total > -9%", NOISY, BASE, "passed", NOISE),
         ("total < +10%", BASE, BASE, "met", CLEAR),  # it is not slower by 10 %
         ("total < -5%", QUIET, BASE, "passed", NOISE),
         ("total > 105us", SLOW, None, "met", CLEAR),
         ("total > 105us", NOISY, None, "passed", NOISE),
-        ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),
+        ("total > 0.2s", SLOW, None, "passed", WITHIN),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
         ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 required runs"),
@@ -174,6 +175,65 @@ def test_when_a_condition_is_met(
 ) -> None:
     found = verdict(text, new, base)
     assert (found.outcome, found.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "base", "sentence"),
+    [
+        (
+            "total > +5%",
+            SLOW,
+            BASE,
+            "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
+            "baseline: beyond the limit, and beyond noise",
+        ),
+        (
+            "total > +15%",
+            SLOW,
+            BASE,
+            "passed: total > +15%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
+            "baseline: within the limit, and so is the confidence interval",
+        ),
+        (
+            "total > +12%",
+            NOISY,
+            BASE,
+            "passed: total > +12%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+            "baseline: within the limit, but changes up to +22.0% are not ruled out; take more runs",
+        ),
+        (
+            "total > +5%",
+            NOISY,
+            BASE,
+            "passed: total > +5%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+            "baseline: beyond the limit, but not beyond noise; take more runs",
+        ),
+        (
+            "total < -12%",
+            QUIET,
+            BASE,
+            "passed: total < -12%: -8.2% (95 %: -30.1% to +11.4%), 9.5e-05 s against 0.000103 s of the "
+            "baseline: within the limit, but changes down to -30.1% are not ruled out; take more runs",
+        ),
+        (
+            "total > 125us",
+            NOISY,
+            None,
+            "passed: total > 125us: 0.00011 s (95 %: 8.5e-05 to 0.000127): within the limit, but times "
+            "up to 0.000127 s are not ruled out; take more runs",
+        ),
+        (
+            "total > 1s",
+            SLOW[:3],
+            None,
+            "cannot be judged: total > 1s: only 3 of the 4 required runs",
+        ),
+    ],
+)
+def test_the_sentence_about_a_condition(
+    text: str, new: list[float], base: list[float] | None, sentence: str
+) -> None:
+    assert gate_sentence(verdict(text, new, base)) == sentence
 
 
 def test_a_verdict_has_the_measured_numbers() -> None:
