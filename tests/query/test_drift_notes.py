@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,6 +77,8 @@ def test_no_note_if_drift_is_corrected() -> None:
     corrected = without_drift(comparison)
     assert isinstance(corrected, pa.Comparison)
     assert notes_on(corrected) == []
+    # Correction removes only what its factors explain; the advice to correct has been followed.
+    assert notes_on(replace(comparison, drift_corrected=True)) == []
 
 
 def test_a_note_if_the_differences_do_not_add_up() -> None:
