@@ -49,7 +49,11 @@ class Order(NamedTuple):
         try:
             column = find_column(name)
         except UnknownColumnError:
-            advice = _advice_on_order(name) or suggestion(name, known, COLUMN_WORDS)
+            advice = (
+                _advice_on_order(name)
+                or suggestion(name, known, COLUMN_WORDS)
+                or _column_of_comparisons(name)
+            )
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
             ) from None
@@ -70,6 +74,14 @@ def _advice_on_order(name: str) -> str:
         find_column(column)
         return f"write {column}, which is largest first, or +{column}, which is smallest first"
     return ""
+
+
+def _column_of_comparisons(name: str) -> str:
+    """Return advice on a word of another tool for a column that needs a baseline; empty if none."""
+    meant = COLUMN_WORDS.get(name.lower(), "")
+    return (
+        f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""
+    )
 
 
 class _Parsed:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
+NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
@@ -45,7 +46,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
             is_pattern = positive.operator == "~"
             advice = _advice_on_pattern if is_pattern else _advice_on_text
             yield Note(
-                f"{condition.text}: no operator has this value; {advice(condition.value, texts)}",
+                f"{condition.text}: {NO_SUCH_VALUE}{advice(condition.value, texts)}",
                 Importance.ANSWER,
             )
 

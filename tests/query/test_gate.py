@@ -27,7 +27,7 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
         ("time>0.120s", "", "time", True, 0.12, "s"),
         ("wait > 2 ms", "", "wait", True, 0.002, "s"),
         ("host_time > +2ms", "", "host_time", True, 0.002, "s more"),
-        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of baseline"),
+        ("type=Conv: time > + 3 %", "type == Conv", "time", True, 0.03, "of baseline"),
         ("type == Conv : time > 3s", "type == Conv", "time", True, 3.0, "s"),
         ("name ~ a:b=c: time > 1us", "name ~ a:b=c", "time", True, 1e-6, "s"),
         ("name != x: time > 1us", "name != x", "time", True, 1e-6, "s"),
@@ -55,11 +55,11 @@ FORM = (
     ("text", "message"),
     [
         ("", f"fail-if: '' {FORM}"),
-        ("total", f"fail-if: 'total' {FORM}"),
+        ("total", "fail-if: 'total' is not a condition; write a limit, too: 'total > +5%'"),
         (
             "memory > 5",
-            "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
-            "host_time, wait, time; a condition on operators comes before a colon",
+            "fail-if: 'memory > 5': there is no metric 'memory'; a condition is on times: METRIC is "
+            "one of total, device_time, host_time, wait, time",
         ),
         (
             "total >= +5%",
@@ -97,7 +97,7 @@ FORM = (
         ),
         (
             "bogus=1: time > 1s",
-            "fail-if: 'bogus=1: time > 1s': where: 'bogus== 1', at character 1: there is no column "
+            "fail-if: 'bogus=1: time > 1s': where: 'bogus == 1', at character 1: there is no column "
             "'bogus'; did you mean bound?",
         ),
     ],
@@ -128,6 +128,9 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
 WITHIN = "within the limit, and so is the confidence interval"
 NOISE = "beyond the limit, but not beyond noise; take more runs"
 UNSURE = "within the limit"
+ABSOLUTE = "; the baseline is beyond it, too: for a change write "
+NO_POOL = "no operator matches; there are Conv"
+NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
 CLEAR = "beyond the limit, and beyond noise"
 
 
@@ -163,8 +166,18 @@ CLEAR = "beyond the limit, and beyond noise"
             "only 1 of the 4 required runs of the baseline",
         ),
         ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 required runs"),
-        ("type=Pool: time > 1us", SLOW, None, "unjudged", "no operator matches"),
-        ("type=Pool: time > +1%", SLOW, BASE, "unjudged", "no operator matches"),
+        ("type=Pool: time > 1us", SLOW, None, "unjudged", NO_POOL),
+        ("type=Pool: time > +1%", SLOW, BASE, "unjudged", NO_POOL),
+        ("name ~ CONV: time > +1%", SLOW, BASE, "unjudged", NO_CONV),
+        ("total > 50us", SLOW, BASE, "met", f"{CLEAR}{ABSOLUTE}'total > +50us'"),
+        (
+            "type=Conv: time>50 us",
+            SLOW,
+            BASE,
+            "met",
+            f"{CLEAR}{ABSOLUTE}'type=Conv: time > +50 us'",
+        ),
+        ("total > 50us", SLOW, None, "met", CLEAR),
         ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the baseline is 0"),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
