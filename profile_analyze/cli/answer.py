@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
-from profile_analyze.cli.sources import find_sources, read
+from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
@@ -173,6 +173,7 @@ def _notes(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on all parts of the answer. Two parts may have the same note."""
+    yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from profile.notes
     # Notes on runs are about combining them. Rows that are split by run combine nothing.

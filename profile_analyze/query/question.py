@@ -20,6 +20,7 @@ from profile_analyze.query.catalog import (
 from profile_analyze.query.conditions import Condition, check_contradictions
 from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.query.question_fields import check_values, group_key_columns, normalized_fields
+from profile_analyze.suggestions import COLUMN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +55,11 @@ class Order(NamedTuple):
         try:
             column = find_column(name)
         except UnknownColumnError:
-            advice = _advice_on_order(name) or likely_columns(name, known)
+            advice = (
+                _advice_on_order(name)
+                or likely_columns(name, known)
+                or _column_of_comparisons(name)
+            )
             raise UnknownColumnError(
                 f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
             ) from None
@@ -77,6 +82,14 @@ def _advice_on_order(name: str) -> str:
         find_column(column)
         return f"write {column}, which is largest first, or +{column}, which is smallest first"
     return ""
+
+
+def _column_of_comparisons(name: str) -> str:
+    """Return advice on a word of another tool for a column that needs a baseline; empty if none."""
+    meant = COLUMN_WORDS.get(name.lower(), "")
+    return (
+        f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""
+    )
 
 
 class _Parsed:

@@ -15,10 +15,11 @@ from profile_analyze.analysis.roofline import (
 )
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import HOST
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
-from profile_analyze.units import percent
+from profile_analyze.units import percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,8 +70,9 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches, and lost is slightly too small; "
-            "--where 'efficiency <= 100%' leaves out their rows"
+            "their data probably stayed in caches; lost adds "
+            f"{seconds(total(rows['lost'][faster]))} s for them, the time of the whole model at "
+            "its roof does not; --where 'efficiency <= 100%' leaves out their rows"
         )
     else:
         reason = (

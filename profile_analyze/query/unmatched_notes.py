@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
+NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
@@ -52,7 +53,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 advice = f"{condition.operator} compares the whole text; {did_you_mean([better])}"
             else:
                 advice = _advice_on_text(condition.value, texts)
-            yield Note(f"{condition.text}: no operator has this value; {advice}", Importance.ANSWER)
+            yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:

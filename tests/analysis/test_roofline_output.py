@@ -39,8 +39,9 @@ def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     assert run_command(*arguments).err == ""  # they take 0.7 % of the time
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches, and lost is slightly too small; --where "
-        "'efficiency <= 100%' leaves out their rows\n"
+        "to 300.1%; their data probably stayed in caches; lost adds -0.000838 s for them, the time "
+        "of the whole model at its roof does not; --where 'efficiency <= 100%' leaves out their "
+        "rows\n"
     )
 
 

@@ -40,6 +40,10 @@ CALLS = (
     *(f"{FILE} --columns {name}" for name in ("nme", "name,gflops", "shapes", "count", "'*'")),
     f"{FILE} --columns efficiency",
     f"{FILE} --order-by ratio",
+    f"{FILE} --order-by regression",
+    f"{FILE} --order-by regression --compare {FILE}",
+    f"{FILE} --columns base_time",
+    f"{FILE} --print-only verdict",
     f"{FILE} --explain flop",
     f"{FILE} --explain time --format json",
     # names of other tools' options
@@ -155,6 +159,23 @@ CALLS = (
         for text in (
             *("total > 105%", "total > +0.05", "total > 1.05x", "ratio > 1.05", "total > 3x"),
             *("total > 20x", "total > +5% and time > 1ms"),
+            *(
+                "Conv > +5%",
+                "conv.* > +5%",
+                "Conv: time > +5%",
+                "ConvolutionForward",
+                "5%",
+                "total",
+            ),
+            *("type=ConvolutionForward time > +5%", "type=ConvolutionForward > +5%", "slower"),
+            *(
+                "type=ConvolutionForward",
+                "type=ConvolutionForward:",
+                "type=Copy: time",
+                "total +5%",
+            ),
+            *("total > +5%, time > +3%", "time, total > +5%", "efficiency < 50%", "count > 5"),
+            *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
         )
     ),
     # lists
