@@ -55,7 +55,7 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
     It is the smallest value at which the cumulative weight reaches half of the whole.
     """
     order = np.argsort(values, axis=0, kind="stable")
-    # `weights` has one entry for each row, so the index gives each column its own order of them.
+    # `order` has the shape of `values`, so `weights[order]` has the weights in each column's order.
     covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)
     medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]

@@ -22,21 +22,24 @@ if TYPE_CHECKING:
     Job = Callable[[], float]
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
-"""Rows and columns of the matrices. The best size counts, which depends on the caches."""
+"""Rows and columns of the matrices. The fastest size counts. Which one that is depends on the
+caches."""
 ARRAY_BYTES: Final = 1 << 28
 """The size of each array that is copied: far more than caches hold."""
 LEAST_ROUNDS: Final = 5
 TIME_LIMIT_S: Final = 3.0
-"""After this time, a rate that is not stable is given up."""
+"""After this time, a rate that is not yet stable is returned as it is, with its doubt."""
 PAUSE_S: Final = 1.5
 """The time between two series of rounds. Short loads of other programs do not disturb both."""
 _MOST_SERIES: Final = 3
 _AGREEING: Final = 3
 """How many of the best rounds must agree. Two agree by chance too often."""
 _TOLERATED_IDLE: Final = 0.1
-"""Threads wait for each other for less than this share of a round."""
+"""A larger idle share of a round counts as doubt. Threads that wait only for each other have a
+smaller one."""
 _TOLERATED_LOAD: Final = 0.1
-"""Every system uses some CPU time for itself."""
+"""A larger share of CPU time that other programs use counts as doubt. Every system uses some CPU
+time for itself."""
 CPU_STATISTICS: Final = Path("/proc/stat")
 _BUSY: Final = (0, 1, 2, 5, 6)
 """The fields of `cpu` in `/proc/stat` that are CPU time of programs and of the kernel."""
@@ -53,8 +56,9 @@ class Rate(NamedTuple):
     best: float
     """The work per second of the best round of the best job."""
     doubt: float
-    """The share by which the rate may be wrong: the largest of how far the best rounds of that job
-    are apart, how far the best series are apart, and the time in which other programs had cores."""
+    """The share by which the rate may be wrong. It is the largest of three: the spread of the best
+    rounds of that job, the difference between the best two series, and the share of the time in
+    which other programs had the cores (`_Round.idle` and `other_load`)."""
 
 
 class _Round(NamedTuple):
@@ -96,7 +100,7 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
 
 
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
-    """Return the best rate of at least two series, in doubt unless the best two series agree.
+    """Return the best rate of two or more series. Its doubt covers how far the best two differ.
 
     `load` is the share of the CPU time that other programs used: see `other_load`.
     """
@@ -115,7 +119,7 @@ def cpu_statistics() -> list[int]:
 
 
 def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> float:
-    """Return the share of the cores' time that others used between two `cpu_statistics`.
+    """Return the share of CPU time that other programs used between two `cpu_statistics`.
 
     A program on another core slows this one without taking CPU time from it: cores share caches,
     memory and the clock rate, and often two of them are threads of one physical core. A virtual
@@ -160,8 +164,9 @@ def best_rate(
 
 
 def _doubt(best: Sequence[_Round]) -> float:
-    """Return the doubt of a rate: see `Rate.doubt`. The first of the `best` rounds is the best."""
-    # Under a constant load all rounds are equally slow: they agree on a wrong rate.
+    """Return the part of `Rate.doubt` that the `best` rounds, the fastest first, show."""
+    # Under a constant load all rounds are equally slow, so they agree on a wrong rate. Idle threads
+    # show such a load.
     idle = best[0].idle
     return max(1 - best[-1].rate / best[0].rate, idle if idle > _TOLERATED_IDLE else 0.0)
 

@@ -32,7 +32,8 @@ _RATE: Final = r"\d+(?:\.\d+)?[kKmMgGtTpP]"
 _RATES_WITHOUT_COLON: Final = (
     rf"(?P<flops>{_RATE})(?:(?:\s*[,/;x]\s*|\s+|:(?=.*[kmgtp]))(?P<bandwidth>{_RATE}))?"
 )
-"""One rate, or two that a comma or the like separates. Also `60g:15g`, with wrong prefixes."""
+"""Matches one rate, or two with a comma or the like between them. It also matches two rates with a
+colon if they have prefixes in lower case: `60g:15g`."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
 ANY_DTYPE: Final = "any"

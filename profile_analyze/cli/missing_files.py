@@ -45,7 +45,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
-    # A word for a comparison says the most about the call, so it comes before other names.
+    # Of several missing names, report a word such as `vs` first: it explains the whole call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above
@@ -55,7 +55,11 @@ def check_that_files_exist(names: Sequence[str]) -> None:
 
 
 def _exists(name: str) -> bool:
-    """Return whether there is such a file. Reading it reports all other errors better."""
+    """Return whether there is such a file.
+
+    Return True on any other error, such as a missing permission: reading the file reports it
+    better.
+    """
     with suppress(ValueError, OSError):
         try:
             os.stat(name)  # noqa: PTH116  # `Path` changes some names
@@ -98,7 +102,10 @@ def _meant_option(name: str) -> str:
 
 
 def _similar_files(name: str) -> list[str]:
-    """Return the file that `name` lacks the suffix of, or files of the folder spelt like it."""
+    """Return existing files that are `name` with a suffix such as `.json`.
+
+    If there are none, return files in the same folder with similar names.
+    """
     with_suffix = [name + suffix for suffix in SUFFIXES if name and _exists(name + suffix)]
     if with_suffix:
         return with_suffix

@@ -74,7 +74,7 @@ class NewFiles:
         """Write to a temporary file in the folder of `file`. Raises `OutputError`."""
         try:
             if _is_special(file):
-                with open(file, "ab") as stream:  # noqa: PTH123  # /dev/stdout may be a log file
+                with open(file, "ab") as stream:  # noqa: PTH123  # appends, as /dev/stdout may be a log
                     stream.writelines(pieces)
             else:
                 self._stage(file, pieces)
@@ -92,7 +92,7 @@ class NewFiles:
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(pieces)
             stream.flush()
-            os.fsync(handle)  # after a power cut, the final name must not have an empty file
+            os.fsync(handle)  # or a power cut could leave an empty file with the final name
         os.chmod(temporary, _mode_for(target))  # noqa: PTH101
 
     def __exit__(self, kind: object, *_: object) -> None:

@@ -15,12 +15,12 @@ from profile_analyze.cli.output import write_standard_output
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# -R shows colours, -S leaves long lines whole, -F ends at once if everything fits, -X leaves the
+# -R shows colours, -S does not wrap long lines, -F ends at once if everything fits, -X leaves the
 # text on the terminal.
 _LESS_OPTIONS: Final = "-R -S -F -X"
 _DEFAULT: Final = f"less {_LESS_OPTIONS}"
 _NO_PAGER: Final = ("cat", "")
-"""Values of PAGER that ask for none."""
+"""Values of PAGER that switch the pager off."""
 
 
 def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
@@ -52,7 +52,7 @@ def _command() -> list[str]:
 
 
 def _page(command: list[str], pieces: Iterable[bytes]) -> None:
-    # For `PAGER=less`. A LESS of the user comes first.
+    # The options for `PAGER=less`, unless the user has set the variable LESS.
     environment = {"LESS": _LESS_OPTIONS} | os.environ
     sys.stdout.flush()
     try:

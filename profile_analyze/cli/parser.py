@@ -64,12 +64,12 @@ _FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile"
 """Options of other tools for the file to read."""
 
 _LONG_NAME: Final = 8
-"""The length from which the name of an option must be spelt nearly right for a suggestion: two
-other letters make `confidence` of `confluence`."""
+"""An option with a name of this length or more must be spelt nearly right to be suggested: only two
+letters of `confidence` differ from `confluence`."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports a mistake in one line, where argparse prints the usage first."""
+    """An argument parser that reports a mistake in one line, without the usage before it."""
 
     paged = False
     """Whether a long text, such as the help, may be shown in a pager."""
@@ -119,7 +119,10 @@ def parser() -> _Parser:
 
 
 def _examples(width: int | None) -> str:
-    """Return the end of the help. Continued lines are aligned, except those of commands."""
+    """Return the end of the help, wrapped to `width`.
+
+    A continued line has the indent of its first line. If that is a command, it has two blanks more.
+    """
     blocks: list[str] = []
     for line in _EXAMPLES.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
@@ -130,7 +133,7 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return the question whether another option was meant; empty unless just one has `value`."""
+    """Return `did you mean OPTION VALUE?` if just one option has this choice; otherwise nothing."""
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
 
@@ -166,7 +169,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def color_choice(argv: Sequence[str]) -> str:
-    """Return what the last `--color` says, for messages on a command line that may be wrong."""
+    """Return the value of the last `--color`.
+
+    Messages about wrong arguments need it, so it is found without parsing the other arguments.
+    """
     choice = "auto"
     for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
         name, equals, value = argument.partition("=")
@@ -184,7 +190,8 @@ def _without_abbreviation(argument: str) -> str:
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     """Return the arguments, with a value such as `-time` joined to its option by `=`.
 
-    argparse takes `-time` for the option `-t`, and says only that a value is missing.
+    In `--order-by -time`, argparse takes `-time` for the option `-t`, and reports only that
+    `--order-by` lacks a value.
     """
     joined: list[str] = []
     for argument in arguments:

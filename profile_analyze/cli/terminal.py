@@ -22,7 +22,7 @@ def terminal_size(stream: Any) -> os.terminal_size | None:
     if not is_terminal(stream):
         return None
     size = _USUAL_SIZE
-    with suppress(OSError, ValueError):  # a terminal in name only has no size
+    with suppress(OSError, ValueError):  # some streams claim to be a terminal, but have no size
         size = os.get_terminal_size(stream.fileno())
     # A serial line, for example, has a size of 0.
     columns = _from_environment("COLUMNS") or size.columns or _USUAL_SIZE.columns

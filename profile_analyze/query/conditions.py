@@ -94,7 +94,7 @@ class Condition(NamedTuple):
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit in which a number without a unit was read; empty if it has one."""
+        """The base unit that a number without a unit is assumed to have; empty if it has a unit."""
         has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
         return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
 
@@ -221,7 +221,7 @@ def _check_operator(column: Column, operator: str) -> None:
 
 
 def _check_that_it_is_one(operator: str, value: str) -> None:
-    """Raise `QueryError` if the value goes on with another condition."""
+    """Raise `QueryError` if the value contains another condition: `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return

@@ -37,13 +37,15 @@ class Selection(NamedTuple):
     operators: NDArray[np.int64]
     """Shape (matched,): their rows in the profile, ascending."""
     recorded: int
-    """How many operators have an entry on the side of the measure."""
+    """How many operators have executions on the side (device or host) of the measure. In a profile
+    without times, all operators count."""
     not_recorded: int
-    """How many operators have no such entry, but would pass all filters."""
+    """How many operators have no such executions, but would pass all filters."""
     unknown_dtype: Mask
     """Shape (operators,): which passed all other filters, but have an input of unknown dtype."""
     unjudged: Unjudged
-    """Each condition, and which operators passed the earlier ones but have no value for it."""
+    """Each condition, and a mask of the operators that meet all earlier ones but have no value
+    for this one."""
 
 
 class EvaluatedCondition(NamedTuple):

@@ -4,7 +4,7 @@
 |---|---|
 | `total > +5%` | all operators together take over 5 % more time than in the baseline |
 | `time > +2ms` | the operators that pass the filters take over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the convolutions that pass them take over 3 % more |
+| `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
 | `time > 0.120s` | the operators that pass the filters take over 0.12 s |
 """
 
@@ -84,11 +84,11 @@ class FailCondition(NamedTuple):
     """A condition that selects operators, in the grammar of `Query.where`; empty for all."""
     metric: str
     above: bool
-    """Whether the metric must be above the limit, and not below it, to meet the condition."""
+    """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
     limit_unit: Literal["s", "s more", "of baseline"]
-    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
-    more."""
+    """What `limit` is: seconds; how many seconds more than the baseline; or what fraction of the
+    baseline more."""
 
     @property
     def relative(self) -> bool:
@@ -129,7 +129,7 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question whose answer has one row, with the metric as `time`."""
+        """Return a question whose answer has one row. Its column `time` is the metric."""
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
             asked = asked.changed(**_NO_FILTERS)
@@ -179,7 +179,7 @@ def _parse_share(text: str, sign: str, limit: str) -> float:
 
 
 def _advice_on_ratio(ratio: float) -> str:
-    """Return how to write a limit that is a ratio over 1; empty for another one."""
+    """Return how to write a ratio such as 1.05 as a limit; empty for an improbable ratio."""
     if not 1 < ratio < 10:
         return ""
     more = f"{100 * (ratio - 1):.6g}%"
@@ -300,7 +300,11 @@ def _outcome(
     limit: float,
     reference: float,
 ) -> tuple[Outcome, str]:
-    """Return whether the estimate is beyond the limit, and its interval beyond the reference."""
+    """Return the outcome and the reason for it.
+
+    The condition is met if the estimate is beyond `limit`, and its whole interval is beyond
+    `reference`.
+    """
     low, high = bounds
     is_beyond = estimate > limit if condition.above else estimate < limit
     is_clear = low > reference if condition.above else high < reference

@@ -60,7 +60,7 @@ class Order(NamedTuple):
 
 
 def _advice_on_order(name: str) -> str:
-    """Return how to write an order that has a direction as in other languages; empty if none."""
+    """Return how to write an order such as `-time` or `time desc`; empty for any other text."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
     if name.startswith("-"):
         column = name[1:]
@@ -152,8 +152,8 @@ class Query(_Parsed):
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics count: `process`, by the median of its runs, or `iteration`: each run, as
-        if the runs of one process were independent.
+        What statistics count. `process`: each process, by the median of its runs. `iteration`: each
+        run, as if the runs of one process were independent.
 
     A text with commas stands for several keys, aggregates or columns.
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""Operators with a smaller share of the time get no note for what they lack."""
+"""No note says that operators are not judged, or have no known dtype, if their share of the time is
+no larger than this."""
 _LARGE_SHARE: Final = 0.1
 """From this share of the time on, caches do not explain why operators exceed their roof."""
 

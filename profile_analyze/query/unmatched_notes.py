@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
-"""The operator that a condition on texts negates, or has itself."""
+"""The operators on texts, each without its negation."""
 _ANY_CASE: Final = "(?i)"
 
 
@@ -93,7 +93,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with the unit of the largest value, if only some values meet it then."""
+    """Return the condition with a suitable unit; empty if all values meet that, or none."""
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)
