@@ -1,4 +1,4 @@
-"""Measures the peak rates of this machine, as NumPy's BLAS and its loops reach them.
+"""Measures the peak rates that NumPy's BLAS and NumPy's own loops reach on this machine.
 
 This must run in a process of its own, because BLAS fixes its number of threads when it is loaded.
 """
@@ -44,7 +44,8 @@ CPU_STATISTICS: Final = Path("/proc/stat")
 _BUSY: Final = (0, 1, 2, 5, 6)
 """The fields of `cpu` in `/proc/stat` that are CPU time of programs and of the kernel."""
 _TIMES: Final = 8
-"""How many fields add up to the time of all cores. The fields after them are parts of these."""
+"""How many fields, from the first on, add up to the time of all cores. The others are parts of
+these."""
 _STEAL: Final = 7
 """The field with the time in which the host of a virtual machine ran something else."""
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -110,7 +111,7 @@ def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
 
 
 def cpu_statistics() -> list[int]:
-    """Return the `cpu` fields of `/proc/stat`, in ticks; nothing on systems without it."""
+    """Return the `cpu` fields of `/proc/stat`, in ticks; none on systems without this file."""
     with suppress(OSError, ValueError, IndexError):
         first_line = CPU_STATISTICS.read_text(encoding="ascii").splitlines()[0]
         ticks = [int(field) for field in first_line.split()[1:]]
@@ -204,7 +205,7 @@ def _moves(threads: int) -> Iterator[list[Job]]:
             np.add(target[part], source[part], out=target[part])
 
         list(pool.map(one, parts))
-        return 5.0 * source.nbytes  # two reads and a write, then another read and write
+        return 5.0 * source.nbytes  # a read and a write, then two reads and a write
 
     with ThreadPoolExecutor(threads) as pool:
         yield [copy, triad]

@@ -216,8 +216,8 @@ def _resampled_medians(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two middle runs of each resample, shape (resamples,) each.
 
-    A run is its index in the ascending order of a row's values, so that all rows can share the
-    resamples.
+    A run is given by its index in the ascending order of a row's values, so that all rows can share
+    the resamples.
     """
     drawn = np.sort(generator.integers(runs, size=(RESAMPLES, runs)), axis=1)
     return drawn[:, (runs - 1) // 2], drawn[:, runs // 2]

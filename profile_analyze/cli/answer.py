@@ -104,8 +104,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
         return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
-    # The profile's format decides, and it is known only after reading. The columns to load must be
-    # known before, so the columns of all possible output formats are loaded.
+    # The profile's format decides the output format, but is known only after reading. The columns
+    # to load must be known before, so those of all possible output formats are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 
@@ -200,7 +200,7 @@ def _notes_on_format(
         yield from notes_on_copy_time(summary)
     if renderer.for_programs and renderer.has_tables:
         yield from _notes_on_more_rows(tables)
-    # Formats such as csv have rows only, so that verdicts become notes.
+    # Formats such as csv contain only rows, so verdicts have to be notes.
     if not renderer.has_summary_beside_tables:
         for verdict in verdicts:
             yield Note(gate_sentence(verdict), Importance.VERDICT)

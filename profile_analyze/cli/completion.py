@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, made from the table of options.
 
 The placeholder of an option's value, such as `FILE` or `KEY[,KEY...]`, says what completes it.
-A script contains all names, so that a shell completes without a call of the command.
+A script contains all names, so that a shell completes without calling the command.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _zsh_text(text: str) -> str:
 
 
 def _zsh_option(option: Option) -> str:
-    # A flag that ends with + or = may have its value in the same word.
+    # For zsh, + or = after a flag means that its value may be in the same word.
     flags = [
         (flag + ("=" if flag.startswith("--") else "+")) if option.takes_value else flag
         for flag in option.flags

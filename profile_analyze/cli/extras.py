@@ -19,7 +19,7 @@ EXTRAS: Final[Mapping[str, str]] = {
 
 
 def version_text() -> str:
-    """Return the line that `--version` prints, with the extras that are installed and the others.
+    """Return the line that `--version` prints, with the installed and the missing extras.
 
     It looks for the modules without importing them, which would take longer than an answer.
     """

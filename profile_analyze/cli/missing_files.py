@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""Characters that look like a hyphen: word processors write them for one or two hyphens."""
+"""Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
 
 _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
@@ -37,7 +37,7 @@ _NO_FILES: Final = (
 """Patterns of names that are no names of files, and what to do."""
 
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
-"""Words that people write between two profiles, or before them, to compare these."""
+"""Words that people write between two profiles, or before both, to compare them."""
 
 
 def check_that_files_exist(names: Sequence[str]) -> None:
@@ -93,7 +93,7 @@ def _advice(name: str) -> str:
 
 
 def _meant_option(name: str) -> str:
-    """Return advice on an option that was taken for a file; empty if it is none."""
+    """Return advice if `name` is probably an option, but written wrongly; otherwise nothing."""
     if name.startswith(tuple(_DASHES)):
         rest = name.strip(_DASHES + "-")
         return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])

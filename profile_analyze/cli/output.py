@@ -84,7 +84,7 @@ class NewFiles:
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
         from tempfile import mkstemp  # importing it takes as long as half of this package
 
-        # In the folder of the target, because a rename works within one file system only.
+        # In the folder of the target, because a rename works only within one file system.
         target = os.path.realpath(file)
         handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))  # noqa: PTH120
         # Added before writing, so that `__exit__` also removes a file that could not be written.

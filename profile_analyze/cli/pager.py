@@ -42,11 +42,11 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
 
 
 def _command() -> list[str]:
-    """Return the command of the pager in words; empty for none."""
+    """Return the words of the pager's command; empty if there is to be no pager."""
     text = os.environ.get("PAGER", _DEFAULT)
     if text.strip() in _NO_PAGER or os.environ.get("TERM") == "dumb":
         return []
-    with suppress(ValueError):  # a quotation without its end
+    with suppress(ValueError):  # a quote is not closed
         return shlex.split(text)
     return []
 

@@ -105,8 +105,8 @@ def parser() -> _Parser:
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes a formatter for each option, to check its metavar. With a fixed width, that
-        # does not import `shutil` to ask the terminal.
+        # argparse makes a formatter for each option, to check its metavar. Without a fixed width, a
+        # formatter imports `shutil` to ask the terminal.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
         add_help=False,  # the table of options has it

@@ -125,7 +125,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 
 def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
-    """Return the peaks, and a function that measures them if that is asked for.
+    """Return the peaks, and a function that measures them if `--peaks here` asks for that.
 
     Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
     for the peaks.

@@ -1,4 +1,4 @@
-"""What is known of the terminal behind standard output and standard error."""
+"""Whether standard output and standard error are terminals, and their size and colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _USUAL_SIZE: Final = os.terminal_size((80, 24))
 
 
 def is_terminal(stream: Any) -> bool:
-    """Return whether `stream` writes to a terminal, or reads from one. A closed one is None."""
+    """Return whether `stream` is connected to a terminal. A closed stream is None."""
     return stream is not None and bool(stream.isatty())
 
 

@@ -57,7 +57,7 @@ class Condition(NamedTuple):
     operator: str
     value: str
     bound: float
-    """`value` as a number; NaN if values are compared as texts only."""
+    """`value` as a number; NaN if the condition compares only texts."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Condition:
@@ -89,7 +89,7 @@ class Condition(NamedTuple):
 
     @property
     def compares_numbers(self) -> bool:
-        """Whether the operator is for numbers only."""
+        """Whether the operator compares only numbers."""
         return self.operator not in _TEXT_OPERATORS
 
     @property

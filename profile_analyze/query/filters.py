@@ -87,7 +87,7 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
     in_range = _in_time_range(query, rows["time"])
-    if query.compared:  # an operator may be slow on one side only
+    if query.compared:  # an operator may be slow on just one side
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
     selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)

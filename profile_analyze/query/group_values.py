@@ -27,7 +27,7 @@ class Members(NamedTuple):
     """The known values of each group's operators."""
 
     values: Floats
-    """Shape (values,): group by group, in file order within a group; none is NaN."""
+    """Shape (values,): group by group, in file order within a group, without NaN."""
     sizes: Integers
     """Shape (groups,): the number of values in each group; may be 0."""
 

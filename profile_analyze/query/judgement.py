@@ -66,7 +66,7 @@ class Judgement(NamedTuple):
 
     Operators that are not judged, or are faster than their roof, have their measured time."""
     gain: float
-    """How many times as fast the whole profile would be then."""
+    """How many times as fast the whole profile would be if it took only `total_s`."""
     winners: tuple[Winner, ...]
     notes: tuple[Note, ...]
 

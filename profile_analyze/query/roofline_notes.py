@@ -133,6 +133,6 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _computes(rows: OperatorRows) -> Chosen:
-    """Return whether each operator needs the rate of its dtype to be judged."""
+    """Return which operators cannot be judged without the rate of their dtype."""
     computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     return computes

@@ -85,7 +85,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it. Making one has imported it already.
+    # Imported here because only comparisons need it. Making `source` has imported it already.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR

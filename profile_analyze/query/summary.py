@@ -175,7 +175,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
             Importance.CONTEXT,
         )
     recorded = int(profile.recorded(DEVICE).sum())
-    # Profiles often lack the times of a few operators. A note is due only if most have none.
+    # Profiles often lack the times of a few operators. Only if most have no time, a note says so.
     if 0 < recorded < operators / 2:
         yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "

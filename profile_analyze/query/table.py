@@ -54,7 +54,7 @@ class Table:
     without_memory: int
     """How many operators that passed the filters have an unknown memory."""
     available: int
-    """How many rows (operators or groups) there are without the limit `top`."""
+    """How many rows (operators or groups) there would be without the limit `top`."""
     notes: tuple[Note, ...]
     """What a person should know before trusting the answer, one sentence each."""
     shown: ShownRows
@@ -128,7 +128,7 @@ class Table:
         return array
 
     def has_numbers(self, name: str) -> bool:
-        """Whether the column has numbers only."""
+        """Whether the column has numbers, and no texts."""
         return not isinstance(self.shown[self.column(name).name], Categorical)
 
     def has_values(self, name: str) -> bool:

@@ -74,7 +74,7 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each number without a unit that all or none of the candidates meet."""
+    """Yield a note on each condition without a unit that all candidates meet, or none."""
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def worked_through(table: Table, column: Column) -> Iterator[str]:
     """Yield a sentence for the column, and one for each column that its formula uses.
 
-    The table must have a row; its first one gives the numbers.
+    The numbers are those of the first row, so the table must have one.
     """
     for one in ingredients(column, table.query.keys, table.query.aggregate):
         yield _sentence(table, one)
