@@ -96,7 +96,7 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
     It is the smallest value at which the cumulative weight reaches half of the whole.
     """
     order = np.argsort(values, axis=0, kind="stable")
-    # `weights` has one entry for each row, so the index gives each column its own order of them.
+    # `order` has the shape of `values`, so `weights[order]` has the weights in each column's order.
     with np.errstate(over="ignore"):  # with times near the largest float, any row will do
         covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)

@@ -1,4 +1,4 @@
-"""The option `--explain`: which column, and what cannot be asked for beside it."""
+"""The option `--explain`: the column to explain, and the options that `--explain` excludes."""
 
 from __future__ import annotations
 

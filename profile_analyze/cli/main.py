@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """Return the error that led to `error`, which packages wrap in long explanations."""
+    """Return the first error behind `error`: packages wrap it in others with long explanations."""
     # `raise ... from None` suppresses the context, here as in a traceback.
     context = None if error.__suppress_context__ else error.__context__
     cause = error.__cause__ or context

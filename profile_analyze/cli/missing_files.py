@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""Characters that look like a hyphen: word processors write them for one or two hyphens."""
+"""Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
 
 _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
@@ -50,7 +50,7 @@ _SUBCOMMANDS: Final = {
 """What other tools have before the name of the profile, and an option that does the same."""
 
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
-"""Words that people write between two profiles, or before them, to compare these."""
+"""Words that people write between two profiles, or before both, to compare them."""
 
 _MOST_PARTS: Final = 8
 """How many arguments are tried as the parts of one name with blanks."""
@@ -63,7 +63,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
-    # A word for a comparison says the most about the call, so it comes before other names.
+    # Of several missing names, report a word such as `vs` first: it explains the whole call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above
@@ -78,7 +78,11 @@ def check_that_files_exist(names: Sequence[str]) -> None:
 
 
 def _exists(name: str) -> bool:
-    """Return whether there is such a file. Reading it reports all other errors better."""
+    """Return whether there is such a file.
+
+    Return True on any other error, such as a missing permission: reading the file reports it
+    better.
+    """
     with suppress(ValueError, OSError):
         try:
             os.stat(name)  # noqa: PTH116  # `Path` changes some names
@@ -139,7 +143,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
 
 
 def _meant_option(name: str) -> str:
-    """Return advice on an option that was taken for a file; empty if it is none."""
+    """Return advice if `name` is probably an option, but written wrongly; otherwise nothing."""
     if name.startswith(tuple(_DASHES)):
         rest = name.strip(_DASHES + "-")
         return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])
@@ -148,7 +152,10 @@ def _meant_option(name: str) -> str:
 
 
 def _similar_files(name: str) -> list[str]:
-    """Return the file that `name` lacks the suffix of, or files of the folder spelt like it."""
+    """Return existing files that are `name` with a suffix such as `.json`.
+
+    If there are none, return files in the same folder with similar names.
+    """
     with_suffix = [name + suffix for suffix in SUFFIXES if name and _exists(name + suffix)]
     if with_suffix:
         return with_suffix

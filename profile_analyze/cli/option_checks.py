@@ -1,4 +1,4 @@
-"""Checks of options against each other: what contradicts another option, or lacks one."""
+"""Checks for options that contradict each other, or that need another option."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.files:
         return
     if arguments.compare:
-        # `--compare` takes all names after it, also those of the new side.
+        # `--compare` takes all names after it, even if some of them were meant as the profile.
         raise QueryError("--compare took all files that are named; name the profile before it")
     if arguments.input_dtype and arguments.input_dtype.endswith(SUFFIXES):
         raise QueryError(
@@ -102,7 +102,7 @@ def _check_that_it_is_one_file(
 
 
 def _check_comparison(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if an option of comparisons is given without one."""
+    """Raise `QueryError` if an option is given without the `--compare` or `--fail-if` it needs."""
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),

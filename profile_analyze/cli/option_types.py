@@ -88,16 +88,16 @@ class OptionGroup(NamedTuple):
 
 
 def seconds(text: str) -> float:
-    """Return a time in seconds, such as `1ms`."""
+    """Return the seconds in a text such as `1ms`."""
     try:
         return parse_time(text)
-    # argparse adds the name of the option to its own exception, and to no other.
+    # argparse adds the name of the option only to the message of its own exception.
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def size_in_bytes(text: str) -> int:
-    """Return a size in bytes, which must have a unit, such as `16GiB`."""
+    """Return the bytes in a text such as `16GiB`, which must have a unit."""
     try:
         size = parse_quantity(text, "byte")
     except QuantityError as error:
@@ -132,12 +132,12 @@ def run_count(text: str) -> int:
 
 
 def column_names(text: str) -> str:
-    """Return a list of columns, with `id` for `opr_id`, its name in the original."""
+    """Return a list of columns, in which `id` replaces `opr_id`, its name in the original."""
     return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
 
 
 def condition(text: str) -> str:
-    """Return a condition on a column, with `id` for `opr_id`, its name in the original."""
+    """Return a condition, in which `id` replaces `opr_id`, its name in the original."""
     return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 
@@ -153,7 +153,7 @@ def row_count(text: str) -> int:
 
 
 class _PrintingAction(argparse.Action):
-    """An option with values that print a text and end the process. It stores any other value."""
+    """An option for which some values print a text and end the process. It stores the others."""
 
     def __call__(
         self,

@@ -252,8 +252,8 @@ COMPARISON: Final = OptionGroup(
             metavar="'[CONDITION:] METRIC > LIMIT'",
             example="total > +5%",
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
-            "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC "
-            "is total (of all operators), time (of the operators that pass the filters), "
+            "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
+            "METRIC is total (of all operators), time (of the operators that pass the filters), "
             "device_time, host_time or wait; may be repeated",
         ),
         Option.of(
@@ -314,8 +314,8 @@ VIEW: Final = OptionGroup(
             metavar="COLUMN",
             example="time",
             help="instead of a table, show what this column means, its formula and its rule for "
-            "groups, worked through with the numbers of the first row; without FILE, without "
-            "numbers",
+            "groups, worked through with the numbers of the first row; without FILE, the "
+            "formula has no numbers",
         ),
         Option.of(
             "--columns",

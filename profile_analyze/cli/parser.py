@@ -66,7 +66,7 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line, where argparse prints the usage first."""
+    """An argument parser that reports a mistake in one line, without the usage before it."""
 
     paged = False
     """Whether a long text, such as the help, may be shown in a pager."""
@@ -114,8 +114,8 @@ def parser() -> Parser:
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes a formatter for each option, to check its metavar. With a fixed width, that
-        # does not import `shutil` to ask the terminal.
+        # argparse makes a formatter for each option, to check its metavar. Without a fixed width, a
+        # formatter imports `shutil` to ask the terminal.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
         add_help=False,  # the table of options has it
@@ -128,7 +128,10 @@ def parser() -> Parser:
 
 
 def _examples(width: int | None) -> str:
-    """Return the end of the help. Continued lines are aligned, except those of commands."""
+    """Return the end of the help, wrapped to `width`.
+
+    A continued line has the indent of its first line. If that is a command, it has two blanks more.
+    """
     blocks: list[str] = []
     for line in _EXAMPLES.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
@@ -139,7 +142,7 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return the question whether another option was meant; empty unless just one has `value`."""
+    """Return `did you mean OPTION VALUE?` if just one option has this choice; otherwise nothing."""
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
 
@@ -180,7 +183,10 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
 
 
 def color_choice(argv: Sequence[str]) -> str:
-    """Return what the last `--color` says, for messages on a command line that may be wrong."""
+    """Return the value of the last `--color`.
+
+    Messages about wrong arguments need it, so it is found without parsing the other arguments.
+    """
     choice = "auto"
     for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
         name, equals, value = argument.partition("=")
@@ -198,7 +204,8 @@ def _without_abbreviation(argument: str) -> str:
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     """Return the arguments, with a value such as `-time` joined to its option by `=`.
 
-    argparse takes `-time` for the option `-t`, and says only that a value is missing.
+    In `--order-by -time`, argparse takes `-time` for the option `-t`, and reports only that
+    `--order-by` lacks a value.
     """
     joined: list[str] = []
     for argument in arguments:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
-    """Return the picture as a report: a chart of all rows, not only of the first.
+    """Return the picture as a report: a chart of all rows, not only of those in the table.
 
     Raises `OutputError` if there is nothing to draw.
     """
     # matplotlib reads this variable when it is imported. `agg` draws without a window.
     os.environ["MPLBACKEND"] = "agg"
-    # It would log that it searches for fonts.
+    # Otherwise, matplotlib logs that it searches for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     # The roofline exists only for device times.
     if request.queries["device"].peaks is not None:

@@ -38,7 +38,7 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
     except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
-        # Neither `print` nor the clean-up, which need memory.
+        # Without `print` and the interpreter's clean-up, because both need memory.
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)

@@ -26,8 +26,8 @@ _FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile"
 """Options of other tools for the file to read."""
 
 _LONG_NAME: Final = 8
-"""The length from which the name of an option must be spelt nearly right for a suggestion: two
-other letters make `confidence` of `confluence`."""
+"""An option with a name of this length or more must be spelt nearly right to be suggested: only two
+letters of `confidence` differ from `confluence`."""
 
 _OPTION_OF: Final = {flag: option for option in OPTIONS for flag in option.flags}
 

@@ -1,8 +1,8 @@
-"""The columns that a question may name: those of the register, and those derived from them.
+"""The columns that a question may name: those of the registry, and those derived from them.
 
 | text | column |
 |---|---|
-| `time`, `type`, ... | an entry of the register |
+| `time`, `type`, ... | an entry of the registry |
 | `param.NAME` | the operator's parameter of that name |
 | `name~REGEX` | what the pattern finds in a text column, or its first group if it has one |
 | `time.p90` | an aggregate of another column, for groups |
@@ -160,7 +160,7 @@ def orderable_names(kind: RowKind) -> tuple[str, ...]:
 def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names of the columns that rows of this kind have, with `extra` after the time.
 
-    Group keys come first. The other columns are in the order of the register.
+    Group keys come first. The other columns are in the order of the registry.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
@@ -184,7 +184,7 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
 
 
 def check_needs(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if `column` needs missing peak rates, a baseline or split rows."""
+    """Raise `QueryError` if rows of this kind lack what `column` needs, such as peak rates."""
     if column.needs_peaks and not kind.has_peaks:
         raise QueryError(
             f"{column.name} needs the peak rates of a device; add --peaks DEVICE (--peaks list "

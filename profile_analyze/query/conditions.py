@@ -61,7 +61,7 @@ class Condition(NamedTuple):
     operator: str
     value: str
     bound: float
-    """`value` as a number; NaN if values are compared as texts only."""
+    """`value` as a number; NaN if the condition compares only texts."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Condition:
@@ -95,12 +95,12 @@ class Condition(NamedTuple):
 
     @property
     def compares_numbers(self) -> bool:
-        """Whether the operator is for numbers only."""
+        """Whether the operator compares only numbers."""
         return self.operator not in _TEXT_OPERATORS
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit in which a number without a unit was read; empty if it has one."""
+        """The base unit that a number without a unit is assumed to have; empty if it has a unit."""
         has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
         return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
 
@@ -227,7 +227,7 @@ def _check_operator(column: Column, operator: str) -> None:
 
 
 def _check_that_it_is_one(operator: str, value: str) -> None:
-    """Raise `QueryError` if the value goes on with another condition."""
+    """Raise `QueryError` if the value contains another condition: `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return

@@ -1,7 +1,7 @@
-"""Figures that formulas of columns use, and that are no columns themselves.
+"""Figures: values that formulas of columns use, but that are not columns, such as the total time.
 
-`Column.worked` may name them beside columns, as in `{time} / {total_time}`. For people, `_` in a
-name is a blank.
+`Column.worked` may name them beside columns, as in `{time} / {total_time}`. In output, a blank
+replaces each `_` of a name.
 """
 
 from __future__ import annotations

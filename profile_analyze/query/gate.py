@@ -4,7 +4,7 @@
 |---|---|
 | `total > +5%` | all operators together take over 5 % more time than in the baseline |
 | `time > +2ms` | the operators that pass the filters take over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the convolutions that pass them take over 3 % more |
+| `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
 | `time > 0.120s` | the operators that pass the filters take over 0.12 s |
 """
 
@@ -91,11 +91,11 @@ class FailCondition(NamedTuple):
     """A condition that selects operators, in the grammar of `Query.where`; empty for all."""
     metric: str
     above: bool
-    """Whether the metric must be above the limit, and not below it, to meet the condition."""
+    """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
     limit_unit: Literal["s", "s more", "of baseline"]
-    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
-    more."""
+    """What `limit` is: seconds; how many seconds more than the baseline; or what fraction of the
+    baseline more."""
 
     @property
     def relative(self) -> bool:
@@ -138,7 +138,7 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question whose answer has one row, with the metric as `time`."""
+        """Return a question whose answer has one row. Its column `time` is the metric."""
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
             asked = asked.changed(**_NO_FILTERS)

@@ -156,7 +156,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
 
 
 def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
-    """Yield notes on conditions on groups, of which `matching` remain."""
+    """Yield notes on the conditions on groups, which `matching` groups meet."""
     groups = len(rows.sizes)
     yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:

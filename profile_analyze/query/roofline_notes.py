@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""Operators with a smaller share of the time get no note for what they lack."""
+"""No note says that operators are not judged, or have no known dtype, if their share of the time is
+no larger than this."""
 _FASTER_SHARE: Final = 0.01
 """Operators that exceed their roof get a note from this share of the time on. With less, they
 change no sum that people read."""
@@ -142,6 +143,6 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _computes(rows: OperatorRows) -> Chosen:
-    """Return whether each operator needs the rate of its dtype to be judged."""
+    """Return which operators cannot be judged without the rate of their dtype."""
     computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     return computes

@@ -1,6 +1,6 @@
 """The rows of a question while it is answered: all operators, then groups, then the rows shown.
 
-Each class is a view that computes a column on first use, by the register's rule for that column.
+Each class is a view. It computes a column on first use, by the rule in the column's declaration.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class OperatorRows(_View):
 
     @property
     def recorded(self) -> NDArray[np.bool_]:
-        """Shape (operators,): whether the operator has an entry on the side of the measure."""
+        """Shape (operators,): whether the operator has executions on the side of the measure."""
         recorded = self.profile.recorded(side_of(self.profile, self.measure))
         if self.comparison is None:
             return recorded
@@ -223,7 +223,7 @@ class GroupRows(_View):
         return self._aggregated(column, self.query.aggregate)
 
     def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """Return the groups' values of `column`, combined by `aggregate` where its rule does so."""
+        """Return the groups' values of `column`. Only some rules of columns use `aggregate`."""
         rule = column.of_groups
         if rule == AGGREGATED:
             if column.timed and aggregate != COUNT:
@@ -250,7 +250,10 @@ class GroupRows(_View):
         return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return a column by its `RatioOfSums`; N/A for a group without operators with a ratio."""
+        """Return a column with the rule `RatioOfSums`.
+
+        A group in which no operator has a ratio is N/A.
+        """
         own_ratios = self._operators[column]
         if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)

@@ -16,7 +16,7 @@ from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
-from profile_analyze.query.question import Order
+from profile_analyze.query.order import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
 
@@ -94,7 +94,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it. Making one has imported it already.
+    # Imported here because only comparisons need it. Making `source` has imported it already.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR

@@ -32,7 +32,7 @@ NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
-"""The operator that a condition on texts negates, or has itself."""
+"""The operators on texts, each without its negation."""
 _ANY_CASE: Final = "(?i)"
 
 
@@ -93,7 +93,7 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each number without a unit that all or none of the candidates meet."""
+    """Yield a note on each condition without a unit that all candidates meet, or none."""
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:
@@ -112,7 +112,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with the unit of the largest value, if only some values meet it then."""
+    """Return the condition with a suitable unit; empty if all values meet that, or none."""
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def worked_through(table: Table, column: Column, time_text: TimeText) -> Iterator[str]:
     """Yield a sentence for the column, and one for each column that its formula uses.
 
-    The table must have a row; its first one gives the numbers. `time_text` writes the times.
+    The numbers are those of the first row, so the table must have one. `time_text` writes times.
     """
     row = _FirstRow(table, time_text)
     for one in ingredients(column, table.query.keys, table.query.aggregate):

@@ -54,7 +54,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
-        return verdict.reason
+        return visible(verdict.reason, "utf-8")  # it may have names of the profile
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
