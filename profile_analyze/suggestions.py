@@ -38,57 +38,94 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("min", "fastest", "best"), "time_min"),
     **dict.fromkeys(("max", "slowest", "worst"), "time_max"),
     **dict.fromkeys(("baseline", "before", "old"), "base"),
-    **dict.fromkeys(("diff", "delta"), "difference"),
+    **dict.fromkeys(("base_time", "baseline_time", "old_time", "time_base"), "base"),
+    **dict.fromkeys(("new_time", "candidate_time"), "time"),
+    **dict.fromkeys(("diff", "delta", "regression", "slowdown", "increase"), "difference"),
     "speedup": "ratio",
     **dict.fromkeys(("p", "pvalue", "significance"), "p_value"),
     **dict.fromkeys(("utilization", "mfu", "percent_of_peak"), "efficiency"),
     **dict.fromkeys(("bottleneck", "limit"), "bound"),
     "roof": "attainable",
     "opr_id": "id",
+    "device_self_time": "time",
+    "host_self_time": "host_time",
+    "cumulative": "cumulative_time",
+    "operator_info": "name",
 }
 
 OPTION_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s"), "--order-by COLUMN"),
-    **dict.fromkeys(("reverse", "ascending", "asc", "desc", "r"), "--order-by +COLUMN"),
-    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by KEY"),
-    **dict.fromkeys(("agg", "func"), "--aggregate HOW"),
-    **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t N"),
-    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l"), "-t N"),
+    **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
+    **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
+    **dict.fromkeys(("descending", "desc"), "--order-by time"),
+    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by"),
+    **dict.fromkeys(("agg", "func"), "--aggregate"),
+    **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
+    **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
     **dict.fromkeys(("all", "a", "no_limit"), "-t 0"),
-    **dict.fromkeys(("filter", "query", "condition", "if"), "--where 'COLUMN OP VALUE'"),
-    **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name REGEX"),
-    **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type TYPE"),
-    "dtype": "--input-dtype DTYPE",
-    **dict.fromkeys(("column", "fields", "select", "show"), "--columns COLUMN,..."),
+    **dict.fromkeys(("filter", "query", "condition", "if"), "--where"),
+    **dict.fromkeys(("name", "regex", "pattern", "grep", "include", "e"), "--opr-name"),
+    **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
+    "dtype": "--input-dtype",
+    **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
     "list_columns": "--columns help",
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
     "text": "--format plain",
     "github": "--format github",
-    **dict.fromkeys(("out", "save", "export", "outfile", "output_file"), "-o FILE"),
+    **dict.fromkeys(("out", "save", "export", "outfile", "output_file"), "-o"),
     **dict.fromkeys(("overwrite", "y", "yes"), "--force"),
-    **dict.fromkeys(("base", "baseline", "diff", "reference", "ref", "against"), "--compare FILE"),
-    **dict.fromkeys(("vs", "before", "old"), "--compare FILE"),
-    **dict.fromkeys(("tolerance", "epsilon"), "--threshold SHARE"),
-    **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if 'METRIC > LIMIT'"),
-    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs N"),
+    **dict.fromkeys(("base", "baseline", "diff", "reference", "ref", "against"), "--compare"),
+    **dict.fromkeys(("vs", "before", "old"), "--compare"),
+    **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
+    **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
+    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
-    **dict.fromkeys(("device", "gpu", "hardware", "roofline", "peak"), "--peaks SPEC"),
+    **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
+    **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
+    **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
+    **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
+    **dict.fromkeys(("gpu", "hardware", "roofline", "peak"), "--peaks"),
+    "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
+    "flops": (
+        "--columns name,time,flops for the column, or --peaks {FLOPS}:BANDWIDTH for peak rates"
+    ),
+    "bandwidth": (
+        "--columns name,time,bandwidth for the column, or --peaks FLOPS:{BANDWIDTH} for peak rates"
+    ),
     **dict.fromkeys(("list_devices", "devices"), "--peaks list"),
     **dict.fromkeys(("kernel", "kernels"), "--level kernel"),
     **dict.fromkeys(("module", "modules"), "--level module"),
+    **dict.fromkeys(("layer", "layers"), "--level operator or --level module"),
     "host": "--show-host",
     **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
-    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot FILE"),
+    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot"),
     **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
     "colour": "--color",
-    **dict.fromkeys(("completion", "completions"), "--print-completion SHELL"),
-    **dict.fromkeys(("meaning", "describe", "info"), "--explain COLUMN"),
+    **dict.fromkeys(("completion", "completions"), "--print-completion"),
+    **dict.fromkeys(("meaning", "describe", "info"), "--explain"),
+    **dict.fromkeys(("verbose", "debug"), "--notes all"),
+    **dict.fromkeys(("quiet", "q", "silent"), "--notes none"),
     "v": "--version",
     "?": "--help",
 }
+"""An entry is an option, which gets the given value or an example, or a text that begins with one.
+The given value replaces a word in braces."""
+
+_NO_OTHER_LEVEL: Final = (
+    "verdicts need a p of at most 0.05 and have intervals of 95%; --threshold sets the smallest "
+    "change that counts, such as --threshold 5%"
+)
+ABSENT_OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),
+    "html": "write --format markdown or --format wiki for a page, --plot run.svg for a picture",
+    **dict.fromkeys(
+        ("precision", "digits", "decimals", "round"),
+        "--format csv and --format json have all digits; --time-unit us has more for short times",
+    ),
+}
+"""What to write instead of options for what cannot be set here."""
 
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
@@ -100,6 +137,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("jira", "confluence"), "wiki"),
     **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
     "gpu": "kernel",
+    **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
@@ -128,7 +166,10 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<>", "!", "=!", "ne", "not", "\N{NOT EQUAL TO}"), "!="),
     **dict.fromkeys(("=<", "le", "\N{LESS-THAN OR EQUAL TO}"), "<="),
     **dict.fromkeys(("=>", "ge", "\N{GREATER-THAN OR EQUAL TO}"), ">="),
-    **dict.fromkeys(("=~", "~=", "~~", "like", "contains", "matches", "in", "has"), "~"),
+    **dict.fromkeys(
+        ("=~", "~=", "~~", "like", "contains", "startswith", "endswith", "matches", "in", "has"),
+        "~",
+    ),
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
@@ -180,8 +221,8 @@ def likely_names(
     """
     if len(name) > LONGEST_ADVISED:
         return []
-    plain_names = {_plain(one): one for one in known}
-    plain = _plain(name)
+    plain_names = {plain_name(one): one for one in known}
+    plain = plain_name(name)
     if plain in plain_names:
         return [plain_names[plain]]
     meant = words.get(plain, "")
@@ -205,6 +246,6 @@ def did_you_mean(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(filter(None, (', '.join(first), last)))}?" if last else ""
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return `name` in lower case, without leading hyphens, with _ for blanks and hyphens."""
     return name.strip().lower().lstrip("-").replace("-", "_").replace(" ", "_")

@@ -41,7 +41,7 @@ _SPELLINGS: Final = {
     "1": ("",),
     "": ("",),
 }
-_EXAMPLES: Final = {
+EXAMPLES: Final = {
     "s": "1ms",
     "FLO": "2GFLO",
     "FLO/s": "2GFLOPS",
@@ -51,6 +51,7 @@ _EXAMPLES: Final = {
     "1": "5%",
     "": "12",
 }
+"""A quantity of each unit, for messages."""
 
 # unit -> seconds, as a text where a float would not be exact
 _SECONDS: Final[Mapping[str, int | str]] = {
@@ -132,7 +133,7 @@ def parse_quantity(text: str, unit: str) -> float:
         spelling = _SPELLINGS[unit][0]
         with_unit = f" with the unit {spelling}" if spelling else ""
         advice = did_you_mean(_likely_quantities(text, unit))
-        end = f"; {advice}" if advice else f", such as {_EXAMPLES[unit]}"
+        end = f"; {advice}" if advice else f", such as {EXAMPLES[unit]}"
         raise QuantityError(f"{text!r} is not a number{with_unit}{end}")
     return value
 

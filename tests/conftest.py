@@ -10,7 +10,11 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
 
+from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
+
+# Defaults of the person who runs the tests would change every answer.
+os.environ.pop(VARIABLE, None)
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "tests" / "fixtures"

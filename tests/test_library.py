@@ -242,7 +242,8 @@ def test_queries_are_frozen_values() -> None:
         ({"by": "type,xyz"}, f"by: 'xyz' is not one of {KEYS}"),
         (
             {"aggregates": ["sum", "most"]},
-            "aggregates: 'most' is not one of sum, mean, max, min, median, std, count, pN",
+            "aggregates: 'most' is not one of sum, mean, max, min, median, std, count, or a "
+            "percentile such as p90",
         ),
         ({"top": -1}, "top: -1 rows cannot be shown; 0 shows all"),
         ({"top": 2.5}, "top: 2.5 is not a number of rows"),
@@ -270,7 +271,7 @@ def test_queries_are_frozen_values() -> None:
         ),
         (
             {"order": "difference"},
-            "difference needs a profile to compare with: --compare (see --help)",
+            "difference needs a profile to compare with; add --compare FILE",
         ),
         ({"name": 5}, "name: 5 is not a text"),
         (

@@ -1,1 +1,1 @@
-"""What follows from a profile and something else: peak rates, a baseline, statistics."""
+"""Results that need more than a profile: peak rates, a baseline, or several runs."""

@@ -43,7 +43,10 @@ def _base(rows: OperatorRows) -> Floats:
 
 
 def _difference(rows: Rows) -> Floats:
-    """Return time - base; operators that only one side has count with their whole time."""
+    """Return time - base.
+
+    A row on only one side counts with its whole time, which is negative if it is the baseline's.
+    """
     in_profile, in_base = rows.on_sides
     both = difference(rows["time"], rows["base"])
     return np.where(in_base, np.where(in_profile, both, -rows["base"]), rows["time"])
@@ -75,7 +78,8 @@ def _p_value(rows: Rows) -> Floats:
 def _verdict(rows: Rows) -> Categorical[str]:
     in_profile, in_base = rows.on_sides
     codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
-    # A row on one side only has no ratio and no verdict. Its category follows the `VERDICTS`.
+    # A row on only one side has no ratio, so `verdict_codes` gives it no verdict. Its verdict is
+    # `added` or `removed`, whose codes come after those of `VERDICTS`.
     codes = np.where(in_base, codes, len(VERDICTS))
     codes = np.where(in_profile, codes, len(VERDICTS) + 1)
     return Categorical(codes, (*VERDICTS, ADDED, REMOVED))

@@ -2,7 +2,7 @@
 
 A rate that no second source confirms is left out: a wrong roof makes people optimize the wrong
 operator. `confirmed` means that two independent tables or data sheets agree. `derived` means that
-the rate is units * rate per clock * boost clock, in agreement with a quoted figure.
+the rate is compute units * rate per clock * boost clock, in agreement with a quoted figure.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ DEVICES: Final = (
     Device("RTX 4090",
            {"fp64": 1.29, "fp32": 82.6, "tf32": 82.6, "fp16": 165.2, "bf16": 165.2, "fp8": 330.0,
             "int8": 660.6}, 1008.0,
-           "waredb and onnx-tool; derived as 330.3 with FP16 accumulation",
-           remark="twice that for FP16 and FP8 with FP16 accumulation"),
+           "waredb and onnx-tool; FP16 derived as 330.3 with FP16 accumulation",
+           remark="accumulation in FP16 doubles the rates of FP16 and FP8"),
     Device("MI210", {"fp64": 22.6, "fp32": 22.6, "fp16": 181.0, "bf16": 181.0, "int8": 181.0},
            1600.0, "PyTorch's table, citing the brochure; FP16 derived as 181.0"),
     Device("MI250X", {"fp64": 47.9, "fp32": 47.9, "fp16": 383.0, "bf16": 383.0, "int8": 383.0},

@@ -1,16 +1,16 @@
-"""Drift correction: removes what slows down all operators of a run, such as a busy machine."""
+"""Drift: what slows down all operators of a run, such as a busy machine. Finds and removes it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.model.numbers import difference, quantile_of_runs, ratio, total
 from profile_analyze.model.terms import DEVICE, HOST
 
 if TYPE_CHECKING:
@@ -23,9 +23,50 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
 
     Floats: TypeAlias = NDArray[np.float64]
+    Chosen: TypeAlias = NDArray[np.bool_]
 
 _MEASURES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
 """The measure that shows the drift of each side."""
+
+_LEAST_OPERATORS: Final = 8
+"""With fewer operators besides those with the largest differences, `shared_change` finds none."""
+_MOST_CHANGED: Final = 2
+"""How many operators with the largest differences `shared_change` leaves out."""
+_LEAST_SHARE: Final = 0.8
+"""The least share of the baseline's time in operators that changed alike."""
+_SIMILARITY: Final = 3.0
+"""An operator changed alike if its ratio is between this root and this power of the shared one."""
+
+
+class SharedChange(NamedTuple):
+    """A change that nearly all operators share."""
+
+    ratio: float
+    """The weighted median of the operators' ratios to the baseline."""
+    alike: Chosen
+    """Whether each operator changed by a similar ratio, shape (operators,)."""
+
+
+def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
+    """Return the change that nearly all operators share; None if they do not change alike.
+
+    `times_s` and `base_s` have shape (operators,). The two operators with the largest differences
+    do not count: what only they do is a change of the model, not of the machine.
+    """
+    ratios = ratio(times_s, base_s)
+    usable = (times_s > 0) & (ratios > 0)
+    differences = np.where(usable, np.abs(difference(times_s, base_s)), -1.0)
+    others = usable.copy()
+    others[np.argsort(-differences, kind="stable")[:_MOST_CHANGED]] = False
+    if others.sum() < _LEAST_OPERATORS:
+        return None
+    shared = float(_weighted_medians(ratios[others, np.newaxis], base_s[others])[0])
+    # The power of the shared ratio that gives each operator's ratio; NaN if nothing changed.
+    with np.errstate(all="ignore"):
+        powers = ratio(np.log(ratios), np.log(shared))
+    alike = usable & (powers >= 1 / _SIMILARITY) & (powers <= _SIMILARITY)
+    share = total(base_s[others & alike]) / total(base_s[others])
+    return SharedChange(shared, alike) if share >= _LEAST_SHARE else None
 
 
 def drift_factors(times_s: Floats) -> Floats | None:
@@ -55,8 +96,9 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
     It is the smallest value at which the cumulative weight reaches half of the whole.
     """
     order = np.argsort(values, axis=0, kind="stable")
-    # `weights` has one entry for each row, so the index gives each column its own order of them.
-    covered = np.cumsum(weights[order], axis=0)
+    # `order` has the shape of `values`, so `weights[order]` has the weights in each column's order.
+    with np.errstate(over="ignore"):  # with times near the largest float, any row will do
+        covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)
     medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
     return medians

@@ -1,4 +1,4 @@
-"""The formulas of the columns that need peak rates or a baseline, behind one door."""
+"""All formulas of columns that need peak rates or a baseline, imported only for such columns."""
 
 from __future__ import annotations
 

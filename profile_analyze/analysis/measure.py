@@ -1,4 +1,4 @@
-"""Measures the peak rates of this machine, as NumPy's BLAS and its loops reach them.
+"""Measures the peak rates that NumPy's BLAS and NumPy's own loops reach on this machine.
 
 This must run in a process of its own, because BLAS fixes its number of threads when it is loaded.
 """
@@ -22,26 +22,34 @@ if TYPE_CHECKING:
     Job = Callable[[], float]
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
-"""Rows and columns of the matrices. The best size counts, which depends on the caches."""
+"""Rows and columns of the matrices. The fastest size counts. Which one that is depends on the
+caches."""
 ARRAY_BYTES: Final = 1 << 28
 """The size of each array that is copied: far more than caches hold."""
 LEAST_ROUNDS: Final = 5
 TIME_LIMIT_S: Final = 3.0
-"""After this time, a rate that is not stable is given up."""
+"""After this time, a rate that is not yet stable is returned as it is, with its doubt."""
+WHOLE_LIMIT_S: Final = 10.0
+"""The time of a whole measurement with one number of threads. On a busy machine, nothing becomes
+stable, and waiting longer would not help. If even the fewest rounds take longer, so does the whole.
+"""
 PAUSE_S: Final = 1.5
 """The time between two series of rounds. Short loads of other programs do not disturb both."""
 _MOST_SERIES: Final = 3
 _AGREEING: Final = 3
 """How many of the best rounds must agree. Two agree by chance too often."""
 _TOLERATED_IDLE: Final = 0.1
-"""Threads wait for each other for less than this share of a round."""
+"""A larger idle share of a round counts as doubt. Threads that wait only for each other have a
+smaller one."""
 _TOLERATED_LOAD: Final = 0.1
-"""Every system uses some CPU time for itself."""
+"""A larger share of CPU time that other programs use counts as doubt. Every system uses some CPU
+time for itself."""
 CPU_STATISTICS: Final = Path("/proc/stat")
 _BUSY: Final = (0, 1, 2, 5, 6)
 """The fields of `cpu` in `/proc/stat` that are CPU time of programs and of the kernel."""
 _TIMES: Final = 8
-"""How many fields add up to the time of all cores. The fields after them are parts of these."""
+"""How many fields, from the first on, add up to the time of all cores. The others are parts of
+these."""
 _STEAL: Final = 7
 """The field with the time in which the host of a virtual machine ran something else."""
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
@@ -53,8 +61,9 @@ class Rate(NamedTuple):
     best: float
     """The work per second of the best round of the best job."""
     doubt: float
-    """The share by which the rate may be wrong: the largest of how far the best rounds of that job
-    are apart, how far the best series are apart, and the time in which other programs had cores."""
+    """The share by which the rate may be wrong. It is the largest of three: the spread of the best
+    rounds of that job, the difference between the best two series, and the share of the time in
+    which other programs had the cores (`_Round.idle` and `other_load`)."""
 
 
 class _Round(NamedTuple):
@@ -70,19 +79,27 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
     `say` receives progress messages.
     """
     noun = "one thread" if threads == 1 else f"{threads} threads"
+    deadline = perf_counter() + WHOLE_LIMIT_S
     before, cpu_before = cpu_statistics(), process_time()
     flops: list[Rate] = []
     bandwidth: list[Rate] = []
     for number in range(1, _MOST_SERIES + 1):
         if number > 1:
             sleep(PAUSE_S)
+        started = perf_counter()
+        # The first series leaves time for the pause and the second one, which must follow.
+        parts, reserved_s = (4, PAUSE_S) if number == 1 else (2, 0.0)
         again = f", series {number}" if number > 1 else ""
         say(f"products of matrices, {noun}{again}")
-        flops.append(best_rate([_product(size) for size in MATRIX_SIZES], threads))
+        limit_s = _limit_s(deadline - reserved_s, parts)
+        flops.append(best_rate([_product(size) for size in MATRIX_SIZES], threads, limit_s))
         say(f"copies of large arrays, {noun}{again}")
         with _moves(threads) as moves:
-            bandwidth.append(best_rate(moves, threads))
-        if number > 1 and max(best_of(flops).doubt, best_of(bandwidth).doubt) <= STABLE_DOUBT:
+            limit_s = _limit_s(deadline - reserved_s, parts - 1)
+            bandwidth.append(best_rate(moves, threads, limit_s))
+        now = perf_counter()
+        has_time = now + PAUSE_S + (now - started) <= deadline
+        if now > deadline or (number > 1 and (_is_stable(flops, bandwidth) or not has_time)):
             break
     load = other_load(before, cpu_statistics(), process_time() - cpu_before)
     best_flops, best_bandwidth = best_of(flops, load), best_of(bandwidth, load)
@@ -95,18 +112,29 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
     )
 
 
+def _limit_s(deadline: float, parts: int) -> float:
+    """Return the time limit of the next of `parts` rates, which share the time that is left."""
+    return min(TIME_LIMIT_S, max(deadline - perf_counter(), 0.0) / parts)
+
+
+def _is_stable(*rates: Sequence[Rate]) -> bool:
+    return max(best_of(series).doubt for series in rates) <= STABLE_DOUBT
+
+
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
-    """Return the best rate of at least two series, in doubt unless the best two series agree.
+    """Return the best rate of the series. Its doubt covers how far the best two differ.
+
+    The doubt of a single series is 1: nothing confirms its rate.
 
     `load` is the share of the CPU time that other programs used: see `other_load`.
     """
-    best, second = sorted(series, reverse=True)[:2]
+    best, second = [*sorted(series, reverse=True), Rate(0.0, 1.0)][:2]
     load = load if load > _TOLERATED_LOAD else 0.0
     return Rate(best.best, max(best.doubt, 1 - second.best / best.best, load))
 
 
 def cpu_statistics() -> list[int]:
-    """Return the `cpu` fields of `/proc/stat`, in ticks; nothing on systems without it."""
+    """Return the `cpu` fields of `/proc/stat`, in ticks; none on systems without this file."""
     with suppress(OSError, ValueError, IndexError):
         first_line = CPU_STATISTICS.read_text(encoding="ascii").splitlines()[0]
         ticks = [int(field) for field in first_line.split()[1:]]
@@ -115,7 +143,7 @@ def cpu_statistics() -> list[int]:
 
 
 def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> float:
-    """Return the share of the cores' time that others used between two `cpu_statistics`.
+    """Return the share of CPU time that other programs used between two `cpu_statistics`.
 
     A program on another core slows this one without taking CPU time from it: cores share caches,
     memory and the clock rate, and often two of them are threads of one physical core. A virtual
@@ -133,10 +161,11 @@ def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> flo
 def best_rate(
     jobs: Iterable[Job],
     threads: int,
+    limit_s: float = TIME_LIMIT_S,
     clock: Callable[[], float] = perf_counter,
     cpu_clock: Callable[[], float] = process_time,
 ) -> Rate:
-    """Return the rate of the fastest job, measured until it is stable or the time is up.
+    """Return the rate of the fastest job, measured until it is stable or `limit_s` is over.
 
     A job returns the work that it did. Each round runs every job once, so that other programs
     disturb all jobs alike.
@@ -144,7 +173,7 @@ def best_rate(
     rounds: dict[Job, list[_Round]] = {job: [] for job in jobs}
     for job in rounds:
         job()  # warms up
-    deadline = clock() + TIME_LIMIT_S
+    deadline = clock() + limit_s
     while True:
         for job, measured in rounds.items():
             started, cpu_started = clock(), cpu_clock()
@@ -155,13 +184,14 @@ def best_rate(
         rate = Rate(fastest[0].rate, _doubt(fastest[:_AGREEING]))
         if len(fastest) >= LEAST_ROUNDS and rate.doubt <= STABLE_DOUBT:
             return rate
-        if len(fastest) >= _AGREEING and clock() > deadline:
-            return rate
+        if clock() > deadline:
+            return rate if len(fastest) >= _AGREEING else rate._replace(doubt=1.0)
 
 
 def _doubt(best: Sequence[_Round]) -> float:
-    """Return the doubt of a rate: see `Rate.doubt`. The first of the `best` rounds is the best."""
-    # Under a constant load all rounds are equally slow: they agree on a wrong rate.
+    """Return the part of `Rate.doubt` that the `best` rounds, the fastest first, show."""
+    # Under a constant load all rounds are equally slow, so they agree on a wrong rate. Idle threads
+    # show such a load.
     idle = best[0].idle
     return max(1 - best[-1].rate / best[0].rate, idle if idle > _TOLERATED_IDLE else 0.0)
 
@@ -199,7 +229,7 @@ def _moves(threads: int) -> Iterator[list[Job]]:
             np.add(target[part], source[part], out=target[part])
 
         list(pool.map(one, parts))
-        return 5.0 * source.nbytes  # two reads and a write, then another read and write
+        return 5.0 * source.nbytes  # a read and a write, then two reads and a write
 
     with ThreadPoolExecutor(threads) as pool:
         yield [copy, triad]

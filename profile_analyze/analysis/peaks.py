@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
+from profile_analyze.analysis.rates_advice import advice_on_rates
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.suggestions import did_you_mean, similar_names
 from profile_analyze.units import parse_quantity
@@ -28,11 +29,6 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 DEFAULT_DTYPE: Final = "fp32"
 STABLE_DOUBT: Final = 0.03
 """Measured rates are stable if they are wrong by no more than this share."""
-_RATE: Final = r"\d+(?:\.\d+)?[kKmMgGtTpP]"
-_RATES_WITHOUT_COLON: Final = (
-    rf"(?P<flops>{_RATE})(?:(?:\s*[,/;x]\s*|\s+|:(?=.*[kmgtp]))(?P<bandwidth>{_RATE}))?"
-)
-"""One rate, or two that a comma or the like separates. Also `60g:15g`, with wrong prefixes."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
 ANY_DTYPE: Final = "any"
@@ -98,23 +94,12 @@ def parse_peaks(spec: str) -> Peaks:
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
-    if match := re.fullmatch(_RATES_WITHOUT_COLON, spec.strip()):
-        raise PeaksError(_advice_on_rates(spec, match["flops"], match["bandwidth"]))
+    if advice := advice_on_rates(spec):
+        raise PeaksError(advice)
     first, colon, second = (part.strip() for part in spec.partition(":"))
     if colon and not (_starts_with_letter(first) and _starts_with_letter(second)):
         return _two_rates(spec, first, second)
     return peaks_of(DEVICES, first, second or None)
-
-
-def _advice_on_rates(spec: str, flops: str, bandwidth: str | None) -> str:
-    """Return the message about rates without a colon, or with prefixes in lower case."""
-    if bandwidth is None:
-        return (
-            f"{spec!r} is one rate; write FLO/s and bytes per second, with a colon between them, "
-            "as in 19.5T:1555G"
-        )
-    advice = did_you_mean([f"{flops.upper()}:{bandwidth.upper()}"])
-    return f"{spec!r} is not two rates with a colon between them; {advice}"
 
 
 def _starts_with_letter(text: str) -> bool:

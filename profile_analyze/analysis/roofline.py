@@ -91,7 +91,7 @@ def peak_rates(rows: OperatorRows) -> Floats:
 
 
 def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the operator only moves data, so that only bytes bound it.
+    """Shape (operators,): whether the operator only moves data, so that only memory limits it.
 
     The computation that runtimes report for a data movement counts elements, so it has no roof. A
     data movement without computation may be a view, which moves nothing.
@@ -166,7 +166,7 @@ def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
     """Return which of the two times is larger; N/A without a least time."""
-    # Operators that only move data have no compute time: the comparison is false, so it is memory.
+    # For operators that only move data, `compute` is NaN: the comparison is false, which is memory.
     codes = np.where(compute >= memory, 0, 1)
     return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
 

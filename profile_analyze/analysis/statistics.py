@@ -33,8 +33,8 @@ RESAMPLES: Final = 2000
 _SEED: Final = 20201120
 """An arbitrary constant, so that the same profiles always give the same intervals."""
 _EXACT_RUNS: Final = 32
-"""The largest number of runs, on both sides together, for the exact distribution of ranks. Beyond
-it, the exact distribution takes longer and the normal distribution is close to it."""
+"""The largest number of runs, on both sides together, for the exact distribution of ranks. With
+more runs, the exact distribution takes longer to compute and is close to the normal one."""
 _VALUES_AT_ONCE: Final = 1 << 22
 """The number of bootstrap values in one array, which then takes 32 MiB."""
 
@@ -72,16 +72,20 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
 
 
 def least_p(runs: int, base_runs: int) -> float:
-    """Return the least p that this many runs on each side can have: without overlap and ties."""
+    """Return the smallest p that is possible with so many runs on each side.
+
+    It occurs if each run of one side is faster than each run of the other.
+    """
     return 2 / comb(runs + base_runs, runs)
 
 
 def _by_known_runs(
     values: Floats, base: Floats
 ) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-    """Yield the rows with equal numbers of known runs together: their indices and known values.
+    """Yield groups of rows that have the same numbers of known runs on both sides.
 
-    The values are in ascending order. Rows with too few runs are left out.
+    A group has the indices of its rows, and their known values on each side in ascending order.
+    Rows with too few runs are left out.
     """
     ours, theirs = np.sort(values, axis=1), np.sort(base, axis=1)  # NaN comes last
     # One number stands for both counts, so that equal pairs are equal numbers.
@@ -115,10 +119,10 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 
 
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
-    """Return, for each of `sums`, the probability of a sum at least as far from the mean.
+    """Return for each of `sums` how probably `count` random ranks have a sum as far from the mean.
 
-    The probability is that of a sum of `count` random ranks. `rank_bytes` holds all ranks,
-    doubled, in ascending order.
+    A sum that is farther from the mean counts, too. `rank_bytes` holds all ranks, doubled, in
+    ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)
     expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks
@@ -182,7 +186,8 @@ def ratio_interval(values: Floats, base: Floats) -> Interval:
     """Return the 95 % confidence interval of median of `values` / median of `base`.
 
     This is the percentile bootstrap (Efron, 1979): the runs of both sides are resampled 2,000 times
-    with a fixed seed. NaN with fewer than `LEAST_RUNS` on a side, and if a resampled base is 0.
+    with a fixed seed. NaN with fewer than `LEAST_RUNS` on a side, and if a resampled median of
+    `base` is 0.
     """
     low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
@@ -211,8 +216,8 @@ def _resampled_medians(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two middle runs of each resample, shape (resamples,) each.
 
-    A run is its index in the ascending order of a row's values, so that all rows can share the
-    resamples.
+    A run is given by its index in the ascending order of a row's values, so that all rows can share
+    the resamples.
     """
     drawn = np.sort(generator.integers(runs, size=(RESAMPLES, runs)), axis=1)
     return drawn[:, (runs - 1) // 2], drawn[:, runs // 2]

@@ -1,1 +1,4 @@
-"""The command: arguments to calls, errors to one line and an exit code. Alone prints and exits."""
+"""The command line. Turns arguments into calls, and errors into one line and an exit status.
+
+Only this package prints and exits.
+"""

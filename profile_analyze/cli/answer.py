@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
-from profile_analyze.cli.sources import find_sources, read
+from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
@@ -51,15 +51,20 @@ def answer(request: Request) -> Report:
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
     renderer = _renderer_for(source, renderers)
+    # Only the text formats of the original count the sizes of constants as memory.
+    picture = _picture_of(source, request)
     if renderer.follows_original:
         source = counting_constants(source)
     report = _report_on(source, request, renderer)
-    deliver(report, request, renderer)
+    deliver(report, picture, request, renderer)
     return report
 
 
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
-    """Return the notes to print: `all`, `none`, or a `few` and how many are left out."""
+    """Return the notes to print if `--notes` is `which`.
+
+    `few` also says how many are left out. `none` keeps the verdicts of formats such as csv.
+    """
     if which == "all":
         return [*notes]
     if which == "none":
@@ -70,9 +75,10 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
-    """Return the verdicts of a gate to print because the answer went to a file.
+    """Return the verdicts on `--fail-if` to print as notes if the answer went to a file.
 
-    These are conditions that failed or could not be judged, unless notes have them already.
+    There, nobody may see that a condition failed or could not be judged. Verdicts that are notes
+    already are left out.
     """
     if request.output is None:
         return []
@@ -100,8 +106,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
         return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
-    # The profile's format decides, and it is known only after reading. The columns to load must be
-    # known before, so the columns of all possible output formats are loaded.
+    # The profile's format decides the output format, but is known only after reading. The columns
+    # to load must be known before, so those of all possible output formats are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 
@@ -113,6 +119,16 @@ def _renderer_for(source: Profile | Comparison, renderers: list[Renderer]) -> Re
     return next(renderer for renderer in renderers if renderer.name == default)
 
 
+def _picture_of(source: Profile | Comparison, request: Request) -> Report | None:
+    """Return the picture as a report; None without `--plot`."""
+    if request.plot is None:
+        return None
+    # Imported here, because only calls with `--plot` draw.
+    from profile_analyze.cli.plot import picture_of
+
+    return picture_of(source, request)
+
+
 def _profile_of(source: Profile | Comparison) -> Profile:
     """Return the profile, without its baseline."""
     return source if isinstance(source, Profile) else source.profile
@@ -120,7 +136,7 @@ def _profile_of(source: Profile | Comparison) -> Profile:
 
 def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[str]:
     """Return the optional columns that the questions and the tables need."""
-    # The query about host times differs in the measure only, so it needs the same columns.
+    # The query about host times differs only in the measure, so it needs the same columns.
     query = request.queries["device"]
     by_default = (name for renderer in renderers for name in renderer.columns(query))
     of_tables = (request.columns or by_default) if request.sides else ()
@@ -161,11 +177,10 @@ def _notes(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on all parts of the answer. Two parts may have the same note."""
-    if request.plot is not None and request.baseline:
-        yield Note("the picture shows only the profile, not the baseline", Importance.CONTEXT)
+    yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from profile.notes
-    # Notes on runs are about combining them. Rows that are split by run combine nothing.
+    # Notes on runs say what to know if runs are combined, which rows split by run are not.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
@@ -182,7 +197,7 @@ def _notes(
 def _filters_rows_only(request: Request) -> bool:
     """Return whether the request has filters that apply to no part of the summary."""
     query = request.queries["device"]
-    # The copy time in the summary is that of operators that pass these filters.
+    # The copy time in the summary covers only the operators that pass these filters.
     by_type = (query.types, query.name, query.input_dtype)
     others = (query.where, query.having, query.min_time_s, query.max_time_s)
     return any(others) or (any(by_type) and not request.shows_copy_time)
@@ -196,7 +211,7 @@ def _notes_on_format(
         yield from notes_on_copy_time(summary)
     if renderer.for_programs and renderer.has_tables:
         yield from _notes_on_more_rows(tables)
-    # Formats such as csv have rows only, so that verdicts become notes.
+    # Formats such as csv contain only rows, so verdicts have to be notes.
     if not renderer.has_summary_beside_tables:
         for verdict in verdicts:
             yield Note(gate_sentence(verdict), Importance.VERDICT)

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, made from the table of options.
 
 The placeholder of an option's value, such as `FILE` or `KEY[,KEY...]`, says what completes it.
-A script contains all names, so that a shell completes without a call of the command.
+A script contains all names, so that a shell completes without calling the command.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
     "SPEC": ("here", "list", *map(typed_name, DEVICES)),
 }
-"""The names that complete a value, by the first word of its placeholder."""
+"""The names that complete a value, by the part of its placeholder before `[,`."""
 
 _MAY_BE_FILES: Final = ("FILE", "SPEC")
 """The placeholders of values that may be files."""
@@ -64,7 +64,7 @@ _BASH: Final = """\
 _profile_analyze() {
     local word=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]}
     local kind=names names= head= name
-    # bash has three words for --format=csv
+    # bash splits --format=csv into three words
     if [[ $word == = ]]; then
         word=
     elif [[ $option == = ]]; then
@@ -116,7 +116,7 @@ _profile_analyze() {
 @options@
         '*:@file@:_files'
 }
-# A file in fpath is the function itself; a script that is sourced has to announce it.
+# As a file in fpath, this script runs as the function. If it is sourced, it registers the function.
 if [[ $funcstack[1] == _profile-analyze ]]; then
     _profile_analyze "$@"
 else
@@ -131,12 +131,12 @@ def _zsh() -> str:
 
 
 def _zsh_text(text: str) -> str:
-    """Return text for a part of an argument of _arguments, within single quotes."""
+    """Return `text`, escaped for a single-quoted argument of zsh's function `_arguments`."""
     return re.sub(r"([\\\[\]:])", r"\\\1", text).replace("'", r"'\''")
 
 
 def _zsh_option(option: Option) -> str:
-    # A flag that ends with + or = may have its value in the same word.
+    # For zsh, + or = after a flag means that its value may be in the same word.
     flags = [
         (flag + ("=" if flag.startswith("--") else "+")) if option.takes_value else flag
         for flag in option.flags
@@ -188,7 +188,10 @@ def _fish_option(option: Option) -> str:
 
 
 def _fish_value(option: Option) -> str:
-    """Return what completes the option's value: -r requires one, -F allows files, -f forbids."""
+    """Return the arguments of `complete` for the option's value.
+
+    -r requires a value, -F also completes files, -f completes no files.
+    """
     if not option.takes_value:
         return ""
     files = "-F" if _placeholder(option) in _MAY_BE_FILES else "-f"

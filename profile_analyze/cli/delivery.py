@@ -24,20 +24,17 @@ def check_destinations(request: Request, sources: Sources) -> None:
         raise OutputError(f"{files[1]}: -o and --plot name the same file; name two")
 
 
-def deliver(report: Report, request: Request, renderer: Renderer) -> None:
-    """Print or write the report, and draw its picture. Files appear together or not at all.
+def deliver(report: Report, picture: Report | None, request: Request, renderer: Renderer) -> None:
+    """Print or write the report, and draw the picture. Files appear together or not at all.
 
     Raises `OutputError`, and `QueryError` if the picture cannot be drawn.
     """
     display = request.appearance.display(request.output)
     with NewFiles(force=request.force) as files:
-        if request.plot is not None:
+        if request.plot is not None and picture is not None:
             # The picture comes first, because printing cannot be undone if drawing fails.
-            # Imported here, because only calls with `--plot` draw.
-            from profile_analyze.cli.plot import picture_of
-
             drawer = find_renderer(picture_format_of(request.plot))
-            files.write(request.plot, drawer.pieces(picture_of(report, request), display))
+            files.write(request.plot, drawer.pieces(picture, display))
         pieces = renderer.pieces(report, display)
         if request.output is None:
             show(pieces, paged=request.appearance.paged)

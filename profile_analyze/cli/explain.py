@@ -1,4 +1,4 @@
-"""The option `--explain`: which column, and what cannot be asked for beside it."""
+"""The option `--explain`: the column to explain, and the options that `--explain` excludes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column
-from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     import argparse
@@ -24,9 +23,7 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
         ("--dump-only-opr", arguments.dump_only_opr),
         ("--columns", arguments.columns),
         ("--plot", arguments.plot),
-        ("--time-unit", arguments.time_unit != AUTO),
         ("--print-only summary", arguments.print_only == "summary"),
-        (f"--time-unit {arguments.time_unit}", arguments.time_unit != AUTO),
     ):
         if given:
             raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")

@@ -1,4 +1,4 @@
-"""The version with the extras, the optional parts of the package that need further packages."""
+"""The text of `--version`. It names the extras: optional features that need further packages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EXTRAS: Final[Mapping[str, str]] = {
 
 
 def version_text() -> str:
-    """Return the line that `--version` prints, with the extras that are installed and the others.
+    """Return the line that `--version` prints, with the installed and the missing extras.
 
-    It looks for the modules only, because importing them takes longer than an answer.
+    It looks for the modules without importing them, which would take longer than an answer.
     """
     installed = [extra for extra, module in EXTRAS.items() if find_spec(module)]
     missing = [extra for extra in EXTRAS if extra not in installed]

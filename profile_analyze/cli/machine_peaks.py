@@ -41,8 +41,8 @@ _CHILD: Final = (
 def measurement(spec: str) -> Measurement | None:
     """Return a function that measures this machine as `spec` asks; None for other peaks.
 
-    `here` is the better of one thread and all cores, `here:2` has two threads. With `!` at the end
-    nothing is taken from the cache.
+    `here` measures with one thread and with all cores, and the better rates count. `here:2`
+    measures with two threads. `!` at the end measures even if the cache has the rates.
 
     Raises `PeaksError` if the number of threads is wrong.
     """
@@ -85,7 +85,7 @@ def _cores() -> int:
 
 
 def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: bool) -> Peaks:
-    """Return the best rates that one of these numbers of threads reaches."""
+    """Return the best rates over these numbers of threads, from the cache or measured."""
     machine = _machine()
     cached = _cached(machine)
     measured = {count: _measure(count, say) for count in threads if afresh or count not in cached}
@@ -117,7 +117,7 @@ def _faster(kept: Measured, new: Measured) -> Measured:
 
 
 def _slower_text(kept: Measured, new: Measured) -> str:
-    """Return a text on the rates that are lower than before by more than they are uncertain."""
+    """Return a text on the new rates that are clearly lower than before; empty if none is."""
     rates = (
         ("FLO/s", kept.flops, new.flops, new.flops_doubt),
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
@@ -134,7 +134,7 @@ def _slower_text(kept: Measured, new: Measured) -> str:
 
 
 def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
-    """Return the best rates of those that were measured, each with its number of threads."""
+    """Return the highest FLO/s and the highest bandwidth in `tried`, and how they were measured."""
     flops = max(tried, key=lambda one: one.flops)
     bandwidth = max(tried, key=lambda one: one.bandwidth)
     doubt = max(flops.flops_doubt, bandwidth.bandwidth_doubt)

@@ -6,8 +6,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.default_options import default_words, parse_with_defaults
 from profile_analyze.cli.messages import say
-from profile_analyze.cli.parser import PROGRAM, color_choice, parse
+from profile_analyze.cli.parser import PROGRAM, color_choice
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
 from profile_analyze.errors import ProfileAnalyzeError
 from profile_analyze.gc_pause import gc_paused
@@ -26,9 +27,9 @@ EXIT_UNJUDGED: Final = 4
 def main(argv: Sequence[str] | None = None) -> int:
     """Answer a command line, by default that of the process, and return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
-    color = color_choice(argv)
+    color = color_choice([*default_words(), *argv])
     try:
-        arguments = parse(argv)
+        arguments = parse_with_defaults(argv)
         # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
         # a short call, and nothing here multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """Return the error that led to `error`, which packages wrap in long explanations."""
+    """Return the first error behind `error`: packages wrap it in others with long explanations."""
     # `raise ... from None` suppresses the context, here as in a traceback.
     context = None if error.__suppress_context__ else error.__context__
     cause = error.__cause__ or context

@@ -22,7 +22,7 @@ def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
     """Write a line for each message. On a terminal, long lines are wrapped.
 
     `kind` is `note` or `error`, possibly after the program's name. `color` is the value of
-    `--color`; there are colours on a terminal only.
+    `--color`; colours appear only on a terminal.
     """
     if sys.stderr is None:  # it is closed, and `print` would use standard output instead
         return

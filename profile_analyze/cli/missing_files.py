@@ -9,14 +9,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
+from profile_analyze.query.aggregates import find_aggregate
+from profile_analyze.query.catalog import CATALOG
 from profile_analyze.readers.paths import LIST, SUFFIXES
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""Characters that look like a hyphen: word processors write them for one or two hyphens."""
+"""Characters that look like a hyphen. Word processors put them in place of one or two hyphens."""
 
 _NO_FILES: Final = (
     (r"https?://", "addresses are not read: download the file"),
@@ -36,8 +38,24 @@ _NO_FILES: Final = (
 )
 """Patterns of names that are no names of files, and what to do."""
 
+_SUBCOMMANDS: Final = {
+    **dict.fromkeys(("analyze", "analyse", "show", "report", "run", "profile", "inspect"), ""),
+    **dict.fromkeys(("stats", "stat", "list", "view", "print", "open", "load"), ""),
+    **dict.fromkeys(("summary", "summarize", "summarise"), "--print-only summary"),
+    "top": "-t 5",
+    "roofline": "--peaks a100-80gb-sxm",
+    "plot": "--plot result.svg",
+    "explain": "--explain time",
+}
+"""What other tools have before the name of the profile, and an option that does the same."""
+
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
-"""Words that people write between two profiles, or before them, to compare these."""
+"""Words that people write between two profiles, or before both, to compare them."""
+
+_MOST_PARTS: Final = 8
+"""How many arguments are tried as the parts of one name with blanks."""
+
+_COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 
 
 def check_that_files_exist(names: Sequence[str]) -> None:
@@ -45,17 +63,26 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
-    # A word for a comparison says the most about the call, so it comes before other names.
+    # Of several missing names, report a word such as `vs` first: it explains the whole call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above
             raise InputError(name, f"is a link to {target}, which does not exist")
-        advice = _advice_on_comparison(name, names) or _advice(name)
+        advice = (
+            _advice_on_comparison(name, names)
+            or _advice_on_subcommand(name, names)
+            or _advice(name, names)
+            or _advice_on_value(name, names)
+        )
         raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
 
 
 def _exists(name: str) -> bool:
-    """Return whether there is such a file. Reading it reports all other errors better."""
+    """Return whether there is such a file.
+
+    Return True on any other error, such as a missing permission: reading the file reports it
+    better.
+    """
     with suppress(ValueError, OSError):
         try:
             os.stat(name)  # noqa: PTH116  # `Path` changes some names
@@ -77,10 +104,37 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
     return f"to compare: {shlex.join(new)} --compare {shlex.join(old)}"
 
 
-def _advice(name: str) -> str:
+def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
+    """Return advice if `word` stands before the profile, like a command of other tools."""
+    if word.lower() not in _SUBCOMMANDS or names[0] != word or len(names) == 1:
+        return ""
+    option = _SUBCOMMANDS[word.lower()]
+    return f"there are no subcommands; leave it out{f' and add {option}' if option else ''}"
+
+
+def _advice_on_value(name: str, names: Sequence[str]) -> str:
+    """Return advice if `name` is probably one of several values of an option."""
+    if not name or name == names[0] or re.search(r"^-|[./\\]", name):
+        return ""
+    if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
+        return "separate the names of an option by commas, without blanks: name,time"
+    return "is it a value? An option takes one or none: put blanks in quotes, or repeat the option"
+
+
+def _joined(name: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield `name` with the names after it, which a shell makes of one name with blanks."""
+    index = names.index(name)
+    most = min(len(names), index + _MOST_PARTS)
+    return (" ".join(names[index:end]) for end in range(index + 2, most + 1))
+
+
+def _advice(name: str, names: Sequence[str]) -> str:
     """Return what was probably meant by the name of a file that does not exist."""
     if len(name) > LONGEST_ADVISED:
         return ""
+    joined = next(filter(_exists, _joined(name, names)), "")
+    if joined:
+        return f"a name with blanks needs quotes: {shlex.quote(joined)}"
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):
@@ -89,7 +143,7 @@ def _advice(name: str) -> str:
 
 
 def _meant_option(name: str) -> str:
-    """Return advice on an option that was taken for a file; empty if it is none."""
+    """Return advice if `name` is probably an option, but written wrongly; otherwise nothing."""
     if name.startswith(tuple(_DASHES)):
         rest = name.strip(_DASHES + "-")
         return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])
@@ -98,7 +152,10 @@ def _meant_option(name: str) -> str:
 
 
 def _similar_files(name: str) -> list[str]:
-    """Return the file that `name` lacks the suffix of, or files of the folder spelt like it."""
+    """Return existing files that are `name` with a suffix such as `.json`.
+
+    If there are none, return files in the same folder with similar names.
+    """
     with_suffix = [name + suffix for suffix in SUFFIXES if name and _exists(name + suffix)]
     if with_suffix:
         return with_suffix

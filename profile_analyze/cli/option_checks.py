@@ -1,4 +1,4 @@
-"""Checks of options against each other: what contradicts another option, or lacks one."""
+"""Checks for options that contradict each other, or that need another option."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def check_options(arguments: argparse.Namespace) -> None:
@@ -39,7 +40,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.files:
         return
     if arguments.compare:
-        # `--compare` takes all names after it, also those of the new side.
+        # `--compare` takes all names after it, even if some of them were meant as the profile.
         raise QueryError("--compare took all files that are named; name the profile before it")
     if arguments.input_dtype and arguments.input_dtype.endswith(SUFFIXES):
         raise QueryError(
@@ -62,6 +63,8 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options ask for two formats, or for a picture of an unknown format."""
     if arguments.plot is not None:
         picture_format_of(arguments.plot)
+        _check_that_it_is_one_file("--plot", arguments.plot, picture_format_of)
+    _check_that_it_is_one_file("-o/--output", arguments.output or "", output_format_of)
     if arguments.dump_only_opr:
         for option, given in (
             ("--confluence (or --wiki)", arguments.confluence),
@@ -86,8 +89,20 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
         )
 
 
+def _check_that_it_is_one_file(
+    option: str, file: str, format_of: Callable[[str], str | None]
+) -> None:
+    """Raise `QueryError` if each part of a name between commas has a suffix of its own."""
+    first, *further = file.split(",")
+    is_several = False
+    with suppress(QueryError):  # a part without a suffix
+        is_several = bool(further) and all(map(format_of, (first, *further)))
+    if is_several:
+        raise QueryError(f"argument {option}: {file!r} names several files; name one: {first}")
+
+
 def _check_comparison(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if an option of comparisons is given without one."""
+    """Raise `QueryError` if an option is given without the `--compare` or `--fail-if` it needs."""
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,17 +32,52 @@ class Option(NamedTuple):
     """What the option does, for `--help` and docs/options.md."""
     settings: Mapping[str, Any]
     """Further arguments of `ArgumentParser.add_argument`."""
+    example: str = ""
+    """A value, for messages; empty for choices, which messages list, and without a value."""
+    may_be_default: bool = False
+    """Whether the environment variable of `default_options` may have it: it changes how an answer
+    looks, and never what is read, written or judged."""
 
     @classmethod
-    def of(cls, *flags: str, help: str, **settings: Any) -> Option:  # noqa: A002  # argparse's name
-        """Make an option from the arguments of `ArgumentParser.add_argument`."""
-        return cls(flags, help, settings)
+    def of(
+        cls,
+        *flags: str,
+        help: str,  # noqa: A002  # argparse's name
+        example: str = "",
+        may_be_default: bool = False,
+        **settings: Any,
+    ) -> Option:
+        """Make an option, also from further arguments of `ArgumentParser.add_argument`."""
+        return cls(flags, help, settings, example, may_be_default)
 
     @property
     def takes_value(self) -> bool:
         """Whether the option takes one value."""
-        has_value = "metavar" in self.settings or "choices" in self.settings
-        return has_value and "nargs" not in self.settings
+        return self.takes_values and "nargs" not in self.settings
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether the option takes one value or several."""
+        return "metavar" in self.settings or "choices" in self.settings
+
+    @property
+    def names_file(self) -> bool:
+        """Whether the value is the name of a file."""
+        return self.settings.get("metavar") == "FILE"
+
+    @property
+    def example_call(self) -> str:
+        """The option with an example of its value: `-t 5`."""
+        value = self.example or self.settings["choices"][0]
+        return f"{self.flags[0]} {shlex.quote(value)}"
+
+    def accepts(self, value: str) -> bool:
+        """Whether the option takes this value, as far as it checks values by themselves."""
+        try:
+            self.settings.get("type", str)(value)
+        except argparse.ArgumentTypeError:
+            return False
+        return value in self.settings.get("choices", [value])
 
 
 class OptionGroup(NamedTuple):
@@ -52,16 +88,16 @@ class OptionGroup(NamedTuple):
 
 
 def seconds(text: str) -> float:
-    """Return a time in seconds, such as `1ms`."""
+    """Return the seconds in a text such as `1ms`."""
     try:
         return parse_time(text)
-    # argparse adds the name of the option to its own exception, and to no other.
+    # argparse adds the name of the option only to the message of its own exception.
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def size_in_bytes(text: str) -> int:
-    """Return a size in bytes, which must have a unit, such as `16GiB`."""
+    """Return the bytes in a text such as `16GiB`, which must have a unit."""
     try:
         size = parse_quantity(text, "byte")
     except QuantityError as error:
@@ -79,6 +115,8 @@ def fraction(text: str) -> float:
         value = parse_quantity(text, "1")
     except QuantityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    if 1 <= value < 100 and not text.strip().endswith("%"):
+        raise argparse.ArgumentTypeError(f"{text!r} is {value * 100:g}%; did you mean {value:g}%?")
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
@@ -94,12 +132,12 @@ def run_count(text: str) -> int:
 
 
 def column_names(text: str) -> str:
-    """Return a list of columns, with `id` for `opr_id`, its name in the original."""
+    """Return a list of columns, in which `id` replaces `opr_id`, its name in the original."""
     return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
 
 
 def condition(text: str) -> str:
-    """Return a condition on a column, with `id` for `opr_id`, its name in the original."""
+    """Return a condition, in which `id` replaces `opr_id`, its name in the original."""
     return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 
@@ -115,7 +153,7 @@ def row_count(text: str) -> int:
 
 
 class _PrintingAction(argparse.Action):
-    """An option with values that print a text and end the process. It stores any other value."""
+    """An option for which some values print a text and end the process. It stores the others."""
 
     def __call__(
         self,

@@ -52,6 +52,7 @@ GENERAL: Final = (
         type=size_in_bytes,
         default=MAX_SIZE,
         metavar="SIZE",
+        example="16GiB",
         help="refuse a file whose decompressed size is larger than this, such as 16GiB (default: "
         "8GiB)",
     ),
@@ -65,17 +66,20 @@ ROWS: Final = OptionGroup(
             action="append",
             default=[],
             metavar="TYPE",
+            example="ConvolutionForward",
             help="operators of this type, such as ConvolutionForward; may be repeated",
         ),
         Option.of(
             "--opr-name",
             metavar="REGEX",
+            example=".*conv",
             help="operators with a name that this pattern matches from its start; '.*conv' finds "
             "conv anywhere",
         ),
         Option.of(
             "--input-dtype",
             metavar="DTYPE",
+            example="Float32",
             help="operators with an input of this dtype, such as Float32, if the profile has "
             "dtypes",
         ),
@@ -83,6 +87,7 @@ ROWS: Final = OptionGroup(
             "--min-time",
             type=seconds,
             metavar="TIME",
+            example="1ms",
             help="operators that took at least this time, in seconds or as 1ms, 20us (default: "
             "any)",
         ),
@@ -90,6 +95,7 @@ ROWS: Final = OptionGroup(
             "--max-time",
             type=seconds,
             metavar="TIME",
+            example="1ms",
             help="operators that took at most this time, in seconds or as 1ms, 20us (default: any)",
         ),
         Option.of(
@@ -98,6 +104,7 @@ ROWS: Final = OptionGroup(
             type=condition,
             default=[],
             metavar="'COLUMN OP VALUE'",
+            example="time > 1ms",
             help="operators that meet this condition: == != < <= > >= with a number and its unit, "
             "such as 'time > 1ms', 'flops < 2GFLOPS', 'share >= 5%%', or == != ~ !~ with a text or "
             "a pattern, such as 'name ~ conv'; N/A never meets it; if repeated, all must hold",
@@ -111,6 +118,7 @@ GROUPS: Final = OptionGroup(
         Option.of(
             "--aggregate-by",
             metavar="KEY[,KEY...]",
+            example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of "
             "the parameters), name~REGEX (the part of the name that the pattern finds, or its "
             f"first group); aggregated by {DEFAULT_AGGREGATE} unless --aggregate says otherwise",
@@ -118,6 +126,7 @@ GROUPS: Final = OptionGroup(
         Option.of(
             "--aggregate",
             metavar="HOW[,HOW...]",
+            example="sum,p90",
             help="how to combine the values of a group: "
             f"{', '.join(AGGREGATES)}, or a percentile such as p90. The first applies to all "
             "columns, and each further one adds a column of the time, such as time.p90. Without "
@@ -130,6 +139,7 @@ GROUPS: Final = OptionGroup(
             action="append",
             default=[],
             metavar="'COLUMN OP VALUE'",
+            example="count >= 10",
             help="groups that meet this condition, written as for --where, such as 'count >= 10'; "
             "if repeated, all must hold",
         ),
@@ -143,6 +153,7 @@ ORDER: Final = OptionGroup(
             "--order-by",
             type=column_names,
             metavar="[+]COLUMN[,...]",
+            example="memory",
             help="largest first, with + smallest first; N/A comes last (default: time, or the size "
             "of the difference to the baseline). Operators have "
             f"{', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
@@ -151,8 +162,10 @@ ORDER: Final = OptionGroup(
         Option.of(
             "-t",
             "--top",
+            may_be_default=True,
             type=row_count,
             metavar="N",
+            example="5",
             help="how many rows to show; 0 shows all (default: 3)",
         ),
         Option.of(
@@ -179,6 +192,7 @@ RUNS: Final = OptionGroup(
             type=run_count,
             default=0,
             metavar="N",
+            example="1",
             help="leave out the first N runs of each process, to skip warm-up (default: 0)",
         ),
         Option.of(
@@ -204,6 +218,7 @@ COMPARISON: Final = OptionGroup(
             action="extend",
             default=[],
             metavar="FILE",
+            example="old.json",
             help="the baseline: a profile to compare with, or several runs of it; adds base, "
             "difference, ratio and verdict to the rows, the largest difference first",
         ),
@@ -219,6 +234,7 @@ COMPARISON: Final = OptionGroup(
             "--threshold",
             type=fraction,
             metavar="SHARE",
+            example="5%",
             help="the smallest change that a verdict calls slower or faster (default: 3%%)",
         ),
         Option.of(
@@ -234,9 +250,10 @@ COMPARISON: Final = OptionGroup(
             action="append",
             default=[],
             metavar="'[CONDITION:] METRIC > LIMIT'",
+            example="total > +5%",
             help="exit with 3 if this is met beyond noise: 'total > +5%%', 'time > +2ms', "
-            "'type=ConvolutionForward: time > +3%%' (than the baseline), 'time > 0.120s'; METRIC "
-            "is total (of all operators), time (of the operators that pass the filters), "
+            "'type=ConvolutionForward: time > +3%%' (more than the baseline), 'time > 0.120s'; "
+            "METRIC is total (of all operators), time (of the operators that pass the filters), "
             "device_time, host_time or wait; may be repeated",
         ),
         Option.of(
@@ -285,6 +302,7 @@ VIEW: Final = OptionGroup(
             "--peaks",
             action=PeaksAction,
             metavar="SPEC",
+            example="a100-80gb-sxm",
             help="compare with the peak rates of a device: adds bound, efficiency, lost and gain. "
             "SPEC is a device (a100-80gb-sxm, h100-sxm:fp16; list prints all), two rates in FLO/s "
             "and bytes per second (19.5T:1555G), a TOML file, or here, which measures this machine "
@@ -294,15 +312,17 @@ VIEW: Final = OptionGroup(
             "--explain",
             type=column_names,
             metavar="COLUMN",
+            example="time",
             help="instead of a table, show what this column means, its formula and its rule for "
-            "groups, worked through with the numbers of the first row; without FILE, without "
-            "numbers",
+            "groups, worked through with the numbers of the first row; without FILE, the "
+            "formula has no numbers",
         ),
         Option.of(
             "--columns",
             action=ColumnsAction,
             type=column_names,
             metavar="COLUMN[,...]",
+            example="name,time,share",
             help="show these columns, in this order; all shows every column; help prints every "
             "column with its unit and meaning, and exits",
         ),

@@ -74,7 +74,7 @@ class NewFiles:
         """Write to a temporary file in the folder of `file`. Raises `OutputError`."""
         try:
             if _is_special(file):
-                with open(file, "ab") as stream:  # noqa: PTH123  # /dev/stdout may be a log file
+                with open(file, "ab") as stream:  # noqa: PTH123  # appends, as /dev/stdout may be a log
                     stream.writelines(pieces)
             else:
                 self._stage(file, pieces)
@@ -84,7 +84,7 @@ class NewFiles:
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
         from tempfile import mkstemp  # importing it takes as long as half of this package
 
-        # In the folder of the target, because a rename works within one file system only.
+        # In the folder of the target, because a rename works only within one file system.
         target = os.path.realpath(file)
         handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))  # noqa: PTH120
         # Added before writing, so that `__exit__` also removes a file that could not be written.
@@ -92,7 +92,7 @@ class NewFiles:
         with open(handle, "wb") as stream:  # noqa: PTH123
             stream.writelines(pieces)
             stream.flush()
-            os.fsync(handle)  # after a power cut, the final name must not have an empty file
+            os.fsync(handle)  # or a power cut could leave an empty file with the final name
         os.chmod(temporary, _mode_for(target))  # noqa: PTH101
 
     def __exit__(self, kind: object, *_: object) -> None:

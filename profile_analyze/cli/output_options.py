@@ -13,6 +13,7 @@ OUTPUT: Final = OptionGroup(
     (
         Option.of(
             "--format",
+            may_be_default=True,
             choices=[name for name in OUTPUT_FORMATS if name != OPERATORS],
             help="the output format. table: boxes (the default for MegEngine profiles); plain: one "
             "line per row (the default otherwise); markdown; wiki; for programs, with raw numbers "
@@ -28,6 +29,7 @@ OUTPUT: Final = OptionGroup(
             "-o",
             "--output",
             metavar="FILE",
+            example="result.csv",
             help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
             ".md, .xml) chooses the format unless --format is given; - is standard output",
         ),
@@ -39,11 +41,13 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "--plot",
             metavar="FILE",
+            example="result.svg",
             help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
             "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
         ),
         Option.of(
             "--notes",
+            may_be_default=True,
             choices=("few", "all", "none"),
             default="few",
             help="which notes to print on standard error. few: at most three, the most important "
@@ -51,6 +55,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--time-unit",
+            may_be_default=True,
             choices=TIME_UNITS,
             default=AUTO,
             help="the unit of times. auto: one that suits the largest time of a table or of the "
@@ -58,6 +63,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--color",
+            may_be_default=True,
             choices=("auto", "always", "never"),
             default="auto",
             help="when to use colours: for verdicts, for the labels of messages, in bars for "

@@ -15,12 +15,12 @@ from profile_analyze.cli.output import write_standard_output
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# -R shows colours, -S leaves long lines whole, -F ends at once if everything fits, -X leaves the
+# -R shows colours, -S does not wrap long lines, -F ends at once if everything fits, -X leaves the
 # text on the terminal.
 _LESS_OPTIONS: Final = "-R -S -F -X"
 _DEFAULT: Final = f"less {_LESS_OPTIONS}"
 _NO_PAGER: Final = ("cat", "")
-"""Values of PAGER that ask for none."""
+"""Values of PAGER that switch the pager off."""
 
 
 def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
@@ -42,17 +42,17 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
 
 
 def _command() -> list[str]:
-    """Return the command of the pager in words; empty for none."""
+    """Return the words of the pager's command; empty if there is to be no pager."""
     text = os.environ.get("PAGER", _DEFAULT)
     if text.strip() in _NO_PAGER or os.environ.get("TERM") == "dumb":
         return []
-    with suppress(ValueError):  # a quotation without its end
+    with suppress(ValueError):  # a quote is not closed
         return shlex.split(text)
     return []
 
 
 def _page(command: list[str], pieces: Iterable[bytes]) -> None:
-    # For `PAGER=less`. A LESS of the user comes first.
+    # The options for `PAGER=less`, unless the user has set the variable LESS.
     environment = {"LESS": _LESS_OPTIONS} | os.environ
     sys.stdout.flush()
     try:

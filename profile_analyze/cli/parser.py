@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
+from profile_analyze.cli.unknown_options import check_abbreviations, check_unknown
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
-from profile_analyze.suggestions import CHOICE_WORDS, OPTION_WORDS, did_you_mean, suggestion
+from profile_analyze.suggestions import CHOICE_WORDS, UNIT_WORDS, did_you_mean, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,10 +46,14 @@ examples:
       the same for a pipeline, which ends with 3 if the total is over 5 % longer
 
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
+The environment variable PROFILE_ANALYZE_OPTIONS may have your own defaults of --format, -t, \
+--notes, --time-unit and --color: '--format plain -t 10'.
 Exit status: 0 answered; 1 the input cannot be read, or the output not written; \
 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
 _COMMAND_INDENT: Final = "  "
 _WIDTH_WITHOUT_TERMINAL: Final = 80
+
+_CHOICE_WORDS: Final = {**UNIT_WORDS, **CHOICE_WORDS}
 
 _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--h": "--help",
@@ -60,21 +65,14 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
 """Abbreviations of the original's options that later options made ambiguous."""
 
 
-_FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
-"""Options of other tools for the file to read."""
-
-_LONG_NAME: Final = 8
-"""The length from which the name of an option must be spelt nearly right for a suggestion: two
-other letters make `confidence` of `confluence`."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Reports a mistake in one line, where argparse prints the usage first."""
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports a mistake in one line, without the usage before it."""
 
     paged = False
     """Whether a long text, such as the help, may be shown in a pager."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise `QueryError` with the message of argparse."""
         see_help = "" if message.endswith("?") else f"; see {COMMAND} --help"
         raise QueryError(message + see_help)
 
@@ -82,9 +80,20 @@ class _Parser(argparse.ArgumentParser):
         """Refuse a value that is no choice, in the same words in every version of Python."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
-            advice = suggestion(value, choices, CHOICE_WORDS) or _option_with_choice(value)
+            advice = suggestion(value, choices, _CHOICE_WORDS) or _option_with_choice(value)
             one_of = f"invalid choice: {value!r} (choose from {', '.join(choices)})"
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        """Return how many values an option has. Raises `QueryError` if it lacks one."""
+        try:
+            return super()._match_argument(action, arg_strings_pattern)
+        except argparse.ArgumentError:
+            (option,) = (one for one in OPTIONS if list(one.flags) == action.option_strings)
+            choices = ", ".join(option.settings.get("choices", ()))
+            value = f": {choices}" if choices else f", such as {option.example_call}"
+            name = "/".join(option.flags)
+            raise QueryError(f"argument {name}: needs a value{value}") from None
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
@@ -99,14 +108,14 @@ class _Parser(argparse.ArgumentParser):
         print_text(message, paged=self.paged)
 
 
-def parser() -> _Parser:
+def parser() -> Parser:
     """Return the parser of the command line."""
-    result = _Parser(
+    result = Parser(
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes a formatter for each option, to check its metavar. With a fixed width, that
-        # does not import `shutil` to ask the terminal.
+        # argparse makes a formatter for each option, to check its metavar. Without a fixed width, a
+        # formatter imports `shutil` to ask the terminal.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
         add_help=False,  # the table of options has it
@@ -119,7 +128,10 @@ def parser() -> _Parser:
 
 
 def _examples(width: int | None) -> str:
-    """Return the end of the help. Continued lines are aligned, except those of commands."""
+    """Return the end of the help, wrapped to `width`.
+
+    A continued line has the indent of its first line. If that is a command, it has two blanks more.
+    """
     blocks: list[str] = []
     for line in _EXAMPLES.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
@@ -130,7 +142,7 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return the question whether another option was meant; empty unless just one has `value`."""
+    """Return `did you mean OPTION VALUE?` if just one option has this choice; otherwise nothing."""
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
 
@@ -140,21 +152,26 @@ def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
         group.add_argument(*option.flags, help=option.help, **option.settings)
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> argparse.Namespace:
     """Return the arguments, each checked by itself.
+
+    `defaults` replace the defaults of the table of options.
 
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
+    command_parser.set_defaults(**defaults or {})
     # `--help` prints as soon as it is parsed, before a later `--no-pager` would be seen. So look
     # for it in all arguments first.
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
-    _check_hyphens(written)
+    _check_form(written)
+    check_abbreviations(written)
     # Intermixed: options may come between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written)
     if unknown:
-        command_parser.error(_unknown_arguments(unknown))
+        check_unknown(unknown, written)
+        command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         # Imported here, because only this text needs it.
         from profile_analyze.report.column_explanation import general_explanation
@@ -166,7 +183,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def color_choice(argv: Sequence[str]) -> str:
-    """Return what the last `--color` says, for messages on a command line that may be wrong."""
+    """Return the value of the last `--color`.
+
+    Messages about wrong arguments need it, so it is found without parsing the other arguments.
+    """
     choice = "auto"
     for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
         name, equals, value = argument.partition("=")
@@ -184,7 +204,8 @@ def _without_abbreviation(argument: str) -> str:
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     """Return the arguments, with a value such as `-time` joined to its option by `=`.
 
-    argparse takes `-time` for the option `-t`, and says only that a value is missing.
+    In `--order-by -time`, argparse takes `-time` for the option `-t`, and reports only that
+    `--order-by` lacks a value.
     """
     joined: list[str] = []
     for argument in arguments:
@@ -196,13 +217,18 @@ def _with_negative_values(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _check_hyphens(arguments: Sequence[str]) -> None:
-    """Raise `QueryError` for a long option with one hyphen: argparse takes `-top` for `-t op`."""
-    flags = {flag for option in OPTIONS for flag in option.flags if flag.startswith("--")}
+def _check_form(arguments: Sequence[str]) -> None:
+    """Raise `QueryError` for a long option with one hyphen, or with a value that it does not take.
+
+    argparse takes `-top` for `-t op`.
+    """
+    flags = {flag: one for one in OPTIONS for flag in one.flags if flag.startswith("--")}
     for argument in arguments:
         if argument == "--":
             return
-        name = argument.partition("=")[0]
+        name, equals, _ = argument.partition("=")
+        if equals and name in flags and not flags[name].takes_values:
+            raise QueryError(f"argument {name}: takes no value; write {name}")
         if f"-{name}" in flags:
             raise QueryError(f"there is no option {name}; did you mean -{name}, with two hyphens?")
 
@@ -215,17 +241,3 @@ def _takes_value(argument: str) -> bool:
         for flag in option.flags
         if flag.startswith("--")
     )
-
-
-def _unknown_arguments(unknown: Sequence[str]) -> str:
-    """Return the message about arguments that are no options, with a suggestion for the first."""
-    flags = [flag for option in OPTIONS for flag in option.flags]
-    for name in (text.partition("=")[0] for text in unknown if text.startswith("-")):
-        plain = name.lstrip("-")
-        if plain.lower() in _FILE_WORDS:
-            return f"there is no option {name}; name the file without an option"
-        cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
-        advice = suggestion(name, flags, OPTION_WORDS, cutoff=cutoff)
-        if advice:
-            return f"there is no option {name}; {advice}"
-    return f"unrecognized arguments: {' '.join(unknown)}"

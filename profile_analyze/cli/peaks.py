@@ -23,9 +23,10 @@ _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "a
 
 
 def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
-    """Return the peaks that `spec` names, and a function that measures them if it must.
+    """Return the peaks that `spec` names, and None.
 
-    Until that function is called, the peaks are a placeholder. Raises `PeaksError`.
+    For `here`, return placeholder peaks and a function that measures this machine. Raises
+    `PeaksError`.
     """
     measure = measurement(spec)
     return (resolve(spec), None) if measure is None else (_PLACEHOLDER, measure)

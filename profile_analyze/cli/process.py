@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED: Final = 130
 OUT_OF_MEMORY: Final = (MemoryError, SystemError, SyntaxError)
-"""What Python raises if memory runs out: SystemError in an import, and SyntaxError if a module has
-to be compiled, because names of characters need a module of their own."""
+"""What Python raises if memory runs out.
+
+- SystemError comes from an import that fails halfway.
+- SyntaxError comes from compiling a module that has `\\N{...}` in a text: the compiler then loads
+  `unicodedata`, and reports that it cannot. Nothing else here compiles code while it runs.
+"""
 
 
 def run_process(answer: Callable[[], int]) -> NoReturn:
@@ -34,7 +38,7 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
     except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
-        # Neither `print` nor the clean-up, which need memory.
+        # Without `print` and the interpreter's clean-up, because both need memory.
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Progress of what takes long, for a person who waits: a line that is erased afterwards."""
+"""Shows the progress of slow steps in a line on the terminal, which is erased afterwards."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class StatusLine:
         self.is_shown = False
 
     def show(self, text: str) -> None:
-        """Replace the line."""
+        """Show `text` in place of the former one."""
         if self._width is None:
             return
         self.is_shown = True
-        # To the start of the line, and after the text erase the rest. A text that wraps could not
-        # be replaced.
+        # Go to the start of the line, write the text, and erase the rest of the line. A text that
+        # wraps could not be replaced.
         self._write(f"\r{text[: self._width - 1]}\x1b[K")
 
     def clear(self) -> None:
@@ -49,7 +49,7 @@ class StatusLine:
 
 @contextmanager
 def status_line(prefix: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows a step, after `prefix`, until the block ends."""
+    """Yield a function that shows `prefix` and a text, until the block ends."""
     line = StatusLine()
     try:
         yield lambda text: line.show(f"{prefix}{text}")
@@ -67,7 +67,10 @@ class Progress:
         self._line = StatusLine()
 
     def counter_of_next(self, files: int) -> Callable[[int], None]:
-        """Return a function to call with how many of the next `files` files have been read."""
+        """Return a function that shows the progress of the next `files` files.
+
+        Call it with the number of them that have been read.
+        """
         before = self._files_before
         self._files_before += files
         return lambda read: self._update(f"read {before + read} of {self._files} files")

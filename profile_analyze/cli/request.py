@@ -52,8 +52,8 @@ class Request(NamedTuple):
     `queries` have placeholder peaks until this is called.
     """
     asked_side: Side
-    """The side of the conditions and of the chart of times: `host` with `--print-only host`,
-    `device` otherwise."""
+    """The side that the conditions of `--fail-if` and the chart of times are about: `host` with
+    `--print-only host`, `device` otherwise."""
     sides: tuple[Side, ...]
     """The tables to show, in this order."""
     shows_summary: bool
@@ -73,7 +73,7 @@ class Request(NamedTuple):
     plot: str | None
     """The file of the picture to draw."""
     most_bars: int
-    """How many rows a chart of times may show; 0 without a limit by `--top`."""
+    """How many bars a chart of times may have by `--top`; 0 if `--top` sets no limit."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
@@ -125,7 +125,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
 
 
 def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
-    """Return the peaks, and a function that measures them if that is asked for.
+    """Return the peaks, and a function that measures them if `--peaks here` asks for that.
 
     Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
     for the peaks.
@@ -149,9 +149,9 @@ _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
     "end": {"device": "time", "host": "host_time"},
     "kern": {"device": "wait", "host": "host_wait"},
 }
-"""What the original's `--top-end-key` means on each side."""
+"""The measure of each side, by the value of the original's option `--top-end-key`."""
 
-# Options by the `Query` field that they set. Only fields that error messages begin with.
+# The options by the field of `Query` that they set, for the fields that error messages begin with.
 _OPTION_OF: Final = {
     "level": "--level",
     "by": "--aggregate-by",
@@ -230,7 +230,7 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
 
 
 def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
-    """Return what judges the conditions of `--fail-if`. Raises `QueryError`."""
+    """Return the function that judges the conditions of `--fail-if`. Raises `QueryError`."""
     if not arguments.fail_if:
         return lambda _: ()
     # Imported here, because only calls with `--fail-if` need the statistics.

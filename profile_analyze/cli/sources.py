@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
@@ -11,15 +14,23 @@ from profile_analyze.cli.request import naming_option
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.paths import LIST, files_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
 
 _MOST_PROCESSES: Final = 8
+
+
+_OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
+_NEW: Final = frozenset(("new", "changed", "after", "candidate"))
+"""Words in names that call a profile the baseline or the candidate."""
 
 
 class Sources(NamedTuple):
@@ -50,6 +61,30 @@ def find_sources(request: Request) -> Sources:
     if sources.all.count("-") > 1:
         raise InputError("standard input", "is named twice; it can be read once")
     return sources
+
+
+def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iterator[Note]:
+    """Yield a note if files without a baseline are named like the two sides of a comparison."""
+    # With more than two names, a shell has probably replaced patterns such as `old/*.json`.
+    names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
+    if baseline or len(names) != 2:
+        return
+    for old, new in (names, reversed(names)):
+        old_words, new_words = _words(old), _words(new)
+        only_old, only_new = old_words - new_words, new_words - old_words
+        # `bert-base` beside `bert-large` is no baseline: unless its whole name says so, the other
+        # name must have no other word, or one for a candidate.
+        is_baseline = Path(old).name.lower() in _OLD
+        if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
+            better = shlex.join((new, "--compare", old))
+            yield Note(
+                f"{old} and {new} count as runs of one profile; to compare them, write {better}",
+                Importance.WRONG,
+            )
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", name.lower()))
 
 
 def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile | Comparison:

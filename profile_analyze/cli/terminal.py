@@ -1,4 +1,4 @@
-"""What is known of the terminal behind standard output and standard error."""
+"""Whether standard output and standard error are terminals, and their size and colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _USUAL_SIZE: Final = os.terminal_size((80, 24))
 
 
 def is_terminal(stream: Any) -> bool:
-    """Return whether `stream` writes to a terminal, or reads from one. A closed one is None."""
+    """Return whether `stream` is connected to a terminal. A closed stream is None."""
     return stream is not None and bool(stream.isatty())
 
 
@@ -22,7 +22,7 @@ def terminal_size(stream: Any) -> os.terminal_size | None:
     if not is_terminal(stream):
         return None
     size = _USUAL_SIZE
-    with suppress(OSError, ValueError):  # a terminal in name only has no size
+    with suppress(OSError, ValueError):  # some streams claim to be a terminal, but have no size
         size = os.get_terminal_size(stream.fileno())
     # A serial line, for example, has a size of 0.
     columns = _from_environment("COLUMNS") or size.columns or _USUAL_SIZE.columns

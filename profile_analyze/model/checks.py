@@ -193,7 +193,8 @@ def _distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 def _has_cycle(parent: Any) -> bool:
     """Return whether some execution is its own ancestor: then its ancestors never end."""
-    ancestor = np.append(parent, -1)  # index -1 is the last entry: no ancestor stays none
+    # A row without an ancestor has -1. As an index, -1 reads the appended entry, which is -1 again.
+    ancestor = np.append(parent, -1)
     for _ in range(len(parent).bit_length()):  # each pass doubles the distance
         ancestor = ancestor[ancestor]
     return bool((ancestor >= 0).any())

@@ -173,7 +173,8 @@ _WORK: Final = (
         "computation",
         unit="FLO",
         meaning="floating-point operations of all calls in a run; a multiply-add counts as two",
-        worked="of one call, measured or derived from shapes; multiplied by the calls in a run",
+        worked="of one call; its source: {computation_source}; multiplied by the calls in a run: "
+        "{calls}",
     ),
     _key(
         "computation_source",
@@ -193,7 +194,8 @@ _WORK: Final = (
         unit="byte",
         meaning="bytes of all inputs and outputs of all calls in a run, each counted once; a "
         "constant moves none",
-        worked="of one call, measured or derived from shapes; multiplied by the calls in a run",
+        worked="of one call; its source: {memory_source}; multiplied by the calls in a run: "
+        "{calls}",
     ),
     _key(
         "memory_source",

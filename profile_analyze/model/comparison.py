@@ -32,8 +32,9 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
 }
-"""The steps of each way to match. A step is the name of its matches, followed by the columns that
-must be equal. Each step matches only operators that earlier steps left unmatched."""
+"""The steps of each way to match. A step is a tuple: first the text that `Comparison.match` has for
+its matches, then the columns that must be equal. Each step matches only operators that earlier
+steps left unmatched."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -166,9 +167,10 @@ def _matched(
 
 
 def _have_shapes(*profiles: Profile) -> bool:
-    """Return whether all formats have shapes.
+    """Return whether the formats of all `profiles` have shapes.
 
-    Shapes that a format has, but that were not loaded, count: using them raises an error.
+    A format counts as having shapes even if they were not loaded. The matching then raises an
+    error, instead of silently leaving out a step.
     """
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
 

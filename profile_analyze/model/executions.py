@@ -93,8 +93,9 @@ PARENTS: Final = ("parent", "launched_by")
 class Executions:
     """The table of executions: a row for each call of an operator on a track.
 
-    A row may also be a reported average of many calls. All columns have shape (executions,). Times
-    are in seconds, and NaN is N/A. A column with the same value in all rows is stored once.
+    A row may also stand for several `calls`; its duration is then their sum. If `Origin.times` is
+    `mean`, durations are means over inferences. All columns have shape (executions,). Times are in
+    seconds, and NaN is N/A. A column with the same value in all rows is stored once.
     """
 
     operator: Rows
@@ -185,7 +186,9 @@ class Executions:
         """Return only `rows`, in that order. References to other rows become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
         if self.have_ancestors:  # otherwise there are no references to renumber
-            new_row = np.full(len(self) + 1, -1, np.int32)  # index -1 is the last entry
+            # One entry more than there are rows: a reference of -1 reads this last entry, and
+            # so stays -1.
+            new_row = np.full(len(self) + 1, -1, np.int32)
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
                 columns[name] = new_row[columns[name]]

@@ -39,7 +39,10 @@ def is_constant(values: NDArray[Any]) -> bool:
 
 
 def packed(values: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
-    """Return `values` for a pickle, and the size of a constant, which is stored once there too."""
+    """Return what to pickle for `values`.
+
+    A constant gives its first value and its length; any other array, the array itself and None.
+    """
     return (values[:1], len(values)) if is_constant(values) else (values, None)
 
 

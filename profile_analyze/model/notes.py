@@ -49,7 +49,7 @@ class Note(str):
     """The text without the share, which differs between runs of one model."""
 
     def __new__(cls, pattern: str, importance: Importance, share: float = nan) -> Note:
-        """Make a note with `share` in the place that `operators_and_share` marks in `pattern`."""
+        """Make a note. `share` replaces the placeholder of `operators_and_share` in `pattern`."""
         size = "" if isnan(share) else f" ({percent(share)} of the time)"
         note = super().__new__(cls, pattern.replace(_SHARE, size))
         note.importance, note.share, note.pattern = importance, share, pattern
@@ -69,7 +69,7 @@ class Note(str):
 
 
 def operators_and_share(count: int) -> str:
-    """Return `26 operators`, followed by the mark for the share of the time in a note."""
+    """Return `26 operators` and a placeholder, which `Note` replaces by the share of the time."""
     return f"{counted(count, 'operator')}{_SHARE}"
 
 

@@ -85,6 +85,6 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     elif in_all_runs < operators:
         missing = operators - in_all_runs
         yield Note(
-            f"{missing} of {operators} operators are in some of {runs} runs only",
+            f"{missing} of {operators} operators are in only some of the {runs} runs",
             Importance.INCOMPLETE,
         )

@@ -27,8 +27,8 @@ class Aggregate(NamedTuple):
     def adds_up(self) -> bool:
         """Whether a group's ratio, such as FLOPS, is the ratio of two sums.
 
-        For other aggregates it is an aggregate of ratios: the maximum of FLOPS is the FLOPS of the
-        fastest operator.
+        Otherwise, it is an aggregate of the operators' ratios: the maximum of FLOPS is the FLOPS of
+        the fastest operator.
         """
         return self.how in ("sum", "mean")
 

@@ -1,8 +1,8 @@
-"""The columns that a question may name: those of the register, and those derived from them.
+"""The columns that a question may name: those of the registry, and those derived from them.
 
 | text | column |
 |---|---|
-| `time`, `type`, ... | an entry of the register |
+| `time`, `type`, ... | an entry of the registry |
 | `param.NAME` | the operator's parameter of that name |
 | `name~REGEX` | what the pattern finds in a text column, or its first group if it has one |
 | `time.p90` | an aggregate of another column, for groups |
@@ -27,10 +27,10 @@ from profile_analyze.model.columns import (
 )
 from profile_analyze.query.aggregates import COUNT, canonical_name, find_aggregate
 from profile_analyze.query.patterns import compile_pattern
-from profile_analyze.suggestions import COLUMN_WORDS, suggestion
+from profile_analyze.suggestions import COLUMN_WORDS, plain_name, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
 """All columns with a fixed name."""
@@ -38,7 +38,8 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
-
+_UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
+"""What headings of csv and of other tools have after the name of a column: `time_s`."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
 """Advice on an empty name: a shell makes two arguments of `name, time`."""
 
@@ -71,14 +72,29 @@ def find_column(text: str) -> Column:
 def _advice(text: str) -> str:
     if not text:
         return NO_BLANKS
-    parts = text.replace(",", " ").split()
-    if len(parts) > 1 and all(part in _BY_NAME for part in parts):
+    if text.removeprefix("+") in _BY_NAME:
+        return f"+ is for --order-by; write {text[1:]}"
+    parts = re.split(r"[,;:|\s]+", text)
+    is_heading = plain_name(text) in COLUMN_WORDS
+    if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
     known = ", ".join(column.name for column in CATALOG)
     all_columns = f"the columns are {known}, and param.NAME"
-    return suggestion(text, _BY_NAME, COLUMN_WORDS) or all_columns
+    return missing_pattern(text) or likely_columns(text, _BY_NAME) or all_columns
+
+
+def likely_columns(text: str, known: Collection[str]) -> str:
+    """Return the question whether one of the `known` columns was meant; empty if none is likely."""
+    without_unit = re.sub(_UNIT_OF_HEADING, "", text)
+    return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
+
+
+def missing_pattern(text: str) -> str:
+    """Return advice on a key such as `name~` without a pattern; empty for any other text."""
+    is_pattern = text.endswith("~") and text[:-1] in _BY_NAME
+    return f"write a pattern after ~, such as {text}conv" if is_pattern else ""
 
 
 def _parameter_column(text: str) -> Column:
@@ -144,7 +160,7 @@ def orderable_names(kind: RowKind) -> tuple[str, ...]:
 def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the names of the columns that rows of this kind have, with `extra` after the time.
 
-    Group keys come first. The other columns are in the order of the register.
+    Group keys come first. The other columns are in the order of the registry.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
@@ -168,11 +184,14 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
 
 
 def check_needs(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if `column` needs missing peak rates, a baseline or split rows."""
+    """Raise `QueryError` if rows of this kind lack what `column` needs, such as peak rates."""
     if column.needs_peaks and not kind.has_peaks:
-        raise QueryError(f"{column.name} needs the peak rates of a device: --peaks (see --help)")
+        raise QueryError(
+            f"{column.name} needs the peak rates of a device; add --peaks DEVICE (--peaks list "
+            "shows all), --peaks here for this machine, or two rates: --peaks 19.5T:1555G"
+        )
     if column.needs_base and not kind.has_base:
-        raise QueryError(f"{column.name} needs a profile to compare with: --compare (see --help)")
+        raise QueryError(f"{column.name} needs a profile to compare with; add --compare FILE")
     if column.needs_split_rows and column.base_name not in kind.split_by:
         raise QueryError(
             f"{column.name}: rows are not split by it; group by it, or filter with "

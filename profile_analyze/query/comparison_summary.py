@@ -18,6 +18,7 @@ from profile_analyze.analysis.statistics import (
 from profile_analyze.model.iterations import unit_noun, units_in
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.query.drift_notes import drift_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.units import NOT_AVAILABLE
@@ -88,6 +89,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     # Without keys, a sum over all operators gives one row: the whole.
     whole = run(_query_for_all(query, aggregates="sum"), comparison)
     rows = run(_query_for_all(query, by=query.by), comparison)
+    operators = run(_query_for_all(query), comparison) if query.by else rows
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
     difference_s = _number(whole, "difference")
     return Change(
@@ -111,7 +113,10 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         by=groups.query.by,
         drift_corrected=comparison.drift_corrected,
         unit=_unit_noun(comparison, query.unit),
-        notes=tuple(_few_units_notes(comparison, rows)),
+        notes=(
+            *_few_units_notes(comparison, rows),
+            *drift_notes(operators, comparison, difference_s),
+        ),
     )
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, did_you_mean
+from profile_analyze.units import EXAMPLES
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column
 
 _EXAMPLE: Final = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "==", "==": "==", "!=": "!="}
@@ -18,7 +22,8 @@ _VALUE_FIRST: Final = (
 _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<high>{_QUANTITY})"
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
-_PATTERN_OF: Final = {"==": "~", "!=": "!~"}
+PATTERN_OF: Final = {"==": "~", "!=": "!~"}
+"""The operator for patterns instead of the one for whole texts."""
 
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
@@ -28,10 +33,20 @@ def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) ->
     """Return why `value` is probably a mistake; empty if it is not."""
     if is_number and value.strip("'\"").lower() in _MISSING:
         return NO_CONDITION_ON_MISSING
-    if value.startswith("~") and operator in _PATTERN_OF and len(value) <= LONGEST_ADVISED:
-        better = f"'{name} {_PATTERN_OF[operator]} {value.lstrip('~ ')}'"
+    if value.startswith("~") and operator in PATTERN_OF and len(value) <= LONGEST_ADVISED:
+        better = f"'{name} {PATTERN_OF[operator]} {value.lstrip('~ ')}'"
         return f"{operator} compares the whole text; {did_you_mean([better])}"
     return ""
+
+
+def missing_value(column: Column, operator: str) -> str:
+    """Return the message about a condition that ends after its operator."""
+    example = EXAMPLES[column.unit] if column.kind == "number" else "conv"
+    is_whole_text = column.kind != "number" and operator in PATTERN_OF
+    empty = '; "" is an empty text' if is_whole_text else ""
+    return (
+        f"a value is missing after {operator}, such as '{column.name} {operator} {example}'{empty}"
+    )
 
 
 def advice_on_condition(text: str) -> str:
@@ -83,4 +98,5 @@ def _with_operator(name: str, words: str, value: str) -> str:
         value = value.strip("'\"")
     if operator in ("~", "!~"):
         value = value.strip("%")  # of SQL
+        value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)
     return did_you_mean([f"'{name} {operator} {value}'"])

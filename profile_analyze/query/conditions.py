@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
-from profile_analyze.query.condition_advice import advice_on_condition, advice_on_value
+from profile_analyze.query.condition_advice import (
+    advice_on_condition,
+    advice_on_value,
+    missing_value,
+)
 from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, suggestion
 from profile_analyze.units import SCALED, parse_quantity, percent
@@ -57,7 +61,7 @@ class Condition(NamedTuple):
     operator: str
     value: str
     bound: float
-    """`value` as a number; NaN if values are compared as texts only."""
+    """`value` as a number; NaN if the condition compares only texts."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Condition:
@@ -82,6 +86,8 @@ class Condition(NamedTuple):
         with _error_position(match.start(2), text):
             _check_operator(column, operator)
         with _error_position(match.start(3), text):
+            if not value:
+                raise QueryError(missing_value(column, operator))
             _check_that_it_is_one(operator, value)
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)
@@ -89,12 +95,12 @@ class Condition(NamedTuple):
 
     @property
     def compares_numbers(self) -> bool:
-        """Whether the operator is for numbers only."""
+        """Whether the operator compares only numbers."""
         return self.operator not in _TEXT_OPERATORS
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit in which a number without a unit was read; empty if it has one."""
+        """The base unit that a number without a unit is assumed to have; empty if it has a unit."""
         has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
         return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
 
@@ -221,7 +227,7 @@ def _check_operator(column: Column, operator: str) -> None:
 
 
 def _check_that_it_is_one(operator: str, value: str) -> None:
-    """Raise `QueryError` if the value goes on with another condition."""
+    """Raise `QueryError` if the value contains another condition: `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return

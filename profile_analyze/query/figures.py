@@ -1,7 +1,7 @@
-"""Figures that formulas of columns use, and that are no columns themselves.
+"""Figures: values that formulas of columns use, but that are not columns, such as the total time.
 
-`Column.worked` may name them beside columns, as in `{time} / {total_time}`. For people, `_` in a
-name is a blank.
+`Column.worked` may name them beside columns, as in `{time} / {total_time}`. In output, a blank
+replaces each `_` of a name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from profile_analyze.analysis.roofline import peak_rates
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
-from profile_analyze.units import NOT_AVAILABLE, counted, decimal_rate, percent, scaled, seconds
+from profile_analyze.units import counted, decimal_rate, percent, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,31 +22,34 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import ShownRows
 
 
-Figure: TypeAlias = "Callable[[ShownRows, int | None], str]"
+TimeText: TypeAlias = "Callable[[float], str]"
+"""Returns the text of a time in seconds, with a unit."""
+
+Figure: TypeAlias = "Callable[[ShownRows, int | None, TimeText], str]"
 """Returns the text of a figure for the first row shown. The second argument is the index of a run;
 None for the statistic over all runs."""
 
 
-def _total_time(shown: ShownRows, run: int | None) -> str:
-    return with_seconds(shown.total_s if run is None else float(shown.totals_s[run]))
+def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
+    return time_text(shown.total_s if run is None else float(shown.totals_s[run]))
 
 
 def _quartile(share: float) -> Figure:
-    def text(shown: ShownRows, _: int | None) -> str:
-        return with_seconds(float(quantile_of_runs(shown.per_run("time")[:1], share)[0]))
+    def text(shown: ShownRows, _: int | None, time_text: TimeText) -> str:
+        return time_text(float(quantile_of_runs(shown.per_run("time")[:1], share)[0]))
 
     return text
 
 
-def _all_runs(shown: ShownRows, _: int | None) -> str:
+def _all_runs(shown: ShownRows, *_: object) -> str:
     return counted(shown.per_run("time").shape[1], "run")
 
 
-def _candidate_runs(shown: ShownRows, _: int | None) -> str:
+def _candidate_runs(shown: ShownRows, *_: object) -> str:
     return _units(shown.per_unit("time"), unit_noun(shown.query.unit, shown.profile.runs))
 
 
-def _baseline_runs(shown: ShownRows, _: int | None) -> str:
+def _baseline_runs(shown: ShownRows, *_: object) -> str:
     assert shown.comparison is not None, "this figure needs a comparison"
     noun = unit_noun(shown.query.unit, shown.comparison.base.runs)
     return f"{_units(shown.per_unit('base'), noun)} of the baseline"
@@ -58,23 +61,17 @@ def _units(values: NDArray[np.float64], noun: str) -> str:
     return counted(values.shape[1], singular, noun)
 
 
-def _peak_rate(shown: ShownRows, _: int | None) -> str:
+def _peak_rate(shown: ShownRows, *_: object) -> str:
     return " ".join(scaled(float(shown.of_operators(peak_rates)[0]), "FLO/s"))
 
 
-def _peak_bandwidth(shown: ShownRows, _: int | None) -> str:
+def _peak_bandwidth(shown: ShownRows, *_: object) -> str:
     assert shown.peaks is not None, "this figure needs peak rates"
     return decimal_rate(shown.peaks.bandwidth)
 
 
-def with_seconds(value: float) -> str:
-    """Return a time with its unit: `0.00878 s`; N/A for NaN."""
-    text = seconds(value)
-    return text if text == NOT_AVAILABLE else f"{text} s"
-
-
 FIGURES: Final[Mapping[str, Figure]] = {
-    "selected_kind_of_time": lambda shown, _: shown.measure.title,
+    "selected_kind_of_time": lambda shown, *_: shown.measure.title,
     "total_time": _total_time,
     "first_quartile": _quartile(0.25),
     "median_time": _quartile(0.5),
@@ -84,5 +81,5 @@ FIGURES: Final[Mapping[str, Figure]] = {
     "baseline_runs": _baseline_runs,
     "peak_rate": _peak_rate,
     "peak_bandwidth": _peak_bandwidth,
-    "threshold": lambda shown, _: percent(shown.threshold),
+    "threshold": lambda shown, *_: percent(shown.threshold),
 }

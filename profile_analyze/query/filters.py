@@ -37,13 +37,15 @@ class Selection(NamedTuple):
     operators: NDArray[np.int64]
     """Shape (matched,): their rows in the profile, ascending."""
     recorded: int
-    """How many operators have an entry on the side of the measure."""
+    """How many operators have executions on the side (device or host) of the measure. In a profile
+    without times, all operators count."""
     not_recorded: int
-    """How many operators have no such entry, but would pass all filters."""
+    """How many operators have no such executions, but would pass all filters."""
     unknown_dtype: Mask
     """Shape (operators,): which passed all other filters, but have an input of unknown dtype."""
     unjudged: Unjudged
-    """Each condition, and which operators passed the earlier ones but have no value for it."""
+    """Each condition, and a mask of the operators that meet all earlier ones but have no value
+    for this one."""
 
 
 class EvaluatedCondition(NamedTuple):
@@ -85,7 +87,7 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
     in_range = _in_time_range(query, rows["time"])
-    if query.compared:  # an operator may be slow on one side only
+    if query.compared:  # an operator may be slow on just one side
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
     selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)

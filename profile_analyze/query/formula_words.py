@@ -67,7 +67,7 @@ def in_words(template: str) -> str:
 
 
 def filled(template: str, text_of: Callable[[str], str]) -> str:
-    """Return the template with the text of each name."""
+    """Return the template with `text_of` each name in place of its placeholder."""
     return re.sub(_PLACEHOLDER, lambda match: text_of(match[1]), template)
 
 
@@ -90,7 +90,10 @@ def _words(name: str) -> str:
 def ingredients(
     column: Column, keys: tuple[str, ...] | None = None, aggregate: str = DEFAULT_AGGREGATE
 ) -> Iterator[Column]:
-    """Yield the column and those that its formula uses, directly or not, each once."""
+    """Yield the column, the columns in its formula, the columns in their formulas, and so on.
+
+    Each column comes once.
+    """
     waiting, seen = [column], set()
     while waiting:
         one = waiting.pop(0)

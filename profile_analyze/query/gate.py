@@ -4,7 +4,7 @@
 |---|---|
 | `total > +5%` | all operators together take over 5 % more time than in the baseline |
 | `time > +2ms` | the operators that pass the filters take over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the convolutions that pass them take over 3 % more |
+| `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
 | `time > 0.120s` | the operators that pass the filters take over 0.12 s |
 """
 
@@ -28,8 +28,15 @@ from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
+from profile_analyze.query.gate_advice import (
+    advice_on_form,
+    advice_on_metric,
+    advice_on_ratio,
+    advice_on_subject,
+    repeat_for,
+)
 from profile_analyze.query.run import run
-from profile_analyze.suggestions import METRIC_WORDS, suggestion
+from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
 from profile_analyze.units import parse_quantity, parse_time
 
 if TYPE_CHECKING:
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
 
@@ -73,7 +81,6 @@ _GRAMMAR: Final = re.compile(
     r"\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*)",
     re.DOTALL,
 )
-_EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
 
 
 class FailCondition(NamedTuple):
@@ -84,11 +91,11 @@ class FailCondition(NamedTuple):
     """A condition that selects operators, in the grammar of `Query.where`; empty for all."""
     metric: str
     above: bool
-    """Whether the metric must be above the limit, and not below it, to meet the condition."""
+    """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
     limit_unit: Literal["s", "s more", "of baseline"]
-    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
-    more."""
+    """What `limit` is: seconds; how many seconds more than the baseline; or what fraction of the
+    baseline more."""
 
     @property
     def relative(self) -> bool:
@@ -103,18 +110,20 @@ class FailCondition(NamedTuple):
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
             raise QueryError(
-                f"fail-if: {text!r} is not a condition; write [CONDITION:] METRIC > LIMIT, such as "
-                f"{_EXAMPLES}; METRIC is one of {', '.join(_METRICS)}"
+                f"fail-if: {text!r} is not a condition; {advice_on_form(text, _METRICS)}"
             )
         if match["metric"] not in _METRICS:
-            raise QueryError(f"fail-if: {text!r}: {_unknown_metric(match['metric'])}")
+            advice = advice_on_metric(text, match["metric"], _METRICS)
+            raise QueryError(f"fail-if: {text!r}: {advice}")
         if match["operator"] not in (">", "<"):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
         limit, limit_unit = _parse_limit(text, match["sign"], match["limit"])
         # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
-        subject = re.sub(r"^(\s*[\w.]+\s*)=(?=[^=~])", r"\1== ", subject.strip())
+        subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject.strip())
+        if subject and (advice := advice_on_subject(subject, rest)):
+            raise QueryError(f"fail-if: {text!r}: {advice}")
         above = match["operator"] == ">"
         condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
         if condition.relative and not query.compared:
@@ -129,23 +138,12 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question whose answer has one row, with the metric as `time`."""
+        """Return a question whose answer has one row. Its column `time` is the metric."""
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
             asked = asked.changed(**_NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
         return asked.changed(**{**_ONE_ROW, "where": where})
-
-
-def _unknown_metric(name: str) -> str:
-    """Return the message about a metric that does not exist."""
-    if name in ("ratio", "change", "difference", "speedup"):
-        advice = "write 'total > +5%' for 5% more than the baseline"
-        return f"there is no metric {name!r}; {advice}"
-    advice = suggestion(name, _METRICS, METRIC_WORDS) or (
-        f"METRIC is one of {', '.join(_METRICS)}; a condition on operators comes before a colon"
-    )
-    return f"there is no metric {name!r}; {advice}"
 
 
 def _parse_limit(
@@ -156,8 +154,10 @@ def _parse_limit(
             f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
         )
     if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
-        advice = _advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
+        advice = advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
         raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
+    if re.search(r"[,;]\s*\w[^,;]*[<>]", limit):
+        raise QueryError(f"fail-if: {text!r}: {repeat_for(re.split(r'[,;]', text))}")
     try:
         if limit.endswith("%"):
             return _parse_share(text, sign, limit), "of baseline"
@@ -168,7 +168,7 @@ def _parse_limit(
 
 def _parse_share(text: str, sign: str, limit: str) -> float:
     if not sign:
-        advice = _advice_on_ratio(parse_quantity(limit, "1")) or (
+        advice = advice_on_ratio(parse_quantity(limit, "1")) or (
             f"write +{limit} for {limit} more than the baseline"
         )
         raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
@@ -176,14 +176,6 @@ def _parse_share(text: str, sign: str, limit: str) -> float:
     if share <= -1:  # no time is below 0, so the condition would always or never be met
         raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
     return share
-
-
-def _advice_on_ratio(ratio: float) -> str:
-    """Return how to write a limit that is a ratio over 1; empty for another one."""
-    if not 1 < ratio < 10:
-        return ""
-    more = f"{100 * (ratio - 1):.6g}%"
-    return f"for {more} more than the baseline write +{more}"
 
 
 def _parse_seconds(text: str, sign: str, limit: str) -> float:
@@ -217,6 +209,9 @@ class FailVerdict(NamedTuple):
     """p, corrected for the number of conditions."""
     unit: str = "runs"
     """The noun for what statistics count: see `iterations.unit_noun`."""
+    not_ruled_out: float = np.nan
+    """`high` (`low` for a condition with `<`) if the median is within the limit and this end is
+    beyond it; NaN otherwise."""
 
 
 class _Measured(NamedTuple):
@@ -228,6 +223,8 @@ class _Measured(NamedTuple):
     """How many operators the condition selects."""
     unit: str
     """See `FailVerdict.unit`."""
+    hint: str
+    """What to append to the reason, unless the condition passes."""
 
 
 def judge_conditions(
@@ -255,12 +252,28 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
     table = run(condition.about(query), source)
     empty = np.empty((1, 0))
     times = table.shown.per_unit("time") if len(table) else empty
+    hint = _hint(condition, table)
     profile, comparison = table.shown.profile, table.shown.comparison
     if not condition.relative or comparison is None:
-        return _Measured(times, None, table.matched, unit_noun(query.unit, profile.runs))
+        return _Measured(times, None, table.matched, unit_noun(query.unit, profile.runs), hint)
     base = table.shown.per_unit("base") if len(table) else empty
     unit = unit_noun(query.unit, profile.runs, comparison.base.runs)
-    return _Measured(times, base, table.matched, unit)
+    return _Measured(times, base, table.matched, unit, hint)
+
+
+def _hint(condition: FailCondition, table: Table) -> str:
+    """Return what the condition probably means instead; empty if it is probably right."""
+    if not table.matched:
+        *_, selection = ("", *(one.text for one in table.query.conditions))
+        start = f"{selection}: {NO_SUCH_VALUE}"
+        advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
+        return f"; {advice[0]}" if condition.subject and advice else ""
+    is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
+    if is_absolute and condition.above and _median(table.shown.per_unit("base")) > condition.limit:
+        before, _, limit = condition.text.rpartition(">")
+        change = f"{before.rstrip()} > +{limit.lstrip()}"
+        return f"; the baseline is beyond it, too: for a change write {change!r}"
+    return ""
 
 
 def _p_value(measured: _Measured) -> float:
@@ -274,12 +287,14 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     base_s = np.nan if measured.base is None else _median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
     if reason_unjudged:
-        return FailVerdict(condition, "unjudged", reason_unjudged, time_s, base_s)
+        return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
     if measured.base is None:
         interval = median_interval(measured.times)
         bounds = (float(interval.low[0]), float(interval.high[0]))
-        outcome, reason = _outcome(condition, time_s, bounds, condition.limit, condition.limit)
-        return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds)
+        verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds)
+        verdict = _decided(verdict, time_s, condition.limit, condition.limit)
+        hint = measured.hint if verdict.outcome == "met" else ""
+        return verdict._replace(reason=verdict.reason + hint)
     interval = ratio_interval(measured.times, measured.base)
     bounds = (float(interval.low[0]), float(interval.high[0]))
     limit = 1 + condition.limit / (base_s if condition.limit_unit == "s more" else 1.0)
@@ -289,29 +304,26 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     may_be_chance = reference == 1.0 and not p_value <= SIGNIFICANT
     if may_be_chance:
         reference = np.nan  # no interval is beyond NaN
-    outcome, reason = _outcome(condition, time_s / base_s, bounds, limit, reference)
-    return FailVerdict(condition, outcome, reason, time_s, base_s, *bounds, p_value)
+    verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
+    return _decided(verdict, time_s / base_s, limit, reference)
 
 
-def _outcome(
-    condition: FailCondition,
-    estimate: float,
-    bounds: tuple[float, float],
-    limit: float,
-    reference: float,
-) -> tuple[Outcome, str]:
-    """Return whether the estimate is beyond the limit, and its interval beyond the reference."""
-    low, high = bounds
-    is_beyond = estimate > limit if condition.above else estimate < limit
-    is_clear = low > reference if condition.above else high < reference
-    may_be_beyond = high > limit if condition.above else low < limit
-    if not is_beyond and may_be_beyond:
-        return "passed", "within the limit, but its confidence interval extends beyond it"
-    if not is_beyond:
-        return "passed", "not beyond the limit"
-    if not is_clear:
-        return "passed", "beyond the limit, but not beyond noise"
-    return "met", "beyond the limit, and beyond noise"
+def _decided(verdict: FailVerdict, estimate: float, limit: float, reference: float) -> FailVerdict:
+    """Return the verdict with its outcome and the reason.
+
+    The condition is met if the estimate is beyond the limit, and its interval beyond the reference.
+    """
+    above, low, high = verdict.condition.above, verdict.low, verdict.high
+    is_beyond = estimate > limit if above else estimate < limit
+    is_clear = low > reference if above else high < reference
+    may_be_beyond = high > limit if above else low < limit
+    if is_beyond and is_clear:
+        return verdict._replace(outcome="met", reason="beyond the limit, and beyond noise")
+    if is_beyond:
+        return verdict._replace(reason="beyond the limit, but not beyond noise; take more runs")
+    if may_be_beyond:
+        return verdict._replace(reason="within the limit", not_ruled_out=high if above else low)
+    return verdict._replace(reason="within the limit, and so is the confidence interval")
 
 
 def _reason_unjudged(measured: _Measured) -> str:

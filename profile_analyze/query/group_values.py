@@ -27,13 +27,16 @@ class Members(NamedTuple):
     """The known values of each group's operators."""
 
     values: Floats
-    """Shape (values,): group by group, in file order within a group; none is NaN."""
+    """Shape (values,): group by group, in file order within a group, without NaN."""
     sizes: Integers
     """Shape (groups,): the number of values in each group; may be 0."""
 
     @classmethod
     def of(cls, values: Floats, sizes: Integers) -> Members:
-        """Return the `values` that are not NaN. They have shape (operators,), group by group."""
+        """Return the known values of `values`, which has shape (operators,), group by group.
+
+        `sizes` has the number of operators in each group.
+        """
         known = ~np.isnan(values)
         group = np.repeat(np.arange(len(sizes)), sizes)
         return cls(values[known], np.bincount(group[known], minlength=len(sizes)))
@@ -45,14 +48,18 @@ class Members(NamedTuple):
 
     @property
     def starts(self) -> Integers:
-        """Shape (groups,): the index of each group's first value; if empty, of the next group's."""
+        """Shape (groups,): the index of each group's first value.
+
+        An empty group has the index at which its values would be.
+        """
         return np.cumsum(self.sizes) - self.sizes
 
 
 def aggregated(aggregate: Aggregate, members: Members) -> Floats:
     """Return the aggregate of each group, shape (groups,).
 
-    It is NaN for a group without values, except that a count is 0, and if the result is not finite.
+    For a group without values, a count is 0, and all other aggregates are NaN. A result that is not
+    finite becomes NaN, too.
     """
     if aggregate.how == "count":
         return members.sizes.astype(np.float64)
@@ -87,7 +94,7 @@ def _percentile(members: Members, share: float) -> Floats:
     Hyndman and Fan (1996), the default of NumPy and pandas.
     """
     values, sizes = members
-    # Empty groups at the end have a start past the last value, where this NaN is.
+    # Empty groups at the end start after the last value, so one NaN is appended for them to read.
     ascending = np.append(values[np.lexsort((values, members.groups))], np.nan)
     last = np.maximum(sizes - 1, 0)  # an index within the group
     position = last * share

@@ -66,7 +66,7 @@ class Judgement(NamedTuple):
 
     Operators that are not judged, or are faster than their roof, have their measured time."""
     gain: float
-    """How many times as fast the whole profile would be then."""
+    """How many times as fast the whole profile would be if it took only `total_s`."""
     winners: tuple[Winner, ...]
     notes: tuple[Note, ...]
 
@@ -80,8 +80,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
     memory_known = ~np.isnan(rows["memory"])
     judged_s = total(times[judged])
     least_s = total(rows["least_time"][judged])
-    # The time lost to the roof, without the operators that are faster than it: else a group could
-    # gain more than the whole profile.
+    # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
+    # Otherwise, a group could gain more than the whole profile.
     total_s = rows.total_s - rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
     return Judgement(
         peaks=query.peaks,

@@ -19,6 +19,7 @@ from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
     examples_of,
+    meant_pattern,
     time_range_notes,
     unmatched_key_notes,
     unmatched_value_notes,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.terms import Side
     from profile_analyze.query.filters import Selection, Unjudged
     from profile_analyze.query.question import Query
-    from profile_analyze.query.rows import GroupRows, OperatorRows
+    from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 
 _OBVIOUS_MEASURES: Final = (TIME.name, HOST_TIME.name)
 """Measures whose shares need no explanation."""
@@ -43,9 +44,13 @@ _MOST_SUGGESTIONS: Final = 8
 
 
 def notes_on(
-    query: Query, operators: OperatorRows, rows: OperatorRows | GroupRows, selection: Selection
+    operators: OperatorRows,
+    rows: OperatorRows | GroupRows,
+    shown: ShownRows,
+    selection: Selection,
 ) -> tuple[Note, ...]:
-    """Return the notes on the answer to `query`, one sentence each."""
+    """Return the notes on the answer to a question, one sentence each."""
+    query = operators.query
     profile = operators.profile
     return (
         *_run_notes(query, profile),
@@ -59,7 +64,7 @@ def notes_on(
         *_empty_answer_notes(query, profile, selection),
         *time_range_notes(query, operators, selection),
         *_measure_notes(query, operators, selection),
-        *_roofline_notes(query, operators),
+        *_roofline_notes(query, operators, shown),
         *_order_notes(query, rows, selection),
     )
 
@@ -93,6 +98,9 @@ def _type_suggestion(name: str, profile: Profile) -> str:
     types = profile.operators.type
     if any(part.strip() in types.categories for part in name.split(",")):
         return "repeat --type for each type"
+    if pattern := meant_pattern(name, types.categories):
+        condition = f"--where 'type ~ {pattern}'"
+        return f"--type takes a whole name; {did_you_mean([condition])}"
     near = similar_texts(name, types.categories)
     if near:
         return did_you_mean(near)
@@ -148,7 +156,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
 
 
 def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
-    """Yield notes on conditions on groups, of which `matching` remain."""
+    """Yield notes on the conditions on groups, which `matching` groups meet."""
     groups = len(rows.sizes)
     yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
@@ -226,12 +234,12 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
         )
 
 
-def _roofline_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
     if query.peaks:
         # Imported here because few questions have peak rates.
         from profile_analyze.query.roofline_notes import roofline_notes
 
-        yield from roofline_notes(operators)
+        yield from roofline_notes(operators, shown)
 
 
 def _order_notes(

@@ -57,7 +57,7 @@ def finds(text: str, names: Iterable[str], *, limit_s: float | None = None) -> I
 
 
 def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
-    """Yield for each of `names` the part that the pattern `text` matches, or its first group.
+    """Yield for each of `names` the part that the pattern `text` or its first group matches.
 
     Yields None if the pattern does not match, or if the group did not participate in the match.
     Raises like `matches`.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.terms import RUN_KEYS, SPLIT_KEYS
 from profile_analyze.query.aggregates import COUNT, DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import check_needs, columns_of, find_column, orderable_names
+from profile_analyze.query.catalog import columns_of
 from profile_analyze.query.conditions import Condition, check_contradictions
+from profile_analyze.query.order import Order
 from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.query.question_fields import check_values, group_key_columns, normalized_fields
-from profile_analyze.suggestions import COLUMN_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,51 +24,6 @@ if TYPE_CHECKING:
 
 DEFAULT_THRESHOLD: Final = 0.03
 """The smallest relative change that counts, unless a question says otherwise: 3 %."""
-
-
-class Order(NamedTuple):
-    """One column to sort by."""
-
-    column: Column
-    ascending: bool = False
-
-    @classmethod
-    def parse(cls, text: str, kind: RowKind) -> Order:
-        """Parse `[+]COLUMN`, where `+` means ascending.
-
-        Raises `UnknownColumnError` for a column that does not exist, and `QueryError` for one that
-        cannot order rows of this kind.
-        """
-        name = text.removeprefix("+")
-        known = orderable_names(kind)
-        choices = f"can be ordered by {', '.join(known)}"
-        row_noun = kind.noun
-        if not name:
-            raise QueryError(f"no column to order by in {text!r}; {row_noun} {choices}")
-        try:
-            column = find_column(name)
-        except UnknownColumnError:
-            advice = _advice_on_order(name) or suggestion(name, known, COLUMN_WORDS)
-            raise UnknownColumnError(
-                f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
-            ) from None
-        check_needs(column, kind)
-        if not (column.orderable and kind.has(column)):
-            raise QueryError(f"{row_noun} cannot be ordered by {name!r}; they {choices}")
-        return cls(column, text.startswith("+"))
-
-
-def _advice_on_order(name: str) -> str:
-    """Return how to write an order that has a direction as in other languages; empty if none."""
-    column, _, direction = name.replace(":", " ").rpartition(" ")
-    if name.startswith("-"):
-        column = name[1:]
-    elif direction.lower() not in ("asc", "desc", "ascending", "descending"):
-        return ""
-    with suppress(UnknownColumnError):
-        find_column(column)
-        return f"write {column}, which is largest first, or +{column}, which is smallest first"
-    return ""
 
 
 class _Parsed:
@@ -152,8 +106,8 @@ class Query(_Parsed):
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics count: `process`, by the median of its runs, or `iteration`: each run, as
-        if the runs of one process were independent.
+        What statistics count. `process`: each process, by the median of its runs. `iteration`: each
+        run, as if the runs of one process were independent.
 
     A text with commas stands for several keys, aggregates or columns.
 

@@ -23,10 +23,12 @@ from profile_analyze.query.catalog import (
     check_needs,
     find_column,
     group_keys,
+    likely_columns,
+    missing_pattern,
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.suggestions import AGGREGATE_WORDS, COLUMN_WORDS, suggestion
+from profile_analyze.suggestions import AGGREGATE_WORDS, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -76,7 +78,7 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
             check_needs(column, kind)
             return column
     except UnknownColumnError:
-        advice = suggestion(text, keys, COLUMN_WORDS)
+        advice = missing_pattern(text) or likely_columns(text, keys)
     one_of = f"{text!r} is not one of {', '.join(keys)}, param.NAME, name~REGEX"
     raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
 
@@ -85,7 +87,7 @@ def _aggregates(value: str | Iterable[str]) -> tuple[str, ...]:
     names = _names("aggregates", value)
     for name in names:
         if find_aggregate(name) is None:
-            one_of = f"{name!r} is not one of {', '.join(AGGREGATES)}, pN"
+            one_of = f"{name!r} is not one of {', '.join(AGGREGATES)}, or a percentile such as p90"
             advice = suggestion(name, AGGREGATES, AGGREGATE_WORDS)
             raise QueryError("; ".join(filter(None, (f"aggregates: {one_of}", advice))))
     return _distinct(map(canonical_name, names))

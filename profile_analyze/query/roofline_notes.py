@@ -15,30 +15,35 @@ from profile_analyze.analysis.roofline import (
 )
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import HOST
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
-from profile_analyze.units import percent
+from profile_analyze.units import percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.rows import OperatorRows, ShownRows
 
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""Operators with a smaller share of the time get no note for what they lack."""
+"""No note says that operators are not judged, or have no known dtype, if their share of the time is
+no larger than this."""
+_FASTER_SHARE: Final = 0.01
+"""Operators that exceed their roof get a note from this share of the time on. With less, they
+change no sum that people read."""
 _LARGE_SHARE: Final = 0.1
 """From this share of the time on, caches do not explain why operators exceed their roof."""
 
 
-def roofline_notes(rows: OperatorRows) -> Iterator[Note]:
+def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
 
-    The most important notes come first.
+    The most important notes come first. `shown` are the rows of the table, if there is one.
     """
     if rows.measure.side == HOST:
         yield Note(
@@ -48,21 +53,27 @@ def roofline_notes(rows: OperatorRows) -> Iterator[Note]:
     if rows.measure != TIME:
         return
     yield from peaks_notes(rows)
-    yield from _faster_notes(rows)
+    yield from _faster_notes(rows, shown)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
 
-def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note on the operators whose efficiency is above 100 %."""
+def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
+    """Yield a note on the operators whose efficiency is above 100 %.
+
+    There is none if they take next to no time and the table shows no such row.
+    """
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1
-    if not faster.any():
+    are_shown = shown is not None and bool((shown["efficiency"] > 1).any())
+    share = share_of(rows, faster)
+    if not (are_shown or share >= _FASTER_SHARE):
         return
-    if share_of(rows, faster) < _LARGE_SHARE:
+    if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches, and lost is slightly too small; "
-            "--where 'efficiency <= 100%' leaves out their rows"
+            "their data probably stayed in caches; lost adds "
+            f"{seconds(total(rows['lost'][faster]))} s for them, the time of the whole model at "
+            "its roof does not; --where 'efficiency <= 100%' leaves out their rows"
         )
     else:
         reason = (
@@ -72,7 +83,7 @@ def _faster_notes(rows: OperatorRows) -> Iterator[Note]:
         f"faster than their roof: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
-        share_of(rows, faster),
+        share,
     )
 
 
@@ -132,6 +143,6 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _computes(rows: OperatorRows) -> Chosen:
-    """Return whether each operator needs the rate of its dtype to be judged."""
+    """Return which operators cannot be judged without the rate of their dtype."""
     computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     return computes

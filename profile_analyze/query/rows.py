@@ -1,6 +1,6 @@
 """The rows of a question while it is answered: all operators, then groups, then the rows shown.
 
-Each class is a view that computes a column on first use, by the register's rule for that column.
+Each class is a view. It computes a column on first use, by the rule in the column's declaration.
 """
 
 from __future__ import annotations
@@ -144,9 +144,14 @@ class OperatorRows(_View):
         assert self.comparison is not None, "only a comparison has two sides"
         return self.comparison.on_sides()
 
+    def of_base(self) -> OperatorRows:
+        """Return the same rows with the times of the baseline."""
+        assert self.comparison is not None, "only a comparison has a baseline"
+        return OperatorRows(self.comparison.base, self.query)
+
     @property
     def recorded(self) -> NDArray[np.bool_]:
-        """Shape (operators,): whether the operator has an entry on the side of the measure."""
+        """Shape (operators,): whether the operator has executions on the side of the measure."""
         recorded = self.profile.recorded(side_of(self.profile, self.measure))
         if self.comparison is None:
             return recorded
@@ -203,6 +208,10 @@ class GroupRows(_View):
         )
         return ours, theirs
 
+    def of_base(self) -> GroupRows:
+        """Return the same groups with the times of the baseline."""
+        return GroupRows(self._operators.of_base(), self._grouping)
+
     def _compute(self, column: Column) -> Any:
         if column.name in self.query.by:
             return self._grouping.label(self._operators[column.name])
@@ -214,7 +223,7 @@ class GroupRows(_View):
         return self._aggregated(column, self.query.aggregate)
 
     def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """Return the groups' values of `column`, combined by `aggregate` where its rule does so."""
+        """Return the groups' values of `column`. Only some rules of columns use `aggregate`."""
         rule = column.of_groups
         if rule == AGGREGATED:
             if column.timed and aggregate != COUNT:
@@ -241,7 +250,10 @@ class GroupRows(_View):
         return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return a column by its `RatioOfSums`; N/A for a group without operators with a ratio."""
+        """Return a column with the rule `RatioOfSums`.
+
+        A group in which no operator has a ratio is N/A.
+        """
         own_ratios = self._operators[column]
         if not _known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
@@ -290,6 +302,10 @@ class ShownRows(_View):
         """See `Rows.on_sides`."""
         ours, theirs = self._rows.on_sides
         return ours[self._chosen], theirs[self._chosen]
+
+    def of_base(self) -> ShownRows:
+        """Return the same rows with the times of the baseline. Only a comparison has one."""
+        return ShownRows(self._rows.of_base(), self._chosen)
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `GroupRows.sums_of_ratio` of the groups shown."""

@@ -16,7 +16,7 @@ from profile_analyze.query.catalog import find_column
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
-from profile_analyze.query.question import Order
+from profile_analyze.query.order import Order
 from profile_analyze.query.rows import GroupRows, OperatorRows, ShownRows
 from profile_analyze.query.table import Table
 
@@ -49,9 +49,8 @@ def run(query: Query, source: Profile | Comparison) -> Table:
         evaluated = evaluate(query.group_conditions, rows)
         matching, unjudged_groups = meeting_all(evaluated, np.ones(len(rows.sizes), np.bool_))
         candidates = np.flatnonzero(matching)
-    # Stable sorts by the least important column first give the combined order.
-    for order in reversed(_orders(query, profile)):
-        candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
+    in_order = _in_order(_orders(query, profile), rows, candidates)
+    shown = ShownRows(rows, in_order[: query.top or None])
     return Table(
         query=query,
         total_s=operators.total_s,
@@ -63,11 +62,11 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *profile.notes,
             *profile.notes_on_runs,
             *(() if isinstance(source, Profile) else source.notes),
-            *notes_on(query, operators, rows, selection),
+            *notes_on(operators, rows, shown, selection),
             *unjudged_group_notes(unjudged_groups),
             *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
         ),
-        shown=ShownRows(rows, candidates[: query.top or None]),
+        shown=shown,
     )
 
 
@@ -78,6 +77,16 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
     return query.parsed_order
 
 
+def _in_order(
+    orders: tuple[Order, ...], rows: OperatorRows | GroupRows, candidates: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the indices of the candidates, sorted by `orders`, the most important first."""
+    # Stable sorts by the least important column first give the combined order.
+    for order in reversed(orders):
+        candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
+    return candidates
+
+
 def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Comparison:
     """Return `source` at the level of `query`, with its operators split by the query's keys.
 
@@ -85,7 +94,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it. Making one has imported it already.
+    # Imported here because only comparisons need it. Making `source` has imported it already.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR

@@ -129,7 +129,7 @@ def _change(query: Query, comparison: Comparison) -> Change:
 
 
 def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
-    """Return the seconds of all operators: the run statistic over the units."""
+    """Return the seconds of all operators: the run statistic over processes or iterations."""
     totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])
 
@@ -175,7 +175,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
             Importance.CONTEXT,
         )
     recorded = int(profile.recorded(DEVICE).sum())
-    # Profiles often lack the times of a few operators. A note is due only if most have none.
+    # Profiles often lack the times of a few operators. Only if most have no time, a note says so.
     if 0 < recorded < operators / 2:
         yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "
@@ -185,7 +185,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
     yield from _track_notes(profile)
     for side, measure in (("device", "time"), ("host", "host_time")):
         times = profile.measured(measure)
-        # A total is N/A although times are known if their sum overflows.
+        # If the sum of known times overflows, the total is N/A.
         if (np.isnan(totals(times)) & ~np.isnan(times).all(axis=0)).any():
             yield Note(
                 f"the total {side} time is N/A: the sum of its times is too large to represent",

@@ -47,13 +47,14 @@ class Table:
     """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
     if the profile has no times."""
     recorded: int
-    """How many operators have an entry on the side of the measure."""
+    """How many operators have executions on the side (device or host) of the measure. In a profile
+    without times, all operators count."""
     matched: int
     """How many operators passed the filters."""
     without_memory: int
     """How many operators that passed the filters have an unknown memory."""
     available: int
-    """How many rows (operators or groups) there are without the limit `top`."""
+    """How many rows (operators or groups) there would be without the limit `top`."""
     notes: tuple[Note, ...]
     """What a person should know before trusting the answer, one sentence each."""
     shown: ShownRows
@@ -127,11 +128,11 @@ class Table:
         return array
 
     def has_numbers(self, name: str) -> bool:
-        """Whether the column has numbers only."""
+        """Whether the column has numbers, and no texts."""
         return not isinstance(self.shown[self.column(name).name], Categorical)
 
     def has_values(self, name: str) -> bool:
-        """Whether the column is not N/A in all rows."""
+        """Whether at least one row has a value in the column that is not N/A."""
         values = self.shown[self.column(name).name]
         missing = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         return not bool(missing.all())
@@ -158,7 +159,7 @@ class Table:
         return list(map(", ".join, zip(*map(self.key_texts, self.query.by), strict=True)))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists for a data frame: each of numbers or of texts, with None."""
+        """Return the columns for a data frame: lists of numbers or of texts, with None for N/A."""
         return {name: self._frame_column(name) for name in self.columns}
 
     def _frame_column(self, name: str) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +13,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.columns import PartOf
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.catalog import find_column
+from profile_analyze.query.condition_advice import PATTERN_OF
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
-from profile_analyze.suggestions import did_you_mean, similar_texts
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_texts
 from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
 
 if TYPE_CHECKING:
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
+NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
-"""The operator that a condition on texts negates, or has itself."""
+"""The operators on texts, each without its negation."""
 _ANY_CASE: Final = "(?i)"
 
 
@@ -42,12 +45,28 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
         positive = condition._replace(operator=_POSITIVE[condition.operator])
         if distinct and _is_met_by_none(positive, distinct):
             texts = list(map(condition.column.as_text, distinct))
-            is_pattern = positive.operator == "~"
-            advice = _advice_on_pattern if is_pattern else _advice_on_text
-            yield Note(
-                f"{condition.text}: no operator has this value; {advice(condition.value, texts)}",
-                Importance.ANSWER,
-            )
+            if positive.operator == "~":
+                advice = _advice_on_pattern(condition.value, texts)
+            elif pattern := meant_pattern(condition.value, texts):
+                operator = PATTERN_OF[condition.operator]
+                better = f"'{condition.column.name} {operator} {pattern}'"
+                advice = f"{condition.operator} compares the whole text; {did_you_mean([better])}"
+            else:
+                advice = _advice_on_text(condition.value, texts)
+            yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def meant_pattern(text: str, known: Sequence[str]) -> str:
+    """Return the pattern that `text` means, if it has wildcards and finds some `known` texts."""
+    if len(text) > LONGEST_ADVISED or "'" in text or not re.search(r"[*?+|^$]", text):
+        return ""
+    parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
+    glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
+    for pattern in (glob, text, _ANY_CASE + glob):
+        with suppress(PatternError):
+            if glob and any(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)):
+                return pattern
+    return ""
 
 
 def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
@@ -74,7 +93,7 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each number without a unit that all or none of the candidates meet."""
+    """Yield a note on each condition without a unit that all candidates meet, or none."""
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:
@@ -93,7 +112,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with the unit of the largest value, if only some values meet it then."""
+    """Return the condition with a suitable unit; empty if all values meet that, or none."""
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)

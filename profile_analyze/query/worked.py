@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,40 +18,95 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.columns import Column
+    from profile_analyze.query.figures import TimeText
     from profile_analyze.query.table import Table
 
 
-def worked_through(table: Table, column: Column) -> Iterator[str]:
+def worked_through(table: Table, column: Column, time_text: TimeText) -> Iterator[str]:
     """Yield a sentence for the column, and one for each column that its formula uses.
 
-    The table must have a row; its first one gives the numbers.
+    The numbers are those of the first row, so the table must have one. `time_text` writes times.
     """
+    row = _FirstRow(table, time_text)
     for one in ingredients(column, table.query.keys, table.query.aggregate):
-        yield _sentence(table, one)
+        yield row.sentence(one)
 
 
-def _sentence(table: Table, column: Column) -> str:
-    formula = Formula.of(column, table.query.keys, table.query.aggregate)
-    value = _text(table, column.name)
-    remark = filled(formula.remark, lambda name: _text(table, name))
-    several = column.timed and table.shown.per_run(column.name).shape[1] > 1
-    over_runs = _over_runs(table, column) if several else ""
-    ending = "".join(f"; {part}" for part in (remark, over_runs) if part)
-    if not formula.names:
-        return f"{column.name} = {value}: {in_words(formula.template)}{ending}"
-    run = _first_known_run(table, column) if several else None
-    operands = {name: _operand(table, column, name, run) for name in formula.names}
-    numbers = filled(formula.template, operands.__getitem__)
-    equation = f"{column.name} = {in_words(formula.template)} = {numbers}"
-    if run is not None:
-        in_run = _text(table, column.name, run)
-        return f"{equation} = {in_run} in run {run + 1}, {value} over all runs{ending}"
-    unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
-    if value == NOT_AVAILABLE:
-        if column.name == "spread" and table.shown.per_run("time").shape[1] == 1:
-            return f"{column.name} = {in_words(formula.template)} = {value}: there is only one run"
-        ending = f"; {_reason_for_missing(unknown)}{ending}"
-    return f"{equation} = {value}{ending}"
+class _FirstRow(NamedTuple):
+    """The first row of a table, and how its times are written."""
+
+    table: Table
+    time_text: TimeText
+
+    def sentence(self, column: Column) -> str:
+        """Return the formula of a column with the numbers of the row."""
+        table = self.table
+        formula = Formula.of(column, table.query.keys, table.query.aggregate)
+        value = self._text(column.name)
+        remark = filled(formula.remark, self._text)
+        several = column.timed and table.shown.per_run(column.name).shape[1] > 1
+        over_runs = self._over_runs(column) if several else ""
+        ending = "".join(f"; {part}" for part in (remark, over_runs) if part)
+        if not formula.names:
+            return f"{column.name} = {value}: {in_words(formula.template)}{ending}"
+        run = _first_known_run(table, column) if several else None
+        operands = {name: self._operand(column, name, run) for name in formula.names}
+        numbers = filled(formula.template, operands.__getitem__)
+        equation = f"{column.name} = {in_words(formula.template)} = {numbers}"
+        if run is not None:
+            in_run = self._text(column.name, run)
+            return f"{equation} = {in_run} in run {run + 1}, {value} over all runs{ending}"
+        if value == NOT_AVAILABLE:
+            if column.name == "spread" and table.shown.per_run("time").shape[1] == 1:
+                return (
+                    f"{column.name} = {in_words(formula.template)} = {value}: there is only one run"
+                )
+            unknown = [name for name, text in operands.items() if text == NOT_AVAILABLE]
+            ending = f"; {_reason_for_missing(unknown)}{ending}"
+        return f"{equation} = {value}{ending}"
+
+    def _operand(self, column: Column, name: str, run: int | None) -> str:
+        """Return the value of `name` in the formula of `column`, as text.
+
+        If the column of a group is a `RatioOfSums`, use the group's sum.
+        """
+        table, rule = self.table, column.of_groups
+        if table.query.grouped and isinstance(rule, RatioOfSums):
+            sums = dict(zip(rule, table.shown.sums_of_ratio(rule), strict=True))
+            return self._quantity(find_column(name), float(sums[name.removesuffix(".sum")][0]))
+        return self._text(name, run)
+
+    def _text(self, name: str, run: int | None = None) -> str:
+        """Return the text of a column or a figure: over all runs, or in one."""
+        shown = self.table.shown
+        if name in FIGURES:
+            return FIGURES[name](shown, run, self.time_text)
+        column = find_column(name)
+        if run is not None and column.has_runs:
+            return self._quantity(column, float(shown.per_run(name)[0, run]))
+        return self._quantity(column, self.table[name][:1].tolist()[0])
+
+    def _over_runs(self, column: Column) -> str:
+        """Return the text that says how the values of the runs were combined, with their range.
+
+        It is empty if all values are equal, or N/A.
+        """
+        shown, query = self.table.shown, self.table.query
+        is_single = shown.comparison is None
+        values = shown.per_run(column.name) if is_single else shown.per_unit(column.name)
+        known = values[0][~np.isnan(values[0])]
+        if not len(known) or known.min() == known.max():
+            return ""
+        low, high = (self._quantity(column, float(one)) for one in (known.min(), known.max()))
+        noun = "runs" if is_single else unit_noun(query.unit, shown.profile.runs)
+        return f"the {query.run_statistic} of {len(known)} {noun}, {low} to {high}"
+
+    def _quantity(self, column: Column, value: Any) -> str:
+        """Return the text of a value with its unit."""
+        if column.unit != "s":
+            return quantity_text(column, value)
+        plus = "+" if column.signed and value > 0 else ""
+        return plus + self.time_text(value)
 
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:
@@ -62,44 +117,6 @@ def _reason_for_missing(unknown: Sequence[str]) -> str:
     return f"because {', '.join(most)} and {last} are N/A" if most else f"because {last} is N/A"
 
 
-def _operand(table: Table, column: Column, name: str, run: int | None) -> str:
-    """Return the value of `name` in the formula of `column`, as text.
-
-    If the column of a group is a `RatioOfSums`, use the group's sum.
-    """
-    rule = column.of_groups
-    if table.query.grouped and isinstance(rule, RatioOfSums):
-        sums = dict(zip(rule, table.shown.sums_of_ratio(rule), strict=True))
-        return quantity_text(find_column(name), float(sums[name.removesuffix(".sum")][0]))
-    return _text(table, name, run)
-
-
-def _text(table: Table, name: str, run: int | None = None) -> str:
-    """Return the text of a column or a figure in the first row: over all runs, or in one."""
-    shown = table.shown
-    if name in FIGURES:
-        return FIGURES[name](shown, run)
-    column = find_column(name)
-    if run is not None and column.has_runs:
-        return quantity_text(column, float(shown.per_run(name)[0, run]))
-    return quantity_text(column, table[name][:1].tolist()[0])
-
-
 def _first_known_run(table: Table, column: Column) -> int | None:
     known = np.flatnonzero(~np.isnan(table.shown.per_run(column.name)[0]))
     return int(known[0]) if len(known) else None
-
-
-def _over_runs(table: Table, column: Column) -> str:
-    """Return the text that says how the values of the runs were combined, with their range.
-
-    It is empty if all values are equal, or N/A.
-    """
-    shown = table.shown
-    values = shown.per_run(column.name) if shown.comparison is None else shown.per_unit(column.name)
-    known = values[0][~np.isnan(values[0])]
-    if not len(known) or known.min() == known.max():
-        return ""
-    low, high = (quantity_text(column, float(one)) for one in (known.min(), known.max()))
-    noun = "runs" if shown.comparison is None else unit_noun(table.query.unit, shown.profile.runs)
-    return f"the {table.query.run_statistic} of {len(known)} {noun}, {low} to {high}"

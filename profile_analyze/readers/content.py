@@ -261,7 +261,7 @@ def _decompressed(file: str, raw: Iterator[bytes], compression: _Compression) ->
             decompressor = compression.new_decompressor()
             while not decompressor.eof:
                 if not piece:
-                    reason = f"truncated: the {compression.name} stream has no end"
+                    reason = f"truncated: the {compression.name} stream has no end; copy it again"
                     raise MalformedProfileError(file, reason)
                 if part := decompressor.decompress(piece):
                     yield part

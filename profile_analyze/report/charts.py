@@ -47,6 +47,13 @@ _TYPE_COLORS: Final = (
 """The colours of the types that take most time. Grey is for all other types together."""
 _OTHERS_COLOR: Final = "0.6"
 _ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
+_BASELINE_COLOR: Final = "0.35"
+_BARS_HEIGHT: Final = 0.8
+"""The height of all bars of a row. The rows are 1 apart."""
+_BAR_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "profile": {"color": "tab:blue", "alpha": 0.75},
+    "baseline": {"color": "0.7"},
+}
 _ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
 _SETTINGS: Final[dict[Any, Any]] = {
@@ -80,7 +87,10 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
 
 
 def draw_roofline(figure: Figure, chart: Chart) -> None:
-    """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes."""
+    """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes.
+
+    In a comparison, a line leads from each dot to that of the baseline.
+    """
     table = chart.table
     peaks = table.query.peaks
     assert peaks is not None
@@ -89,10 +99,17 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
     with np.errstate(invalid="ignore"):
         drawn = np.flatnonzero((flops > 0) & (intensity > 0))
     x, y, times = intensity[drawn], flops[drawn], table["time"][drawn]
-    _draw_roofs(axes, peaks, x.tolist(), y.tolist())
+    base_x, base_y = _baseline_dots(table, drawn)
+    base_drawn = ~np.isnan(base_y)
+    _draw_roofs(axes, peaks, [*x, *base_x[base_drawn]], [*y, *base_y[base_drawn]])
     longest = max(times.tolist(), default=0.0) or 1.0  # there may be no dots
     sizes = np.maximum(_SMALLEST_DOT, _LARGEST_DOT * times / longest)
     _draw_dots(axes, table, drawn, x, y, sizes)
+    if base_drawn.any():
+        axes.plot([base_x, x], [base_y, y], color=_BASELINE_COLOR, linewidth=0.5, zorder=0.9)
+        axes.scatter(
+            base_x, base_y, s=30, facecolors="none", edgecolors=_BASELINE_COLOR, label="baseline"
+        )
     axes.set_xlabel("intensity (FLO/byte)")
     axes.set_ylabel("FLO/s")
     axes.set_title(_title(chart, peaks, len(drawn)), fontsize=10, loc="left")
@@ -109,12 +126,31 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
     _draw_names(axes, dots, sizes[longest_first])
 
 
+def _baseline_dots(
+    table: Table, drawn: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return intensity and FLOPS of the drawn rows in the baseline; NaN where it has no dot."""
+    if not table.query.compared:
+        nothing = np.full(len(drawn), np.nan)
+        return nothing, nothing
+    base = table.shown.of_base()
+    intensity, flops = base["intensity"][drawn], base["flops"][drawn]
+    with np.errstate(invalid="ignore"):
+        has_dot = (flops > 0) & (intensity > 0)
+    return np.where(has_dot, intensity, np.nan), np.where(has_dot, flops, np.nan)
+
+
+def _files(table: Table) -> list[str]:
+    """Return the name of the profile, then that of its baseline if there is one."""
+    comparison = table.shown.comparison
+    baseline = [f"baseline {comparison.base.file}"] if comparison else []
+    return [visible(file, "utf-8") for file in (table.shown.profile.file, *baseline)]
+
+
 def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     table = chart.table
     missing = len(table) - dots
-    lines = [
-        f"Roofline: {visible(peaks.name, 'utf-8')}, {visible(table.shown.profile.file, 'utf-8')}"
-    ]
+    lines = [", ".join([f"Roofline: {visible(peaks.name, 'utf-8')}", *_files(table)])]
     if chart.caption:
         lines.append(chart.caption)
     if missing:
@@ -246,24 +282,54 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
 
 
 def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a bar for each of the first rows, and their cumulative share."""
+    """Draw a bar for each of the first rows, and their cumulative share.
+
+    In a comparison, each row has a second bar for the time of the baseline.
+    """
     table = chart.table
     axes = figure.add_subplot()
     count = min(len(table), chart.most_bars or _MAX_BARS, _MAX_BARS)
-    times_s, shares = table["time"][:count], table["cumulative_share"][:count]
-    unit = times_for(times_s.tolist(), time_unit).unit
+    bars_s = {"profile": table["time"][:count]}
+    if table.query.compared:
+        bars_s["baseline"] = table["base"][:count]
+    shares = table["cumulative_share"][:count]
+    unit = times_for(np.concatenate([*bars_s.values()]).tolist(), time_unit).unit
     positions = np.arange(count)
-    axes.barh(positions, times_s * 10.0 ** -UNIT_EXPONENTS[unit], color="tab:blue", alpha=0.75)
+    height = _BARS_HEIGHT / len(bars_s)
+    for index, (label, times_s) in enumerate(bars_s.items()):
+        axes.barh(
+            positions + (index - (len(bars_s) - 1) / 2) * height,
+            times_s * 10.0 ** -UNIT_EXPONENTS[unit],
+            height,
+            label=label,
+            **_BAR_STYLES[label],
+        )
+    if len(bars_s) > 1:
+        figure.legend(loc="outside upper right", ncols=len(bars_s), fontsize=8)
     axes.set_yticks(positions, _names(table, _BAR_NAME_WIDTH)[:count], fontsize=8)
     axes.set_ylim(max(count, _FEWEST_BARS) - 0.5, -0.5)  # the longest on top
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_xlabel(f"{time_title(table)} ({unit})")
+    _draw_cumulative_shares(axes, shares, positions)
+    axes.set_title(_times_title(table, count, time_unit), fontsize=10, loc="left")
+
+
+def _times_title(table: Table, count: int, time_unit: TimeUnit) -> str:
+    """Return the name and the total of each side, and how many rows are not drawn."""
+    totals_s = [table.total_s]
+    if table.query.compared:
+        totals_s.append(table.shown.of_base().total_s)
+    times = times_for(totals_s, time_unit)
+    parts = [
+        f"{file}: {times.text(total_s)}"
+        for file, total_s in zip(_files(table), totals_s, strict=True)
+    ]
+    missing = len(table) - count
+    return "; ".join([*parts, *([f"{missing} more rows are not drawn"] if missing else [])])
+
+
+def _draw_cumulative_shares(axes: Axes, shares: Any, positions: Any) -> None:
     curve = axes.twiny()
     curve.plot(shares * 100, positions, color="tab:red", marker=".", linewidth=1)
     curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
     curve.set_xlim(0, 105)
-    missing = len(table) - count
-    more = f"; {missing} more rows are not drawn" if missing else ""
-    total = times_for([table.total_s], time_unit).text(table.total_s)
-    file = visible(table.shown.profile.file, "utf-8")
-    axes.set_title(f"{file}: {total}{more}", fontsize=10, loc="left")

@@ -27,8 +27,8 @@ _WORD_COLORS: Final = {
     "faster than the baseline": _GREEN,
     "not clearly different from the baseline": _DIM,
     "FAILED": _RED,
-    "not met": _GREEN,
-    "not judged": _YELLOW,
+    "passed": _GREEN,
+    "cannot be judged": _YELLOW,
     # at the start of messages
     "error": _RED,
     "note": _CYAN,

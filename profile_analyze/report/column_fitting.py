@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 # What people miss least comes first. These columns are shown without being asked for.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
-    *("computation", "bandwidth", "type", "flops", "calls", "count", "share"),
+    *("computation", "bandwidth", "flops", "calls", "count", "share"),
 )
-# The columns that options such as --compare and --peaks add. They are left out last.
+# The columns that options such as --compare and --peaks add, and the type, which says together with
+# the name what a row is. They are left out last.
 _ASKED_FOR: Final = (
-    *("gain", "bound", "base", "ratio", "lost", "difference", "efficiency", "change", "verdict"),
+    *("gain", "type", "bound", "base", "ratio", "lost", "difference", "efficiency", "change"),
+    "verdict",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
@@ -13,6 +14,7 @@ from profile_analyze.report.column_explanation import definition, general_explan
 from profile_analyze.report.labels import row_labels
 from profile_analyze.report.paragraphs import with_own_indent
 from profile_analyze.report.sections import TableSection
+from profile_analyze.report.times import time_text
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Need, Report
+    from profile_analyze.report.times import TimeUnit
 
 
 class ExplanationRenderer:
@@ -48,15 +51,15 @@ class ExplanationRenderer:
         """Yield the explanation as text; see `Renderer.pieces`."""
         (table, *_) = (section.table for section in report.all_of(TableSection))
         general = general_explanation(self.column.name).splitlines()
-        lines = self._lines(table) if len(table) else general
+        lines = self._lines(table, display.time_unit) if len(table) else general
         texts = (visible(line, display.encoding) for line in lines)
         wrapped = (with_own_indent(text, display.width) for text in texts)
         return encoded((f"{text}\n" for text in wrapped), display.encoding)
 
-    def _lines(self, table: Table) -> Iterator[str]:
+    def _lines(self, table: Table, time_unit: TimeUnit) -> Iterator[str]:
         yield definition(self.column)
         yield f"The first row of this answer is {_label(table)}:"
-        for sentence in worked_through(table, self.column):
+        for sentence in worked_through(table, self.column, partial(time_text, wanted=time_unit)):
             yield f"  {sentence}"
 
 

@@ -56,8 +56,8 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
             else f"; the operators that are not judged, {unjudged} of the time, keep their times"
         )
         yield (
-            f"the whole model at its roof takes {times.text(judgement.total_s)} instead of "
-            f"{times.text(summary.device_time_s)}, {judgement.gain:.2f} times as fast{but}"
+            f"the whole model at its roof takes {times.text(judgement.total_s)}, "
+            f"{judgement.gain:.2f} times as fast{but}"
         )
     if judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
@@ -69,8 +69,10 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
-        judged = f"{percent(share)} of the time is judged by it"
-        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on; {judged}"
+        text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
+        # A single roof judges all that is judged, which another fact says.
+        if len(judgement.rates) > 1:
+            text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
 
 
@@ -89,8 +91,7 @@ def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
             f"{winner.operators} {visible(winner.label, 'utf-8')}{judged}, "
             f"{percent(winner.share)} of the time, run at "
             f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
-            f"{times.text(winner.total_s)} instead of {times.text(summary.device_time_s)}, "
-            f"{winner.gain:.2f} times as fast"
+            f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
         )
 
 

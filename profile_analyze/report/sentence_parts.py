@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.times import ORIGINAL
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.report.times import Times
+
+_OUTCOMES: Final = {"met": "FAILED", "passed": "passed", "unjudged": "cannot be judged"}
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
@@ -45,20 +47,34 @@ def runs_and_spread(runs: int, processes: int, spread: float) -> str:
 
 def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return the verdict on one condition: the outcome, the condition, and the reason."""
-    outcome = {"met": "FAILED", "passed": "not met", "unjudged": "not judged"}[verdict.outcome]
+    outcome = _OUTCOMES[verdict.outcome]
     return f"{outcome}: {visible(verdict.condition.text, 'utf-8')}: {gate_reason(verdict, times)}"
 
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
-        return verdict.reason
+        return visible(verdict.reason, "utf-8")  # it may have names of the profile
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
-        return f"{measured}{in_brackets(interval)}, {verdict.reason}"
+        reason = verdict.reason + _not_ruled_out(verdict, "times", times.text)
+        return f"{measured}{in_brackets(interval)}: {reason}"
     # The baseline is not 0, or the condition would be unjudged.
     change = verdict.time_s / verdict.base_s - 1
-    interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
+    interval = interval_text(_change_text(verdict.low), _change_text(verdict.high))
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
-    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {verdict.reason}"
+    reason = verdict.reason + _not_ruled_out(verdict, "changes", _change_text)
+    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {reason}"
+
+
+def _change_text(ratio: float) -> str:
+    return signed(ratio - 1, percent)
+
+
+def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:
+    """Return what to add to the reason if the confidence interval extends beyond the limit."""
+    if isnan(verdict.not_ruled_out):
+        return ""
+    up_to = f"{'up' if verdict.condition.above else 'down'} to {to_text(verdict.not_ruled_out)}"
+    return f", but {noun} {up_to} are not ruled out; take more runs"

@@ -101,3 +101,8 @@ def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
     unit = suitable if wanted == AUTO else wanted
     resolution = max(UNIT_EXPONENTS[suitable] - 3, _FINEST_EXPONENT)
     return Times(unit, max(0, UNIT_EXPONENTS[unit] - resolution))
+
+
+def time_text(time_s: float, wanted: TimeUnit = AUTO) -> str:
+    """Return one time in the unit that is wanted, or in one that suits it: `8.782 ms`."""
+    return times_for([time_s], wanted).text(time_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 RESNET = str(PROFILES / "resnet18.json")
 WHEN = "2026-11-22 07:42"
@@ -43,7 +43,7 @@ class Machine:
     def best_rate(self, *more: measure.Job) -> measure.Rate:
         """Measure the job, and perhaps others."""
         clock, cpu_clock = (lambda: self.now), (lambda: self.cpu_now)
-        return measure.best_rate([self.job, *more], self.threads, clock, cpu_clock)
+        return measure.best_rate([self.job, *more], self.threads, clock=clock, cpu_clock=cpu_clock)
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +102,41 @@ def test_rates_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 <= measured.bandwidth_doubt <= 1
 
 
+@pytest.mark.parametrize(
+    ("used", "spread", "series", "total_s"),
+    [
+        (1.0, 0.5, 2, 10.0),  # nothing becomes stable
+        (0.1, 0.5, 3, 4.684),  # there is time for a third series, which does not help
+        (0.1, 0.0, 2, 2.589),
+    ],
+)
+def test_a_whole_measurement_takes_ten_seconds_at_most(
+    monkeypatch: pytest.MonkeyPatch, used: float, spread: float, series: int, total_s: float
+) -> None:
+    now = 0.0
+    limits: list[float] = []
+
+    def advance(duration_s: float) -> None:
+        nonlocal now
+        now += duration_s
+
+    def best_rate(_jobs: object, _threads: int, limit_s: float) -> measure.Rate:
+        limits.append(limit_s)
+        advance(limit_s * used)
+        return measure.Rate(1e9, spread)
+
+    monkeypatch.setattr(measure, "ARRAY_BYTES", 1 << 10)
+    monkeypatch.setattr(measure, "MATRIX_SIZES", (8,))
+    monkeypatch.setattr(measure, "perf_counter", lambda: now)
+    monkeypatch.setattr(measure, "sleep", advance)
+    monkeypatch.setattr(measure, "best_rate", best_rate)
+    monkeypatch.setattr(measure, "CPU_STATISTICS", Path("/nowhere"))
+    measured = measure.measure(1)
+    assert (measured.flops_doubt, measured.bandwidth_doubt) == (spread, spread)
+    assert len(limits) == 2 * series
+    assert now == pytest.approx(total_s, abs=0.001)
+
+
 # The first duration of each machine is that of warming up.
 
 
@@ -121,8 +156,9 @@ def test_an_unstable_rate_is_given_up_after_three_seconds() -> None:
     machine = Machine([0.0, *(0.1 * 1.1**n for n in range(30))])
     assert_rate(machine, 120.0, 1 - 1 / 1.21)
     assert 3 < machine.now < 4
-    slow = Machine([0.0, 5.0, 10.0, 20.0, 1.0])
-    assert_rate(slow, 2.4, 0.75)
+    slow = Machine([0.0, 1.2, 2.4])
+    assert_rate(slow, 10.0, 1.0)
+    assert slow.rounds == 3
 
 
 def test_rounds_that_agree_are_in_doubt_if_other_programs_had_the_cores() -> None:

@@ -48,6 +48,16 @@ def test_ways_to_name_peaks(
     assert peaks.ridge() == pytest.approx(rate / bandwidth)
 
 
+@pytest.mark.parametrize("unit", ["", "FLOPS", "FLO/s", "gflops"])
+@pytest.mark.parametrize("separator", [",", ", ", " ", "/", ";", "x", "|"])
+def test_rates_that_a_message_suggests_are_valid(unit: str, separator: str) -> None:
+    flops = f"60{unit}" if unit[:1] == "g" else f"60G{unit}"
+    with pytest.raises(pa.PeaksError, match=r"did you mean (\S+)\?$") as error:
+        pa.parse_peaks(f"{flops}{separator}15{(unit and 'GiB/s') or 'G'}")
+    peaks = pa.parse_peaks(str(error.value).rpartition(" ")[2].removesuffix("?"))
+    assert (peaks.rate(None), peaks.bandwidth) == (60e9, 15 * 2**30 if unit else 15e9)
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [

@@ -15,6 +15,7 @@ from profile_analyze.query.catalog import CATALOG, find_column
 from profile_analyze.query.figures import FIGURES
 from profile_analyze.query.formula_words import Formula
 from profile_analyze.query.worked import worked_through
+from profile_analyze.report.times import time_text
 from tests.conftest import run_command
 from tests.recorded_calls import answer, in_fixtures, record, recorded
 from tests.small import Operator, profile_of, runs_of
@@ -106,7 +107,7 @@ def test_every_column_of_every_answer_is_explained(call: str) -> None:
 
 def worked(profile: pa.Profile, column: str, **question: object) -> list[str]:
     table = pa.run(pa.Query(**question), profile)  # type: ignore[arg-type]
-    return list(worked_through(table, find_column(column)))
+    return list(worked_through(table, find_column(column), time_text))
 
 
 def test_sums_are_of_operators_that_have_both() -> None:
@@ -114,17 +115,17 @@ def test_sums_are_of_operators_that_have_both() -> None:
         [Operator("a", "A", 100, work=(10**6, 10)), Operator("b", "A", 300)]  # b has no work
     )
     assert worked(profile, "flops", by="type") == [
-        "flops = sum of computation / sum of time = 1.00 MFLO / 0.0001 s = 10.00 GFLOPS; over the "
+        "flops = sum of computation / sum of time = 1.00 MFLO / 100.000 us = 10.00 GFLOPS; over the "
         "operators that have both (1)",
         "computation.sum = 1.00 MFLO: sum of computation in the group",
-        "time.sum = 0.0004 s: sum of time in the group",
+        "time.sum = 400.000 us: sum of time in the group",
     ]
 
 
 def test_an_unknown_number_is_named() -> None:
     profile = profile_of([Operator("b", "A", 300)])
     assert worked(profile, "flops")[0] == (
-        "flops = computation / time = N/A / 0.0003 s = N/A; because computation is N/A"
+        "flops = computation / time = N/A / 300.000 us = N/A; because computation is N/A"
     )
     assert worked(profile_of([Operator("a", "A", 300, work=(1, 1))]), "flops", measure="wait")[
         0
@@ -133,13 +134,13 @@ def test_an_unknown_number_is_named() -> None:
 
 def test_several_runs_are_worked_through_in_one_of_them() -> None:
     assert worked(runs_of("a", [100, 200, 400]), "share") == [
-        "share = time / total time = 0.0001 s / 0.0001 s = 100.0% in run 1, 100.0% over all runs",
-        "time = 0.0002 s: as measured; the device self time, with the calls in a run added up; the "
-        "median of 3 runs, 0.0001 s to 0.0004 s",
+        "share = time / total time = 100.000 us / 100.000 us = 100.0% in run 1, 100.0% over all runs",
+        "time = 200.000 us: as measured; the device self time, with the calls in a run added up; the "
+        "median of 3 runs, 100.000 us to 400.000 us",
     ]
     assert worked(runs_of("a", [100, 200, 400]), "spread") == [
-        "spread = (third quartile - first quartile) / 2 / median time = (0.0003 s - 0.00015 s) / 2 "
-        "/ 0.0002 s = 37.5%"
+        "spread = (third quartile - first quartile) / 2 / median time = (300.000 us - 150.000 us) / 2 "
+        "/ 200.000 us = 37.5%"
     ]
 
 
@@ -154,7 +155,7 @@ def test_a_run_in_which_the_value_is_known_is_worked_through() -> None:
     second = profile_of([Operator("a", "A", 100), Operator("b", "B", 300)], "2.json")
     joined = pa.join_runs([first, second])
     assert worked(joined, "share", types="A")[0] == (
-        "share = time / total time = 0.0001 s / 0.0004 s = 25.0% in run 2, 25.0% over all runs"
+        "share = time / total time = 100.000 us / 400.000 us = 25.0% in run 2, 25.0% over all runs"
     )
 
 
@@ -166,7 +167,7 @@ def test_lines_are_as_wide_as_the_terminal() -> None:
     lines = b"".join(pieces).decode().splitlines()
     assert max(map(len, lines)) <= 60
     assert [line for line in lines if line.startswith("  flops")] == [
-        "  flops = computation / time = 1.00 MFLO / 0.0001 s ="
+        "  flops = computation / time = 1.00 MFLO / 100.000 us ="
     ]
 
 

@@ -24,7 +24,7 @@ ABOUT_TIMES = (
 )
 ABOUT_KERNELS = (
     "note: the device wait time of 1 operator (50.0% of the time) leaves out executions "
-    "with a first kernel that starts after their end\n"
+    "that end before their first kernel starts\n"
 )
 OTHER = "1,b,2.0,,4.0,2.0,8.0,4.0,"
 
@@ -87,8 +87,8 @@ def test_a_late_kernel_on_two_lanes_counts_as_one_operator(tmp_path: Path) -> No
     }
     profile = pa.load(written(tmp_path / "a.json", document))
     assert profile.notes == (
-        "the host wait time of 1 operator leaves out executions with a first kernel that "
-        "starts after their end",
+        "the host wait time of 1 operator leaves out executions that end before their first "
+        "kernel starts",
     )
     assert profile.measured("host_wait")[0].tolist() == [1.0]
 

@@ -119,17 +119,17 @@ def test_options_are_checked_before_any_file_is_opened(option: str, file: str) -
         ),
         (
             ["--agregate-by=type"],
-            "there is no option --agregate-by; did you mean --aggregate-by?",
+            "there is no option --agregate-by; did you mean --aggregate-by type?",
         ),
         (
             ["--maxsize", "1KiB"],
-            "there is no option --maxsize; did you mean --max-size?",
+            "there is no option --maxsize; did you mean --max-size 1KiB?",
         ),
         (
             ["--verson"],
             "there is no option --verson; did you mean --version?",
         ),
-        (["-q", "--zzz"], "unrecognized arguments: -q --zzz; see profile-analyze --help"),
+        (["-x", "--zzz"], "unrecognized arguments: -x --zzz; see profile-analyze --help"),
     ],
 )
 def test_hostile_questions(arguments: list[str], message: str) -> None:

@@ -134,16 +134,16 @@ def test_shortening_wide_text() -> None:
     assert shortened("卷" * 100_000, 9, "...") == "卷卷卷..."
 
 
-def test_a_name_is_shortened_if_no_column_can_be_left_out() -> None:
+def test_type_and_name_are_shortened_if_no_column_can_be_left_out() -> None:
     lines = on_terminal(44, RESNET, "-t", "1", "--format", "plain", "--color", "never").splitlines()
     assert lines[3:] == [
         "device self",
-        "  time (ms)  share  name",
-        "      8.782   8.5%  conv(l.7.RELU[0],fuse[2\N{HORIZONTAL ELLIPSIS}",
-        "left out to fit the width: flops, bandwidth,",
-        "  type; --columns chooses others, a wider",
-        "  window or `| less -S` shows all",
-        "shortened to fit the width: name;",
+        "  time (ms)  type            name",
+        "      8.782  ConvolutionFo\N{HORIZONTAL ELLIPSIS}  conv(l.7.RELU[\N{HORIZONTAL ELLIPSIS}",
+        "left out to fit the width: share, flops,",
+        "  bandwidth; --columns chooses others, a",
+        "  wider window or `| less -S` shows all",
+        "shortened to fit the width: type, name;",
         "  `| less -S` shows all of it",
     ]
 

@@ -14,7 +14,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze import suggestions
-from profile_analyze.cli.options import OPTION_GROUPS
+from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
 from profile_analyze.query.catalog import CATALOG, find_column
 from tests.conftest import run_command
 from tests.recorded_calls import answer, record, recorded
@@ -22,6 +22,8 @@ from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from profile_analyze.cli.option_types import Option
 
 FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
@@ -38,6 +40,10 @@ CALLS = (
     *(f"{FILE} --columns {name}" for name in ("nme", "name,gflops", "shapes", "count", "'*'")),
     f"{FILE} --columns efficiency",
     f"{FILE} --order-by ratio",
+    f"{FILE} --order-by regression",
+    f"{FILE} --order-by regression --compare {FILE}",
+    f"{FILE} --columns base_time",
+    f"{FILE} --print-only verdict",
     f"{FILE} --explain flop",
     f"{FILE} --explain time --format json",
     # names of other tools' options
@@ -48,6 +54,20 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--baseline old.json", "--diff old.json", "--gpu a100")),
     *(f"{FILE} {option}" for option in ("--no-color", "--verbose", "-x", "--kernels", "--desc")),
     *(f"{FILE} {option}" for option in ("--agregate-by type", "--Top 5", "--columms name")),
+    *(f"{FILE} {option}" for option in ("--alpha 0.05", "--slowest 5", "--html", "--flops 60G")),
+    *(f"{FILE} {option}" for option in ("--layers", "--gain", "--share 5%", "--metric flops")),
+    *(
+        f"{FILE} {option}"
+        for option in ("--device gpu0", '--device="it\'s"', "--skip 1", "--run 3")
+    ),
+    *(f"{FILE} {option}" for option in ("--percentile 95", "--exclude Copy", "--mean", "--skip=x")),
+    f"--skip-first {FILE}",
+    f"{FILE} -- --skip 1",
+    # options without their values
+    *(
+        f"{FILE} {option}"
+        for option in ("--peaks", "--where", "--top", "--format", "--compare -t 1")
+    ),
     # values of options
     *(f"{FILE} --format {name}" for name in ("jso", "JSON", "md", "html", "'json '")),
     *(f"{FILE} --level {name}" for name in ("kernels", "layer", "kernel", "gpu stream")),
@@ -131,11 +151,31 @@ CALLS = (
     f"{FILE} --verdict slower --confidence 0.9",
     *(f"{FILE} --peaks {spec}" for spec in ("60G,15G", "60G/15G", "'60G 15G'", "60G", "60g:15g")),
     *(f"{FILE} --peaks {spec}" for spec in ("60:15", "19.5:1555", "here1", "cpu", "v100")),
+    *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS,15GB/s", "'60GFLO/s 15GB/s'", "60GFLOPS")),
+    *(f"{FILE} --peaks {spec}" for spec in ("15GB/s:60GFLOPS", "15GiB/s,60gflops", "60g:15gbps")),
+    *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS:15GB/s:fp16", "60G:15G:FP16", "60G:15GB")),
     *(
         f"{FILE} --compare {FILE} --fail-if '{text}'"
         for text in (
             *("total > 105%", "total > +0.05", "total > 1.05x", "ratio > 1.05", "total > 3x"),
             *("total > 20x", "total > +5% and time > 1ms"),
+            *(
+                "Conv > +5%",
+                "conv.* > +5%",
+                "Conv: time > +5%",
+                "ConvolutionForward",
+                "5%",
+                "total",
+            ),
+            *("type=ConvolutionForward time > +5%", "type=ConvolutionForward > +5%", "slower"),
+            *(
+                "type=ConvolutionForward",
+                "type=ConvolutionForward:",
+                "type=Copy: time",
+                "total +5%",
+            ),
+            *("total > +5%, time > +3%", "time, total > +5%", "efficiency < 50%", "count > 5"),
+            *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
         )
     ),
     # lists
@@ -147,6 +187,30 @@ CALLS = (
     *(f"{FILE} --where '{text}'" for text in ("flops == null", "flops = null")),
     *(f"{FILE} --where '{text}'" for text in ("name ~ *conv*", "name != ~conv", "name == ~conv")),
     f"{FILE} --opr-name '*conv'",
+    *(f"{FILE} --where '{text}'" for text in ("name~", "type ==", "flops >", "param.mode !=")),
+    f"{FILE} --aggregate-by name~",
+    # patterns where a whole text is compared
+    *(f"{NOTES} --type '{text}'" for text in ("Conv*", "*Forward", "conv*", "^Conv|Pool", "zzz*")),
+    *(f"{NOTES} --where '{text}'" for text in ("type == Conv*", "type == C?nv*", "name == *zzz")),
+    # columns that need another option
+    f"{FILE} --order-by lost",
+    f"{FILE} --where 'efficiency < 50%'",
+    # names with blanks between them, subcommands, several files to write
+    *(f"{FILE} {names}" for names in ("--columns name time share", "--aggregate sum p90")),
+    f"{FILE} --type Copy Elemwise",
+    *(f"{word} {FILE}" for word in ("analyze", "roofline", "Summary")),
+    "report",
+    *(f"{FILE} {option}" for option in ("--plot a.svg,b.svg", "-o a.csv,b.json")),
+    # headings of tables as names of columns, and other separators
+    *(f"{FILE} --columns {name}" for name in ("time_s", "'operator info'", "'device self time'")),
+    *(f"{FILE} --columns '{names}'" for names in ("name;time", "name:time", "+time")),
+    f"{FILE} --order-by bandwidth_bytes_per_s",
+    f"{FILE} --order-by time,desc",
+    *(f"{FILE} --where 'name {text} conv'" for text in ("startswith", "not endswith")),
+    # values of the wrong kind
+    *(f"{FILE} {option}" for option in ("--force=yes", "--show-host yes", "--time-unit msec")),
+    *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
+    f"{FILE} --aggregate 90%",
     # right calls that look wrong
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",
@@ -181,9 +245,29 @@ def test_words_of_other_tools_stand_for_columns_and_options_that_exist() -> None
         flag, *value = shlex.split(meant)
         assert flag in flags | {"--help", "--version"}
         if value and value[0].islower():  # a value, and no placeholder
-            outcome = run_command("profiles/none.json", flag, *value)
+            outcome = run_command("profiles/none.json", flag, value[0])
             assert "invalid choice" not in outcome.err
             assert "there is no option" not in outcome.err
+
+
+VALUED = [option for option in OPTIONS if option.takes_values]
+
+
+@pytest.mark.parametrize("option", VALUED, ids=lambda option: str(option.flags[-1]))
+def test_a_missing_value_gets_an_example_that_is_valid(option: Option) -> None:
+    choices = ", ".join(option.settings.get("choices", ()))
+    value = f": {choices}" if choices else f", such as {option.example_call}"
+    message = f"argument {'/'.join(option.flags)}: needs a value{value}\n"
+    assert run_command("none.json", option.flags[0]).err == f"profile_analyze: error: {message}"
+    assert bool(choices) != bool(option.example)
+    if option.example:
+        needs = {"--having": "--aggregate-by=type", "--threshold": "--compare=none.json"}
+        needs["--fail-if"] = needs["--threshold"]
+        further = [value for flag, value in needs.items() if flag in option.flags]
+        outcome = run_command("none.json", *further, *shlex.split(option.example_call))
+        assert outcome.code == 0 or outcome.err.startswith(
+            "profile_analyze: error: none.json: no such file"
+        )
 
 
 def test_long_texts_get_no_advice() -> None:
@@ -195,6 +279,8 @@ def test_long_texts_get_no_advice() -> None:
         pa.Query(where=f"name contains {'a' * 200}")
     with pytest.raises(pa.QuantityError, match="write seconds"):
         pa.parse_time("1" + "0" * 200 + "MS")
+    unknown = run_command("--sort", "a" * 201)
+    assert unknown.err.endswith("did you mean --order-by, such as --order-by memory?\n")
     missing = run_command("C:" + "a" * 200)
     assert missing.err.endswith(("no such file\n", "file name too long\n"))
 
@@ -204,6 +290,14 @@ def test_a_link_to_nothing_says_where_it_leads(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "none.json")
     message = f"{link}: is a link to {tmp_path}/none.json, which does not exist\n"
     assert run_command(str(link)).err == f"profile_analyze: error: {message}"
+
+
+def test_a_name_with_blanks_needs_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my new run.json").touch()
+    monkeypatch.chdir(tmp_path)
+    message = "my: no such file; a name with blanks needs quotes: 'my new run.json'\n"
+    assert run_command("my", "new", "run.json").err == f"profile_analyze: error: {message}"
+    assert run_command("my", "old", "run.json").err == "profile_analyze: error: my: no such file\n"
 
 
 def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
@@ -218,7 +312,7 @@ def test_a_call_without_a_file_tells_how_to_read_a_pipe() -> None:
 
 def test_only_names_that_nearly_fit_are_suggested() -> None:
     assert "did you mean" not in run_command("none.json", "--confidence", "3").err
-    assert run_command("none.json", "--ordr-by", "3").err.endswith("did you mean --order-by?\n")
+    assert run_command("none.json", "--ordr-by", "3").err.endswith("mean --order-by 3?\n")
 
 
 def test_two_hyphens_take_no_value() -> None:

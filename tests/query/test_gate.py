@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.report.sentence_parts import gate_sentence
 from tests.small import Operator, profile_of, runs_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ NOISY = [80, 85, 90, 108, 112, 115, 130, 140]
         ("time>0.120s", "", "time", True, 0.12, "s"),
         ("wait > 2 ms", "", "wait", True, 0.002, "s"),
         ("host_time > +2ms", "", "host_time", True, 0.002, "s more"),
-        ("type=Conv: time > + 3 %", "type== Conv", "time", True, 0.03, "of baseline"),
+        ("type=Conv: time > + 3 %", "type == Conv", "time", True, 0.03, "of baseline"),
         ("type == Conv : time > 3s", "type == Conv", "time", True, 3.0, "s"),
         ("name ~ a:b=c: time > 1us", "name ~ a:b=c", "time", True, 1e-6, "s"),
         ("name != x: time > 1us", "name != x", "time", True, 1e-6, "s"),
@@ -54,11 +55,11 @@ FORM = (
     ("text", "message"),
     [
         ("", f"fail-if: '' {FORM}"),
-        ("total", f"fail-if: 'total' {FORM}"),
+        ("total", "fail-if: 'total' is not a condition; write a limit, too: 'total > +5%'"),
         (
             "memory > 5",
-            "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
-            "host_time, wait, time; a condition on operators comes before a colon",
+            "fail-if: 'memory > 5': there is no metric 'memory'; a condition is on times: METRIC is "
+            "one of total, device_time, host_time, wait, time",
         ),
         (
             "total >= +5%",
@@ -96,7 +97,7 @@ FORM = (
         ),
         (
             "bogus=1: time > 1s",
-            "fail-if: 'bogus=1: time > 1s': where: 'bogus== 1', at character 1: there is no column "
+            "fail-if: 'bogus=1: time > 1s': where: 'bogus == 1', at character 1: there is no column "
             "'bogus'; did you mean bound?",
         ),
     ],
@@ -124,9 +125,12 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
     return found
 
 
-NOT_BEYOND = "not beyond the limit"
-NOISE = "beyond the limit, but not beyond noise"
-ROOM = "within the limit, but its confidence interval extends beyond it"
+WITHIN = "within the limit, and so is the confidence interval"
+NOISE = "beyond the limit, but not beyond noise; take more runs"
+UNSURE = "within the limit"
+ABSOLUTE = "; the baseline is beyond it, too: for a change write "
+NO_POOL = "no operator matches; there are Conv"
+NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
 CLEAR = "beyond the limit, and beyond noise"
 
 
@@ -134,23 +138,23 @@ CLEAR = "beyond the limit, and beyond noise"
     ("text", "new", "base", "outcome", "reason"),
     [
         ("total > +5%", SLOW, BASE, "met", CLEAR),
-        ("total > +15%", SLOW, BASE, "passed", NOT_BEYOND),
-        ("total > +5%", BASE, BASE, "passed", NOT_BEYOND),
+        ("total > +15%", SLOW, BASE, "passed", WITHIN),
+        ("total > +5%", BASE, BASE, "passed", WITHIN),
         ("total > +5%", NOISY, BASE, "passed", NOISE),
-        ("total > +12%", NOISY, BASE, "passed", ROOM),
-        ("total < +1%", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total > +12%", NOISY, BASE, "passed", UNSURE),
+        ("total < +1%", SLOW, BASE, "passed", WITHIN),
         ("total < -5%", BASE, SLOW, "met", CLEAR),
-        ("total < -5%", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total < -5%", SLOW, BASE, "passed", WITHIN),
         ("total > +5us", SLOW, BASE, "met", CLEAR),
-        ("total > +15us", SLOW, BASE, "passed", NOT_BEYOND),
+        ("total > +15us", SLOW, BASE, "passed", WITHIN),
         ("total > -3%", BASE, BASE, "met", CLEAR),  # a demanded improvement was missed
-        ("total > -3%", BASE, SLOW, "passed", NOT_BEYOND),
+        ("total > -3%", BASE, SLOW, "passed", WITHIN),
         ("total > -9%", NOISY, BASE, "passed", NOISE),
         ("total < +10%", BASE, BASE, "met", CLEAR),  # it is not slower by 10 %
         ("total < -5%", QUIET, BASE, "passed", NOISE),
         ("total > 105us", SLOW, None, "met", CLEAR),
         ("total > 105us", NOISY, None, "passed", NOISE),
-        ("total > 0.2s", SLOW, None, "passed", NOT_BEYOND),
+        ("total > 0.2s", SLOW, None, "passed", WITHIN),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
         ("total > +5%", SLOW[:3], BASE, "unjudged", "only 3 of the 4 required runs"),
@@ -162,8 +166,18 @@ CLEAR = "beyond the limit, and beyond noise"
             "only 1 of the 4 required runs of the baseline",
         ),
         ("total > 1us", SLOW[:2], None, "unjudged", "only 2 of the 4 required runs"),
-        ("type=Pool: time > 1us", SLOW, None, "unjudged", "no operator matches"),
-        ("type=Pool: time > +1%", SLOW, BASE, "unjudged", "no operator matches"),
+        ("type=Pool: time > 1us", SLOW, None, "unjudged", NO_POOL),
+        ("type=Pool: time > +1%", SLOW, BASE, "unjudged", NO_POOL),
+        ("name ~ CONV: time > +1%", SLOW, BASE, "unjudged", NO_CONV),
+        ("total > 50us", SLOW, BASE, "met", f"{CLEAR}{ABSOLUTE}'total > +50us'"),
+        (
+            "type=Conv: time>50 us",
+            SLOW,
+            BASE,
+            "met",
+            f"{CLEAR}{ABSOLUTE}'type=Conv: time > +50 us'",
+        ),
+        ("total > 50us", SLOW, None, "met", CLEAR),
         ("total > +1%", SLOW, [0] * 8, "unjudged", "the time of the baseline is 0"),
         ("host_time > 1us", SLOW, None, "unjudged", "no operator matches"),
         ("wait > 1us", SLOW, None, "unjudged", "the time is N/A"),
@@ -174,6 +188,65 @@ def test_when_a_condition_is_met(
 ) -> None:
     found = verdict(text, new, base)
     assert (found.outcome, found.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "base", "sentence"),
+    [
+        (
+            "total > +5%",
+            SLOW,
+            BASE,
+            "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
+            "baseline: beyond the limit, and beyond noise",
+        ),
+        (
+            "total > +15%",
+            SLOW,
+            BASE,
+            "passed: total > +15%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
+            "baseline: within the limit, and so is the confidence interval",
+        ),
+        (
+            "total > +12%",
+            NOISY,
+            BASE,
+            "passed: total > +12%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+            "baseline: within the limit, but changes up to +22.0% are not ruled out; take more runs",
+        ),
+        (
+            "total > +5%",
+            NOISY,
+            BASE,
+            "passed: total > +5%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
+            "baseline: beyond the limit, but not beyond noise; take more runs",
+        ),
+        (
+            "total < -12%",
+            QUIET,
+            BASE,
+            "passed: total < -12%: -8.2% (95 %: -30.1% to +11.4%), 9.5e-05 s against 0.000103 s of the "
+            "baseline: within the limit, but changes down to -30.1% are not ruled out; take more runs",
+        ),
+        (
+            "total > 125us",
+            NOISY,
+            None,
+            "passed: total > 125us: 0.00011 s (95 %: 8.5e-05 to 0.000127): within the limit, but times "
+            "up to 0.000127 s are not ruled out; take more runs",
+        ),
+        (
+            "total > 1s",
+            SLOW[:3],
+            None,
+            "cannot be judged: total > 1s: only 3 of the 4 required runs",
+        ),
+    ],
+)
+def test_the_sentence_about_a_condition(
+    text: str, new: list[float], base: list[float] | None, sentence: str
+) -> None:
+    assert gate_sentence(verdict(text, new, base)) == sentence
 
 
 def test_a_verdict_has_the_measured_numbers() -> None:

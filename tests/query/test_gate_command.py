@@ -66,7 +66,9 @@ def test_a_file_hides_no_verdict(
 
     (failed,) = (line for line in written_to_file("total > +5%") if "FAILED" in line)
     assert failed.startswith("note: FAILED: total > +5%: ")
-    assert any("note: not judged: " in line for line in written_to_file("type=Pool: time > +1%"))
+    assert any(
+        "note: cannot be judged: " in line for line in written_to_file("type=Pool: time > +1%")
+    )
     if output_format != "csv":  # csv always has verdicts as notes
         assert not any("total > " in line for line in written_to_file("total > +50%"))
         assert not any("FAILED" in line for line in messages("total > +5%"))
@@ -116,10 +118,10 @@ def test_junit_whole(files: dict[str, list[str]]) -> None:
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="profile_analyze" tests="2" failures="0" errors="0" skipped="1">
   <testcase classname="profile_analyze" name="total &gt; +50%">
-    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: not beyond the limit</system-out>
+    <system-out>+9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence interval</system-out>
   </testcase>
   <testcase classname="profile_analyze" name="type=&lt;b&gt;&amp;\\x01\\ufffe\\uffff: time &gt; +1%">
-    <skipped message="no operator matches"/>
+    <skipped message="no operator matches; there are Conv"/>
   </testcase>
 </testsuite>
 """
@@ -131,10 +133,11 @@ def test_github_whole(files: dict[str, list[str]]) -> None:
     call = [*files["slow"], "--compare", *files["base"], "--print-only", "device"]
     conditions = [part for text in options for part in ("--fail-if", text)]
     assert run_command(*call, *conditions, "--format", "github").out == (
-        "::notice title=profile_analyze::not met: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
-        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: not beyond the limit\n"
-        "::warning title=profile_analyze::not judged: type=a\\n::error::b: time > +1%25: no operator "
-        "matches\n"
+        "::notice title=profile_analyze::passed: total > +50%25: +9.7%25 (95 %25: +6.5%25 to "
+        "+13.2%25), 0.000113 s against 0.000103 s of the baseline: within the limit, and so is the confidence "
+        "interval\n"
+        "::warning title=profile_analyze::cannot be judged: type=a\\n::error::b: time > +1%25: no operator "
+        "matches; there are Conv\n"
     )
 
 
@@ -165,8 +168,8 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
         (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
-        (["--columns", "verdict"], "verdict needs a profile to compare with: --compare (see --help)"),
-        (["--aggregate-by", "match"], "match needs a profile to compare with: --compare (see --help)"),
+        (["--columns", "verdict"], "verdict needs a profile to compare with; add --compare FILE"),
+        (["--aggregate-by", "match"], "match needs a profile to compare with; add --compare FILE"),
     ],
 )  # fmt: skip
 def test_usage_errors(options: list[str], message: str) -> None:

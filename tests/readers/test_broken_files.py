@@ -159,8 +159,11 @@ BROKEN = [
         document_with({}, "profiler", "host", "?").replace(b"?", b"\xed\xa0\x80"),
         "at $.profiler.host: text that is not UTF-8, b'\\xed\\xa0\\x80'",
     ),
-    (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end"),
-    (zstandard.ZstdCompressor().compress(TINY)[:40], "truncated: the zstd stream has no end"),
+    (gzip.compress(TINY, mtime=0)[:-20], "truncated: the gzip stream has no end; copy it again"),
+    (
+        zstandard.ZstdCompressor().compress(TINY)[:40],
+        "truncated: the zstd stream has no end; copy it again",
+    ),
 ]
 
 

@@ -281,9 +281,9 @@ def test_unmatched_entries_are_counted(tmp_path: Path) -> None:
     document["profiler"]["host"]["998"] = document["profiler"]["host"]["6"]
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     assert profile.notes == (
-        "left out 1 entry of device without an operator in the graph",
-        "left out 2 entries of host without an operator in the graph",
-        "left out 1 entry of opr_footprint without an operator in the graph",
+        "left out 1 entry of device with an id that no operator of the graph has",
+        "left out 2 entries of host with an id that no operator of the graph has",
+        "left out 1 entry of opr_footprint with an id that no operator of the graph has",
     )
     assert profile.total_s() == pytest.approx(5e-6)
 

@@ -94,7 +94,7 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
         "2.json",
     )
     profile = pa.join_runs([one, two])
-    assert profile.notes_on_runs == ("1 of 3 operators are in some of 2 runs only",)
+    assert profile.notes_on_runs == ("1 of 3 operators are in only some of the 2 runs",)
     rows = pa.run(pa.Query(order="+name"), profile).rows
     assert [(row["name"], row["time"], row["runs"]) for row in rows] == [
         ("add", us(5), 1),

@@ -43,8 +43,8 @@ def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
         f"{RED}slower{END}: conv_1 ",
         f"{GREEN}faster{END}: relu_1 ",
         f"{RED}FAILED{END}: time > 10us: ",
-        f"{GREEN}not met{END}: total > +2%: ",
-        f"{YELLOW}not judged{END}: type=None: time > +1%: ",
+        f"{GREEN}passed{END}: total > +2%: ",
+        f"{YELLOW}cannot be judged{END}: type=None: time > +1%: ",
     ):
         assert [line for line in lines if line.startswith(start)], start
     _, _, table = shown.partition("\n\n")

@@ -181,9 +181,7 @@ def test_files(tmp_path: Path, suffix: str, start: bytes, peaks: list[str]) -> N
     assert (again.code, again.out) == (1, "")
 
 
-@pytest.mark.parametrize(
-    "name", ["resnet18-onlywait", "derived-zero", "derived-utf8names", "names"]
-)
+@pytest.mark.parametrize("name", ["derived-zero", "derived-utf8names", "names"])
 @pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
 def test_odd_profiles_can_be_drawn(tmp_path: Path, name: str, peaks: list[str]) -> None:
     path = str(PROFILES / f"{name}.json")
@@ -234,11 +232,98 @@ def test_an_unknown_suffix() -> None:
     )
 
 
-def test_a_note_says_that_a_picture_has_no_baseline(tmp_path: Path) -> None:
-    picture, base = str(tmp_path / "a.svg"), str(PROFILES / "smallcnn.json")
-    outcome = run_command(base, "--compare", base, "--plot", picture)
-    assert "note: the picture shows only the profile, not the baseline\n" in outcome.err
-    assert "picture" not in run_command(base, "--plot", str(tmp_path / "b.svg")).err
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        (
+            "smallcnn",
+            ["--where", "time > 99"],
+            "time > 99: 99 means 99 s, which no operator meets; did you mean time > "
+            "99us?; none of 32 operators with a device time matches",
+        ),
+        (
+            "smallcnn",
+            ["--aggregate-by", "type", "--having", "time > 99s"],
+            "none of 10 groups matches",
+        ),
+        (
+            "resnet18-onlywait",
+            [],
+            "no operator has a device time; profile again with device times",
+        ),
+    ],
+)
+@pytest.mark.parametrize("peaks", [[], ["--peaks", "1T:1G"]])
+def test_nothing_is_written_if_nothing_can_be_drawn(
+    tmp_path: Path, name: str, options: list[str], reason: str, peaks: list[str]
+) -> None:
+    file, answer = str(tmp_path / "a.svg"), str(tmp_path / "a.csv")
+    path = str(PROFILES / f"{name}.json")
+    outcome = run_command(path, *options, *peaks, "--plot", file, "-o", answer)
+    message = f"profile_analyze: error: {file}: not drawn: {reason}\n"
+    assert (outcome.code, outcome.out, outcome.err) == (1, "", message)
+    assert list(tmp_path.iterdir()) == []
+    notes = run_command(path, *options, *peaks).err
+    assert [part for part in reason.split("; none of") if part not in notes] == []
+
+
+COMPARED = pa.compare(
+    profile_of(
+        [
+            {"name": name, "type": "T", "computation": 8e9, "memory": 1e9}
+            for name in ("slower", "added")
+        ],
+        [{"operator": 0, "duration_s": 4.0}, {"operator": 1, "duration_s": 1.0}],
+        processes=["new.json"],
+    ),
+    profile_of(
+        [
+            {"name": name, "type": "T", "computation": 8e9, "memory": 1e9}
+            for name in ("slower", "removed")
+        ],
+        [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 3.0}],
+        processes=["old.json"],
+    ),
+)
+
+
+def test_a_comparison_has_a_second_bar_for_the_baseline() -> None:
+    figure = Figure(layout="constrained")
+    draw_times(figure, Chart("times", pa.run(pa.Query(compared=True, order="time"), COMPARED)))
+    bars, baseline = figure.axes[0].containers
+    assert [bar.get_width() for bar in bars] == pytest.approx([4.0, 1.0, np.nan], nan_ok=True)
+    assert [bar.get_width() for bar in baseline] == pytest.approx([2.0, np.nan, 3.0], nan_ok=True)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["profile", "baseline"]
+    title = figure.axes[0].get_title(loc="left")
+    assert title == "new.json: 5.000 s; baseline old.json: 5.000 s"
+
+
+@pytest.mark.parametrize("by", [(), ("type", "name")])
+def test_a_line_leads_from_each_dot_to_the_baseline(by: tuple[str, ...]) -> None:
+    figure = Figure(layout="constrained")
+    query = pa.Query(compared=True, order="time", peaks=PEAKS, by=by)
+    draw_roofline(figure, Chart("roofline", pa.run(query, COMPARED)))
+    (axes,) = figure.axes
+    dots, baseline = axes.collections
+    np.testing.assert_allclose(np.asarray(dots.get_offsets()), [[8.0, 2e9], [8.0, 8e9]])
+    # The baseline lacks the second operator, and the work of its own second one is unknown.
+    np.testing.assert_allclose(np.asarray(baseline.get_offsets()), [[8.0, 4e9], [np.nan, np.nan]])
+    _, _, line, _ = axes.lines  # the first two are roofs
+    np.testing.assert_allclose(np.asarray(line.get_xydata()), [[8.0, 4e9], [8.0, 2e9]])
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[-1].get_text() == "baseline"
+    title = axes.get_title(loc="left").splitlines()[0]
+    assert title == "Roofline: 100G:20G, new.json, baseline old.json"
+
+
+def test_pictures_do_not_count_constants_as_memory(tmp_path: Path) -> None:
+    files = {style: str(tmp_path / f"{style}.svg") for style in ("table", "plain")}
+    for style, file in files.items():
+        name = RESNET
+        arguments = ("--where", "memory > 0", "--peaks", "1T:1G", "--format", style, "--plot", file)
+        assert run_command(name, *arguments).code == 0
+    assert Path(files["table"]).read_bytes() == Path(files["plain"]).read_bytes()
 
 
 def test_without_matplotlib(tmp_path: Path) -> None:

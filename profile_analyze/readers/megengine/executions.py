@@ -139,8 +139,8 @@ def _time_notes(
         operators_with(is_late),
         file_of,
         lambda operators: (
-            f"the {side} wait time of {operators} leaves out executions with a first kernel that "
-            "starts after their end"
+            f"the {side} wait time of {operators} leaves out executions that end before their "
+            "first kernel starts"
         ),
         Importance.INCOMPLETE,
         has_times=side == DEVICE,

@@ -62,7 +62,7 @@ def notes_on_entries(
 
 def unmatched_text(entries: str, section: str) -> str:
     """Return the text about entries of a section that belong to no operator of the graph."""
-    return f"left out {entries} of {section} without an operator in the graph"
+    return f"left out {entries} of {section} with an id that no operator of the graph has"
 
 
 def notes_of_files(

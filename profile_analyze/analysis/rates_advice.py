@@ -1,0 +1,72 @@
+"""Advice on two rates that are not written as `FLOPS:BANDWIDTH`, with a colon."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Final
+
+from profile_analyze.analysis.devices import DTYPES
+from profile_analyze.errors import QuantityError
+from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
+from profile_analyze.units import parse_quantity
+
+_FLOPS_UNIT: Final = r"flo(?:ps?)?(?:/s)?"
+_BANDWIDTH_UNIT: Final = r"i?(?:b|bytes?)(?:/s|ps)?"
+_RATE: Final = rf"\d+(?:\.\d+)?\s*(?:[kmgtp](?:{_FLOPS_UNIT}|{_BANDWIDTH_UNIT})?|{_FLOPS_UNIT})"
+_SEPARATOR: Final = r"(?:\s*[,;:/x|]\s*|\s+)"
+_RATES: Final = (
+    rf"(?P<first>{_RATE})"
+    rf"(?:{_SEPARATOR}(?P<second>{_RATE})(?:{_SEPARATOR}(?P<dtype>{'|'.join(DTYPES)}))?)?"
+)
+"""One rate, or two that something separates, in any case. A dtype may follow."""
+_PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
+
+
+def advice_on_rates(spec: str) -> str:
+    """Return what to write instead of `spec`; empty if it has no rates, or two that are right."""
+    short = spec.strip() if len(spec) <= LONGEST_ADVISED else ""
+    match = re.fullmatch(_RATES, short, re.IGNORECASE)
+    if match is None:
+        return ""
+    first, second = match["first"], match["second"]
+    if second is None:
+        return (
+            f"{spec!r} is one rate; write FLO/s and bytes per second, with a colon between them, "
+            "as in 19.5T:1555G"
+        )
+    if _are_two_rates(*spec.split(":")):
+        return ""
+    swapped = _is_bandwidth(first) and not _is_bandwidth(second)
+    rates = (second, first) if swapped else (first, second)
+    better = did_you_mean([":".join(map(_with_usual_case, rates))])
+    if match["dtype"]:
+        return f"{spec!r}: two rates hold for every dtype; {better}"
+    mistake = " is not two rates with a colon between them"
+    if swapped:
+        mistake = ": the rate in FLO/s comes first"
+    elif ":" in spec:
+        mistake = ": these are not units of rates"
+    return f"{spec!r}{mistake}; {better}"
+
+
+def _are_two_rates(*parts: str) -> bool:
+    if len(parts) == 2:
+        with suppress(QuantityError):
+            parse_quantity(parts[0], "FLO/s")
+            parse_quantity(parts[1], "byte/s")
+            return True
+    return False
+
+
+def _is_bandwidth(rate: str) -> bool:
+    return re.search(rf"{_BANDWIDTH_UNIT}$", rate, re.IGNORECASE) is not None
+
+
+def _with_usual_case(rate: str) -> str:
+    """Return `60gflops` as `60GFLOPS`, and `15gbps` as `15GB/s`."""
+    number, prefix, unit = re.findall(_PARTS, rate, re.IGNORECASE)[0]
+    usual = "FLOPS"
+    if _is_bandwidth(rate):
+        usual = "iB/s" if unit.lower().startswith("i") else "B/s"
+    return f"{number}{prefix.upper()}{usual if unit else ''}"

@@ -1,0 +1,112 @@
+"""Advice on options that do not exist: what was probably meant, with the value that was given."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.cli.options import OPTIONS
+from profile_analyze.errors import QueryError
+from profile_analyze.query.catalog import CATALOG
+from profile_analyze.readers.paths import SUFFIXES
+from profile_analyze.suggestions import (
+    ABSENT_OPTIONS,
+    LONGEST_ADVISED,
+    OPTION_WORDS,
+    did_you_mean,
+    likely_names,
+    plain_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
+"""Options of other tools for the file to read."""
+
+_LONG_NAME: Final = 8
+"""An option with a name of this length or more must be spelt nearly right to be suggested: only two
+letters of `confidence` differ from `confluence`."""
+
+_OPTION_OF: Final = {flag: option for option in OPTIONS for flag in option.flags}
+
+
+def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
+    """Raise `QueryError` for the first of the `unknown` arguments that there is advice on."""
+    for argument in unknown:
+        advice = _advice(argument, arguments) if argument.startswith("-") else ""
+        if advice:
+            raise _no_option(argument, advice)
+
+
+def check_abbreviations(arguments: Sequence[str]) -> None:
+    """Raise `QueryError` for an abbreviation that is rather an option of another tool.
+
+    Such an abbreviation stands for several options, or its option refuses the value.
+    """
+    for index, argument in enumerate(arguments):
+        name = argument.partition("=")[0]
+        if argument == "--":
+            return
+        if not name.startswith("--") or name in _OPTION_OF or plain_name(name) not in OPTION_WORDS:
+            continue
+        meant = [_OPTION_OF[flag] for flag in _OPTION_OF if flag.startswith(name)]
+        value = _value(argument, arguments[index:])
+        if len(meant) > 1 or (meant and value and not meant[0].accepts(value)):
+            raise _no_option(argument, _advice(argument, arguments))
+
+
+def _no_option(argument: str, advice: str) -> QueryError:
+    return QueryError(f"there is no option {argument.partition('=')[0]}; {advice}")
+
+
+def _advice(argument: str, arguments: Sequence[str]) -> str:
+    """Return what to write instead of an unknown option; empty if nothing is likely."""
+    name = argument.partition("=")[0]
+    plain = plain_name(name)
+    if plain in _FILE_WORDS:
+        return "name the file without an option"
+    if plain in ABSENT_OPTIONS:
+        return ABSENT_OPTIONS[plain]
+    if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
+        for column in CATALOG:
+            if column.name == plain:
+                return _advice_on_column(column.name, needs_peaks=column.needs_peaks)
+    cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
+    names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
+    if len(names) == 1:
+        # argparse may have split `-xt5`, so that the argument itself was not given.
+        start = arguments.index(argument) if argument in arguments else len(arguments)
+        value = _value(argument, arguments[start:])
+        return did_you_mean([_with_value(names[0], value)])
+    return did_you_mean(names)
+
+
+def _advice_on_column(name: str, *, needs_peaks: bool) -> str:
+    columns = ",".join(dict.fromkeys(("name", "time", name)))
+    peaks = "; add --peaks, which it needs" if needs_peaks else ""
+    return f"{name} is a column: write --columns {columns} or --order-by {name}{peaks}"
+
+
+def _value(argument: str, following: Sequence[str]) -> str:
+    """Return the value that was given to an unknown option; empty if it has none."""
+    _, equals, value = argument.partition("=")
+    if equals or len(following) < 2 or following[1].startswith("-"):
+        return value
+    return following[1]
+
+
+def _with_value(meant: str, value: str) -> str:
+    """Return an entry of `OPTION_WORDS` with the given value, or with an example."""
+    option = _OPTION_OF[meant.partition(" ")[0]]
+    # After an option without a value, the profile may follow.
+    is_profile = value.endswith(SUFFIXES) and not option.names_file
+    if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
+        value = ""
+    if meant not in _OPTION_OF:
+        safe = value if shlex.quote(value) == value else ""
+        return re.sub(r"\{(.+?)\}", safe or r"\1", meant)
+    if not option.takes_values:
+        return meant
+    return f"{meant} {shlex.quote(value)}" if value else f"{meant}, such as {option.example_call}"

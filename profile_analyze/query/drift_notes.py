@@ -1,0 +1,70 @@
+"""The notes on a machine that was slower or faster in some runs than in others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.analysis.drift import drift_factors, shared_change
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.numbers import total
+from profile_analyze.units import seconds, three_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.query.table import Table
+
+_NOTEWORTHY: Final = 0.03
+"""Smaller changes, as a fraction of the baseline, get no note."""
+
+
+def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
+    """Yield notes on drift between the runs that changes how to read the comparison.
+
+    `operators` has a row for each operator of the comparison, and `difference_s` is the difference
+    of the whole. There are no notes if drift is corrected.
+    """
+    if comparison.drift_corrected:
+        return
+    yield from _shared_change_notes(operators)
+    yield from _sum_notes(operators, comparison, difference_s)
+
+
+def _shared_change_notes(operators: Table) -> Iterator[Note]:
+    """Yield a note if nearly all operators changed in one direction by a similar ratio."""
+    times_s = operators["time"]
+    shared = shared_change(times_s, operators["base"])
+    if shared is None or max(shared.ratio, 1 / shared.ratio) <= 1 + _NOTEWORTHY:
+        return
+    word = "slower" if shared.ratio > 1 else "faster"
+    yield Note(
+        f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
+        f"{three_digits(shared.ratio)}: this looks like a {word} machine; --correct-drift removes "
+        "what all operators share",
+        Importance.WRONG,
+        total(times_s[shared.alike]) / total(times_s),
+    )
+
+
+def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
+    """Yield a note if the differences do not add up, because whole runs are slow or fast."""
+    sum_s = total(operators["difference"])
+    sides = (comparison.profile, comparison.base)
+    factors = drift_factors(np.concatenate([side.measured("time") for side in sides], axis=1))
+    if factors is None or factors.max() <= factors.min() * (1 + _NOTEWORTHY):
+        return
+    if abs(sum_s - difference_s) > _NOTEWORTHY * total(operators["base"]):
+        yield Note(
+            f"the operators differ by {_signed(sum_s)} in sum, but the total by "
+            f"{_signed(difference_s)}: whole runs were slow or fast "
+            f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
+            "run); --correct-drift corrects that",
+            Importance.CONTEXT,
+        )
+
+
+def _signed(time_s: float) -> str:
+    return f"{'+' if time_s > 0 else ''}{seconds(time_s)} s"

@@ -1,0 +1,102 @@
+"""Advice on texts that are meant as conditions of `--fail-if`, but have another form."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.query.catalog import CATALOG
+from profile_analyze.suggestions import LONGEST_ADVISED, METRIC_WORDS, did_you_mean, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
+_RATIOS: Final = ("ratio", "change", "difference", "speedup")
+_CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_value")
+"""Words for a change beyond noise, which every condition asks for."""
+_COLUMNS: Final = frozenset(column.name for column in CATALOG)
+_SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
+"""A condition that selects operators."""
+_DEFAULT: Final = "> +5%"
+
+
+def advice_on_form(text: str, metrics: Sequence[str]) -> str:
+    """Return what to write instead of `text`, which does not have the form of a condition."""
+    stripped = text.strip()
+    meant = _meant(stripped, metrics) if 0 < len(stripped) <= LONGEST_ADVISED else ""
+    return meant or (
+        f"write [CONDITION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
+        f"{', '.join(metrics)}"
+    )
+
+
+def _meant(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on a text that is probably part of a condition; empty for another one."""
+    metric = "|".join(metrics)
+    if text in _CHANGES:
+        return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"
+    if match := re.fullmatch(rf"(?:(.+?)\s*:\s*)?({metric})\s*>?", text):
+        subject = f"{match[1]}: " if match[1] else ""
+        return f"write a limit, too: '{subject}{match[2]} {_DEFAULT}'"
+    if match := re.fullmatch(rf"({metric})?\s*:?\s*([+-]?)\s*([\d.]+\s*%)", text):
+        return did_you_mean([f"'{match[1] or 'total'} > {match[2] or '+'}{match[3]}'"])
+    if match := re.fullmatch(rf"((?:{metric})(?:\s*,\s*(?:{metric}))+)\s*([<>].+)", text):
+        return repeat_for([f"{one.strip()} {match[2]}" for one in match[1].split(",")])
+    if match := re.fullmatch(rf"({_SELECTION}?)\s*:", text):
+        return did_you_mean([f"'{match[1]}: time {_DEFAULT}'"])
+    match = re.fullmatch(rf"(?!(?:{metric})\b)([^\s:<>=~]+)\s*([<>].*)?:?", text)
+    return _colon_after(match[1], match[2]) if match else ""
+
+
+def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
+    """Return the message about `name`, which `text` has in place of a metric."""
+    if name in _RATIOS:
+        return f"there is no metric {name!r}; write 'total > +5%' for 5% more than the baseline"
+    if name.lower() in _CHANGES:
+        return (
+            f"there is no metric {name!r}; every condition asks for a change beyond noise; "
+            f"write 'total {_DEFAULT}'"
+        )
+    metric = "|".join(metrics)
+    form = rf"\s*({_SELECTION})(?:\s+({metric}))?\s*([<>].*)?"
+    if name in _COLUMNS:
+        match = re.fullmatch(form, text) if len(text) <= LONGEST_ADVISED else None
+        if match is None:
+            known = ", ".join(metrics)
+            return f"there is no metric {name!r}; a condition is on times: METRIC is one of {known}"
+        condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
+        return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
+    near = suggestion(name, metrics, METRIC_WORDS)
+    limit = re.search(r"[<>].*", text, re.DOTALL)
+    return f"there is no metric {name!r}; " + (near or _colon_after(name, limit and limit[0]))
+
+
+def advice_on_subject(subject: str, rest: str) -> str:
+    """Return what to write instead of a bare name before the colon; empty for other subjects."""
+    if re.search(r"[=!~<>\s]", subject) or len(subject) > LONGEST_ADVISED:
+        return ""
+    return f"{subject!r} selects no operators; {_both_ways(subject, rest.strip())}"
+
+
+def advice_on_ratio(ratio: float) -> str:
+    """Return how to write a limit that is a ratio over 1; empty for another one."""
+    if not 1 < ratio < 10:
+        return ""
+    more = f"{100 * (ratio - 1):.6g}%"
+    return f"for {more} more than the baseline write +{more}"
+
+
+def repeat_for(conditions: Sequence[str]) -> str:
+    """Return how to write several conditions."""
+    options = " ".join(f"--fail-if {one.strip()!r}" for one in conditions)
+    return f"there is another condition; write {options}"
+
+
+def _colon_after(name: str, limit: str | None) -> str:
+    """Return how to select operators by `name`, which stands in place of a metric."""
+    return f"operators come before a colon: {_both_ways(name, f'time {limit or _DEFAULT}')}"
+
+
+def _both_ways(name: str, rest: str) -> str:
+    return f"write 'type={name}: {rest}', or 'name ~ {name}: {rest}' for a pattern"

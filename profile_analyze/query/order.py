@@ -1,0 +1,77 @@
+"""`Order`: a column to sort rows by, and advice on orders that are written as in other tools."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.query.catalog import (
+    check_needs,
+    find_column,
+    likely_columns,
+    orderable_names,
+)
+from profile_analyze.suggestions import COLUMN_WORDS
+
+if TYPE_CHECKING:
+    from profile_analyze.model.columns import Column, RowKind
+
+
+class Order(NamedTuple):
+    """One column to sort by."""
+
+    column: Column
+    ascending: bool = False
+
+    @classmethod
+    def parse(cls, text: str, kind: RowKind) -> Order:
+        """Parse `[+]COLUMN`, where `+` means ascending.
+
+        Raises `UnknownColumnError` for a column that does not exist, and `QueryError` for one that
+        cannot order rows of this kind.
+        """
+        name = text.removeprefix("+")
+        known = orderable_names(kind)
+        choices = f"can be ordered by {', '.join(known)}"
+        row_noun = kind.noun
+        if not name:
+            raise QueryError(f"no column to order by in {text!r}; {row_noun} {choices}")
+        try:
+            column = find_column(name)
+        except UnknownColumnError:
+            advice = (
+                _advice_on_order(name)
+                or likely_columns(name, known)
+                or _column_of_comparisons(name)
+            )
+            raise UnknownColumnError(
+                f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
+            ) from None
+        check_needs(column, kind)
+        if not (column.orderable and kind.has(column)):
+            raise QueryError(f"{row_noun} cannot be ordered by {name!r}; they {choices}")
+        return cls(column, text.startswith("+"))
+
+
+def _advice_on_order(name: str) -> str:
+    """Return how to write an order such as `-time` or `time desc`; empty for any other text."""
+    column, _, direction = name.replace(":", " ").rpartition(" ")
+    if not column:  # `time,desc`
+        column = "time"
+    if name.startswith("-"):
+        column = name[1:]
+    elif direction.lower() not in ("asc", "desc", "ascending", "descending"):
+        return ""
+    with suppress(UnknownColumnError):
+        find_column(column)
+        return f"write {column}, which is largest first, or +{column}, which is smallest first"
+    return ""
+
+
+def _column_of_comparisons(name: str) -> str:
+    """Return advice on a word of another tool for a column that needs a baseline; empty if none."""
+    meant = COLUMN_WORDS.get(name.lower(), "")
+    return (
+        f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""
+    )

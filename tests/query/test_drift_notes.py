@@ -1,0 +1,110 @@
+"""Notes on a machine that was slower or faster in some runs than in others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.analysis.drift import shared_change, without_drift
+from tests.conftest import FIXTURES, run_command
+from tests.small import Operator, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RUNS = FIXTURES / "runs"
+STEADY = [100.0 + 10 * index for index in range(12)]
+"""The times of twelve operators of one run, in microseconds."""
+SLOWER = (
+    "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.2: this "
+    "looks like a slower machine; --correct-drift removes what all operators share"
+)
+FASTER = (
+    "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.8: this "
+    "looks like a faster machine; --correct-drift removes what all operators share"
+)
+
+
+def side(runs: Sequence[Sequence[float]], name: str) -> pa.Profile:
+    return pa.join_runs(
+        profile_of(
+            [Operator(f"op{index}", f"Type{index}", time) for index, time in enumerate(times)],
+            f"{name}{number}.json",
+        )
+        for number, times in enumerate(runs)
+    )
+
+
+def scaled(times: Sequence[float], factor: float, **others: float) -> list[float]:
+    """Return the times, multiplied by `factor`, or by the factor that `others` has for `opN`."""
+    return [time * others.get(f"op{index}", factor) for index, time in enumerate(times)]
+
+
+def notes_on(source: pa.Comparison, query: pa.Query | None = None) -> list[str]:
+    change = pa.summarise(source, judged_by=query or pa.Query(compared=True)).change
+    assert change is not None
+    return [note for note in change.notes if "--correct-drift" in note]
+
+
+@pytest.mark.parametrize(
+    ("new", "notes"),
+    [
+        (scaled(STEADY, 1.2), [SLOWER]),
+        (scaled(STEADY, 0.8, op0=3, op11=1), [FASTER]),  # the rest hides a real change
+        (scaled(STEADY, 1.02), []),  # too little
+        (scaled(STEADY, 1, op0=3, op11=5), []),  # a real change of two operators
+        (scaled(STEADY, 1.001, op0=3, op11=5), []),
+        (scaled(STEADY, 1.2, op0=1, op1=1, op2=1, op3=1), []),  # too many stayed the same
+        (scaled(STEADY, 1.2, op0=2, op1=2, op2=2, op3=2, op4=2), []),  # not by similar ratios
+        (scaled(STEADY, 1.2, op0=0.8, op1=0.8, op2=0.8, op3=0.8), []),  # in two directions
+        (scaled(STEADY[:9], 1.2), []),  # too few operators
+    ],
+)
+@pytest.mark.parametrize("by", [(), ("type",)])
+def test_a_note_if_nearly_all_operators_change_alike(
+    new: list[float], notes: list[str], by: tuple[str, ...]
+) -> None:
+    comparison = pa.compare(side([new], "new"), side([STEADY[: len(new)]], "base"))
+    assert notes_on(comparison, pa.Query(compared=True, by=by)) == notes
+
+
+def test_no_note_if_drift_is_corrected() -> None:
+    comparison = pa.compare(side([scaled(STEADY, 1.2)], "new"), side([STEADY], "base"))
+    corrected = without_drift(comparison)
+    assert isinstance(corrected, pa.Comparison)
+    assert notes_on(corrected) == []
+    # Correction removes only what its factors explain; the advice to correct has been followed.
+    assert notes_on(replace(comparison, drift_corrected=True)) == []
+
+
+def test_a_note_if_the_differences_do_not_add_up() -> None:
+    call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
+    assert run_command(*call).err == (
+        "note: the operators differ by +0.0122 s in sum, but the total by -0.00208 s: whole runs "
+        "were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects that\n"
+    )
+    corrected = run_command(*call, "--correct-drift").err
+    assert corrected == (
+        "note: times are corrected for drift: the times of each run are divided by its drift "
+        "factor, 0.806 to 1.42 (1 is the median run); a change of all operators at once is hidden\n"
+    )
+
+
+def test_no_note_if_differences_do_not_add_up_without_drift() -> None:
+    # In each run, other operators are slow: their medians stay, the totals do not.
+    slow = (("op0", "op1", "op2", "op3"), ("op4", "op5", "op6"), ("op8", "op9", "op10", "op11"))
+    new = [scaled(STEADY, 1, **dict.fromkeys(names, 2.0)) for names in slow]
+    comparison = pa.compare(side(new, "new"), side([STEADY] * 3, "base"))
+    change = pa.summarise(comparison, judged_by=pa.Query(compared=True)).change
+    assert change is not None
+    assert change.difference_s > 0.2 * change.base_time_s
+    assert notes_on(comparison) == []
+
+
+def test_times_near_the_largest_number_change_alike_without_a_warning() -> None:
+    assert shared_change(np.full(12, 1.7e308), np.full(12, 1.6e308)) is None
+    assert shared_change(np.full(12, 1.7e308), np.full(12, 1e-308)) is None
