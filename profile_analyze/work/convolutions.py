@@ -15,7 +15,6 @@ from profile_analyze.work.kind import (
     output_elements,
     sizes,
     tensor_at,
-    volume,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +33,8 @@ def _weight(operation: Operation) -> tuple[int, ...] | None:
 
 def _taps_per_channel(operation: Operation) -> float:
     """Return the elements of the weight for each of its first dimension."""
-    return volume(sizes(tensor_at(operation.inputs, 1), 1))
+    weight = _weight(operation)
+    return nan if weight is None else prod(weight[1:])
 
 
 def _macs(operation: Operation) -> float:

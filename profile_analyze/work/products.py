@@ -69,8 +69,8 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]
-    before, _, after = subscript.partition("...")
-    hidden = len(tensor.shape) - len(before) - len(after)
+    before, dots, after = subscript.partition("...")
+    hidden = len(tensor.shape) - len(before) - len(after) if dots else 0
     labels = [*before, *(f".{hidden - position}" for position in range(hidden)), *after]
     if len(labels) != len(tensor.shape):
         return [(subscript, nan)]
