@@ -26,7 +26,12 @@ def unknown(_: Operation) -> float:
 
 def every_tensor(operation: Operation) -> float:
     """Return the bytes of all inputs and outputs, each once."""
-    return sum(tensor.bytes for tensor in given((*operation.inputs, *operation.outputs)))
+    inputs = (
+        tensor
+        for position, tensor in enumerate(operation.inputs)
+        if position not in operation.repeated
+    )
+    return sum(tensor.bytes for tensor in given((*inputs, *operation.outputs)))
 
 
 class Kind(NamedTuple):

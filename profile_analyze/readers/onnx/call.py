@@ -69,12 +69,21 @@ class Call(NamedTuple):
         All other inputs follow, so that their bytes count.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
+        positions = (*order, *rest)
         return Operation(
             kind,
-            tuple(self.input(index) for index in (*order, *rest)),
-            tuple(self.output(index) for index in range(len(self.node.outputs))),
+            tuple(map(self.input, positions)),
+            tuple(map(self.output, range(len(self.node.outputs)))),
             attributes or {},
+            self._repeated(positions),
         )
+
+    def _repeated(self, positions: Sequence[int]) -> frozenset[int]:
+        names = self.node.inputs
+        ordered = [names[at] if 0 <= at < len(names) else "" for at in positions]
+        if len({*ordered}) == len(ordered):
+            return frozenset()
+        return frozenset(at for at, name in enumerate(ordered) if name in ordered[:at])
 
 
 def product(*sizes: int | None) -> int | None:

@@ -457,3 +457,24 @@ def test_all_inputs_and_outputs_count_as_bytes_once() -> None:
     operation = translated("QLinearConv", inputs, [(1, 4, 6)])
     assert operation.inputs[:3] == tuple(Tensor(s, "fp32") for s in [(1, 3, 8), (4, 3, 3), (4,)])
     assert work_of(operation).memory == 4 * (24 + 1 + 1 + 36 + 4 + 4 + 1 + 1 + 4 + 24)
+
+
+def test_a_tensor_that_is_an_input_twice_is_read_once() -> None:
+    values = {name: Value(name, (8,), "fp32") for name in ("x", "bias", "y")}
+    for inputs, memory in [(("x", "x"), 64), (("x", "bias"), 96), (("x", "bias", "x"), 96)]:
+        operation = operation_of(Node("n", "Sum", "", inputs, ("y",), {}), values)
+        assert operation is not None
+        assert work_of(operation).memory == memory
+        assert operation.inputs[-1] is not None
+
+
+def test_fused_and_unfused_attention_have_the_same_multiply_adds() -> None:
+    fused = translated(
+        "Attention", [(2, 6, 32), (32, 96)], [None], {"num_heads": 4}, "com.microsoft"
+    )
+    unfused = [
+        translated("MatMul", [(2, 6, 32), (32, 96)], [(2, 6, 96)]),
+        translated("MatMul", [(2, 4, 6, 8), (2, 4, 8, 6)], [(2, 4, 6, 6)]),
+        translated("MatMul", [(2, 4, 6, 6), (2, 4, 6, 8)], [(2, 4, 6, 8)]),
+    ]
+    assert work_of(fused).macs == sum(work_of(one).macs for one in unfused) == 41_472
