@@ -478,3 +478,49 @@ def test_fused_and_unfused_attention_have_the_same_multiply_adds() -> None:
         translated("MatMul", [(2, 4, 6, 6), (2, 4, 6, 8)], [(2, 4, 6, 8)]),
     ]
     assert work_of(fused).macs == sum(work_of(one).macs for one in unfused) == 41_472
+
+
+@pytest.mark.parametrize(
+    ("type_", "domain", "mask"),
+    [
+        ("Attention", "", 3),
+        ("MultiHeadAttention", "com.microsoft", 4),
+        ("MultiHeadAttention", "com.microsoft", 5),
+        ("GroupQueryAttention", "com.microsoft", 10),
+        ("Attention", "com.microsoft", 3),
+        ("Attention", "com.microsoft", 5),
+        ("QAttention", "com.microsoft", 5),
+    ],
+)
+def test_a_mask_is_one_more_operation_for_each_score(type_: str, domain: str, mask: int) -> None:
+    shapes: list[Shape | str] = [(2, 6, 32), (32, 96)] if "Q" in type_ or domain else []
+    if type_ in {"MultiHeadAttention", "GroupQueryAttention"} or not domain:
+        shapes = [(2, 6, 32)] * 3
+    heads = dict.fromkeys(("num_heads", "kv_num_heads", "q_num_heads"), 4)
+    present = (2, 4, 6, 8)
+    inputs = [*shapes, *[""] * (mask - len(shapes)), (2, 6)]
+    found = [
+        work_of(translated(type_, one, [None, present, present], heads, domain))
+        for one in (shapes, inputs)
+    ]
+    assert found[1].computation - found[0].computation == 2 * 4 * 6 * 6
+    assert found[0].macs == found[1].macs
+
+
+def test_the_bias_of_a_projection_counts_for_each_query_key_and_value() -> None:
+    inputs: list[Shape | str] = [(2, 6, 32), (32, 96), (96,)]
+    heads = {"num_heads": 4}
+    operation = translated("Attention", inputs, [None], heads, "com.microsoft")
+    assert bias_elements(operation) == 2 * 6 * 96
+    without = translated("Attention", inputs[:2], [None], heads, "com.microsoft")
+    assert bias_elements(without) == 0
+
+
+def test_the_keys_of_shared_buffers_are_unknown() -> None:
+    shapes: list[Shape | str] = [(2, 1, 32)] * 3 + [""] * 3 + [(2, 4, 9, 8)] * 2 + [()]
+    operation = translated("MultiHeadAttention", shapes, [None], {"num_heads": 4}, "com.microsoft")
+    assert work_of(operation).macs == pytest.approx(nan, nan_ok=True)
+    packed: list[Shape | str] = [(2, 1, 64), "", "", (2, 2, 5, 8), (2, 2, 5, 8)]
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    grouped = translated("GroupQueryAttention", packed, [None], heads, "com.microsoft")
+    assert work_of(grouped).macs == pytest.approx(nan, nan_ok=True)
