@@ -131,6 +131,7 @@ def test_unknown_sizes_and_dtypes_make_work_unknown() -> None:
     ("weight", "groups", "kind", "expected"),
     [
         ((8, 3, 3, 3), 1, "convolution", "full"),
+        ((8, 3, 3), 1, "convolution", "full"),
         ((8, 3, 1, 1), 1, "convolution", "pointwise"),
         ((8, 1, 1, 1), 1, "convolution", "pointwise"),
         ((6, 1, 3, 3), 6, "convolution", "depthwise"),

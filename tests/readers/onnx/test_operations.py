@@ -311,6 +311,13 @@ def test_padding_that_follows_from_shapes(
             [(2, 1, 32), (2, 2, 6, 8), (2, 2, 6, 8)],
             *({"num_heads": 4, "kv_num_heads": 2}, 768, 48),
         ),
+        # The past is a buffer of 9 keys, which the present shares.
+        (
+            *("GroupQueryAttention", "com.microsoft"),
+            [(2, 1, 32), (2, 1, 16), (2, 1, 16), (2, 2, 9, 8), (2, 2, 9, 8)],
+            [(2, 1, 32), (2, 2, 9, 8), (2, 2, 9, 8)],
+            *({"num_heads": 4, "kv_num_heads": 2}, 1152, 72),
+        ),
         # Besides, 2 * 6 tokens * 32 inputs * 96 outputs
         (
             *("Attention", "com.microsoft", [(2, 6, 32), (32, 96), (96,)], [None]),
