@@ -74,8 +74,7 @@ def grouped_query_attention(call: Call) -> Operation:
     is_packed = not call.has_input(1)
     all_heads = total(heads, groups, groups) if is_packed else heads
     head_size = quotient(call.size(0, 2), all_heads)
-    present = call.output(1)
-    keys = None if present is None or present.shape is None else present.shape[2]
+    keys = call.output_size(1, 2)
     if keys is None and not is_packed and call.has_input(3):
         keys = total(call.size(3, 2), call.size(1, 1))
     return _attention(
@@ -104,7 +103,8 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
     batch, length, inputs = (call.size(0, axis) for axis in range(3))
     columns, heads = call.size(1, 1), call.attribute("num_heads")
     sizes = call.attribute("qkv_hidden_sizes")
-    query_size, _, value_size = sizes or (quotient(columns, 3),) * 3
+    if not sizes or len(sizes) != 3:
+        sizes = (quotient(columns, 3),) * 3
     past_length = call.size(past, 3) if call.has_input(past) else 0  # (2, B, heads, P, D)
     if call.has_input(6) and added is not None:
         past_length = None
@@ -114,8 +114,8 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
         heads=heads,
         query_length=length,
         key_length=total(length, past_length),
-        head_size=quotient(query_size, heads),
-        value_head_size=quotient(value_size, heads),
+        head_size=quotient(sizes[0], heads),
+        value_head_size=quotient(sizes[2], heads),
         has_mask=call.has_input(mask) or (added is not None and call.has_input(added)),
         projection_macs=product(batch, length, inputs, columns),
         bias_elements=product(batch, length, columns) if call.has_input(2) else 0,

@@ -55,8 +55,12 @@ class Call(NamedTuple):
 
     def size(self, index: int, axis: int) -> int | None:
         """Return the size of one dimension of an input; None if it is unknown."""
-        dims = self.dims(index)
-        return None if dims is None or not -len(dims) <= axis < len(dims) else dims[axis]
+        return _size(self.dims(index), axis)
+
+    def output_size(self, index: int, axis: int) -> int | None:
+        """Return the size of one dimension of an output; None if it is unknown."""
+        tensor = self.output(index)
+        return _size(None if tensor is None else tensor.shape, axis)
 
     def as_operation(
         self,
@@ -84,6 +88,10 @@ class Call(NamedTuple):
         if len({*ordered}) == len(ordered):
             return frozenset()
         return frozenset(at for at, name in enumerate(ordered) if name in ordered[:at])
+
+
+def _size(dims: Dims | None, axis: int) -> int | None:
+    return None if dims is None or not -len(dims) <= axis < len(dims) else dims[axis]
 
 
 def product(*sizes: int | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from profile_analyze.work.kind import tensor_at
 from profile_analyze.work.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, An
     """Return strides, dilations and the padding before the data, as far as they are known."""
     data, weight, result = (
         None if tensor is None else tensor.shape
-        for tensor in (*operation.inputs[:2], operation.outputs[0])
+        for tensor in (*operation.inputs[:2], tensor_at(operation.outputs, 0))
     )
     if weight is None or len(weight) < 3:
         return {}

@@ -57,12 +57,15 @@ def test_every_operator_of_onnx_is_known(domain: str) -> None:
 )
 def test_every_translation_survives_shapes_that_are_unknown(domain: str) -> None:
     for type_ in sorted(known_operators(domain)):
-        for inputs in ([], [None] * 9, [(None,) * 4] * 9, [()] * 9):
-            operation = translated(type_, list(inputs), [None], domain=domain)
-            assert operation.kind in KINDS
-            work_of(operation)
-            conv_kind(operation)
-            macs_without_padding(operation)
+        for shape in (None, (), (None,) * 4, (0,) * 3, (2,), (2,) * 5):
+            for inputs, outputs in [(0, 1), (9, 1), (9, 3), (2, 0)]:
+                shapes: list[Shape] = [shape] * outputs
+                attributes = {"num_heads": 0, "qkv_hidden_sizes": [1], "strides": [0, 0, 0]}
+                operation = translated(type_, [shape] * inputs, shapes, attributes, domain)
+                assert operation.kind in KINDS
+                work_of(operation)
+                conv_kind(operation)
+                macs_without_padding(operation)
 
 
 def test_unknown_operators_have_no_operation() -> None:
