@@ -25,13 +25,13 @@ def convolution(
     """Return the translation of a convolution.
 
     `order` are the positions of data, weight, bias and so on. `added` is that of an input that is
-    added to the result. `channels_last` says that data and weight have their channels last.
+    added to the result. `channels_last` says that the data has its channels last.
     """
 
     def translate(call: Call) -> Operation:
         operation = call.as_operation(kind, order)
         if channels_last or call.attribute("channels_last", 0):
-            operation = _channels_second(operation, weight_too=channels_last)
+            operation = _channels_second(operation)
         fused = bool(call.attribute("activation")) + (added is not None and call.has_input(added))
         window = _window(operation, call.node.attributes)
         return operation._replace(
@@ -54,16 +54,16 @@ def padded_at_run_time(call: Call) -> Operation:
     return call.as_operation("transposed convolution", (0, 1, 3), attributes)
 
 
-def _channels_second(operation: Operation, *, weight_too: bool) -> Operation:
+def _channels_second(operation: Operation) -> Operation:
     def moved(tensor: Tensor | None) -> Tensor | None:
         if tensor is None or tensor.shape is None or len(tensor.shape) < 3:
             return tensor
         first, *window, channels = tensor.shape
         return tensor._replace(shape=(first, channels, *window))
 
-    data, weight, *rest = operation.inputs
+    data, *others = operation.inputs
     return operation._replace(
-        inputs=(moved(data), moved(weight) if weight_too else weight, *rest),
+        inputs=(moved(data), *others),
         outputs=tuple(map(moved, operation.outputs)),
     )
 
@@ -108,9 +108,10 @@ def _same_padding(
     `shapes` are those of the side with fewer elements, of the other side, and of the weight.
     """
     padding = []
-    if any(shape is None or None in shape for shape in shapes):
+    sides = [shape[2:] for shape in shapes if shape is not None]
+    if len(sides) < len(shapes):
         return None
-    by_axis = zip(*(shape[2:] for shape in shapes if shape), *windows, strict=False)
+    by_axis = zip(*sides, *windows, strict=False)
     for small, large, kernel, stride, dilation, extra in by_axis:
         if small is None or large is None or kernel is None:
             return None

@@ -60,7 +60,13 @@ def test_every_translation_survives_shapes_that_are_unknown(domain: str) -> None
         for shape in (None, (), (None,) * 4, (0,) * 3, (2,), (2,) * 5):
             for inputs, outputs in [(0, 1), (9, 1), (9, 3), (2, 0)]:
                 shapes: list[Shape] = [shape] * outputs
-                attributes = {"num_heads": 0, "qkv_hidden_sizes": [1], "strides": [0, 0, 0]}
+                attributes: dict[str, Any] = {
+                    "num_heads": 0,
+                    "qkv_hidden_sizes": [1],
+                    "strides": [0, 0, 0],
+                }
+                if outputs == 3:
+                    attributes["auto_pad"] = "SAME_UPPER"
                 operation = translated(type_, [shape] * inputs, shapes, attributes, domain)
                 assert operation.kind in KINDS
                 work_of(operation)
@@ -534,3 +540,18 @@ def test_the_keys_of_shared_buffers_are_unknown() -> None:
     heads = {"num_heads": 4, "kv_num_heads": 2}
     grouped = translated("GroupQueryAttention", packed, [None], heads, "com.microsoft")
     assert work_of(grouped).macs == pytest.approx(nan, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("type_", "attributes"), [("NhwcConv", {}), ("QLinearConv", {"channels_last": 1})]
+)
+def test_data_with_channels_last(type_: str, attributes: dict[str, Any]) -> None:
+    weight = (4, 1, 3, 3)
+    inputs: list[Shape | str] = [(1, 6, 6, 4), weight]
+    if type_ == "QLinearConv":
+        inputs = [(1, 6, 6, 4), (), (), weight, (), (), (), ()]
+    attributes = {**attributes, "group": 4, "pads": [1, 0, 1, 0]}
+    operation = translated(type_, inputs, [(1, 6, 4, 4)], attributes, "com.microsoft")
+    assert conv_kind(operation) == "depthwise"
+    assert work_of(operation).macs == 6 * 4 * 4 * 9
+    assert macs_without_padding(operation) == (3 * 6 - 2) * 4 * 4 * 3
