@@ -103,7 +103,13 @@ def pooling(per_element: int = 1) -> Translation:
     return translate
 
 
-_TAPS: Final = {"nearest": 0, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
+_TAPS: Final[dict[str, int | None]] = {
+    "nearest": 0,
+    "linear": 2,
+    "bilinear": 2,
+    "cubic": 4,
+    "bicubic": 4,
+}
 """How many values are combined in each dimension, by the mode of the operator."""
 
 
@@ -127,8 +133,11 @@ def grid_sample(call: Call) -> Operation:
     """Return a resize that reads at the places of a grid."""
     taps = _TAPS.get(call.attribute("mode", "linear"))
     dims = call.dims(0)
-    known = None if taps is None or dims is None else taps ** (len(dims) - 2) if taps else 0
-    return call.as_operation("resize", attributes={"taps": known})
+    if taps and dims is not None:
+        taps **= max(0, len(dims) - 2)
+    elif taps:
+        taps = None
+    return call.as_operation("resize", attributes={"taps": taps})
 
 
 def affine_grid(call: Call) -> Operation:

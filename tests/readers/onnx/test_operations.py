@@ -419,6 +419,11 @@ def test_linear_attentions() -> None:
             *("resize", nan),
         ),
         ("GridSample", "", [(1, 2, 4, 4), (1, 3, 3, 2)], [(1, 2, 3, 3)], {}, "resize", 144),
+        (
+            *("GridSample", "", [(1, 2, 4, 4), (1, 3, 3, 2)], [(1, 2, 3, 3)]),
+            *({"mode": "nearest"}, "resize", 0),
+        ),
+        ("GridSample", "", [None, (1, 3, 3, 2)], [(1, 2, 3, 3)], {}, "resize", nan),
         ("AffineGrid", "", [(1, 2, 3), (4,)], [(1, 5, 5, 2)], {}, "elementwise", 200),
         ("SoftmaxCrossEntropyLoss", "", [(3, 9), (3,)], [()], {}, "loss", 138),
         (
