@@ -25,6 +25,9 @@ class Operation(NamedTuple):
     """None for an output that is not used."""
     attributes: Mapping[str, Any] = {}
     """The attributes that formulas of the kind need, by the names that the kind states."""
+    repeated: frozenset[int] = frozenset()
+    """The positions of inputs that are the same tensor as an earlier input, so that their bytes
+    count once."""
 
 
 class Work(NamedTuple):
