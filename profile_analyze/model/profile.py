@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
 
@@ -76,6 +77,8 @@ class Profile:
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
+    model: StaticModel | None = None
+    """Facts of a model that has not run; None for a profile of a run."""
     # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an
     # empty cache: its rows may differ.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)

@@ -12,6 +12,7 @@ from profile_analyze.units import (
     mega,
     percent,
     scaled,
+    scaled_text,
     seconds,
     six_digits,
     three_digits,
@@ -120,7 +121,7 @@ def _known_value_text(column: Column, value: Any, style: Style) -> str:
     if style == "digits" or (style == "fixed" and column.unit in _FIXED):
         return six_digits(value) if style == "digits" else _FIXED[column.unit](value)
     if column.unit in SCALED:
-        return " ".join(scaled(value, column.unit))
+        return scaled_text(value, column.unit)
     return seconds(value) if column.unit == "s" else _bare_number_text(column, value)
 
 

@@ -58,8 +58,17 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
-    work = () if table.has_times else ("computation", "memory", "intensity")
+    work = () if table.has_times else work_columns(table)
     # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))
+
+
+def work_columns(table: Table) -> tuple[str, ...]:
+    """Return the columns that replace the times in a profile without times."""
+    if not table.is_of_model:
+        return ("computation", "memory", "intensity")
+    shapes = () if table.query.grouped else ("out_shapes",)
+    least_time = ("least_time",) if table.query.peaks else ()
+    return ("macs", "macs_share", "params", "memory", *least_time, *shapes)
