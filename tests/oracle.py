@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 
+_MACS = ("macs", "macs_with_bias", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
 """Columns that only models have, and profiles of runs do not."""
 
@@ -89,7 +90,7 @@ def _values_in_each_run(
         "memory": [operator.memory if here else None for here in ran],
         "self": operator.time["host" if has_host else "device"],
         "queue": [None] * len(ran),
-        "macs": [None] * len(ran),
+        **{name: [None] * len(ran) for name in _MACS},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
         "device_time": operator.time["device"],
@@ -209,7 +210,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group["count"] = len(rows)
     for column in (
         *("time", "device_time", "host_time", "wait", "queue", "self", "calls"),
-        *("computation", "memory", "macs"),
+        *("computation", "memory", *_MACS),
     ):
         group[column] = _timed(aggregate, rows, column, query)
     for column in _SIZES:

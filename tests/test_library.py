@@ -54,7 +54,8 @@ def test_importing_the_package_imports_no_numpy() -> None:
 
 
 MODEL_COLUMNS = (
-    *("macs", "macs_share", "params", "param_share", "param_bytes"),
+    *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+    *("params", "param_share", "param_bytes"),
     *("input_bytes", "output_bytes"),
 )
 
@@ -70,7 +71,7 @@ def test_load_and_ask() -> None:
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
-        *("intensity", *MODEL_COLUMNS[:5], "reused_weights", *MODEL_COLUMNS[5:]),
+        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:]),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
         *("device", "track", "stream", "rank", "parameters"),
     )

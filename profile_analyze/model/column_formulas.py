@@ -75,6 +75,10 @@ def _work(
     return formula
 
 
+def _work_column(name: str) -> Callable[[OperatorRows], Values]:
+    return _work(lambda operators: operators.numbers(name))
+
+
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
     """Return a formula for work per second; N/A for a wait time, which does no work."""
 
@@ -171,7 +175,7 @@ FORMULAS: Final = Formulas(
         "memory_source": lambda rows: rows.profile.operators.source_of("memory"),
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
-        "macs": _work(lambda operators: operators.numbers("macs")),
+        **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
         "reused_weights": _optional("reused_weights"),

@@ -26,6 +26,21 @@ COLUMNS: Final = (
         worked="{macs} / {total_macs}",
     ),
     _amount(
+        "macs_with_bias",
+        "count",
+        "macs, and one more for each result that a bias is added to",
+        timed=True,
+        worked="{macs} + the results that a bias is added to",
+    ),
+    _amount(
+        "backward_macs",
+        "count",
+        "multiply-adds of the gradients that training needs: of the weights, and of the inputs "
+        "that depend on weights",
+        timed=True,
+        worked="as many as macs for the weights, and for the inputs that depend on weights",
+    ),
+    _amount(
         "params",
         "count",
         "the number of weights: elements of constants that are neither scales, shapes, indices nor "

@@ -140,7 +140,7 @@ def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> 
     return float(over_runs(totals_s, query.run_statistic)[0])
 
 
-def _work(profile: Profile, query: Query) -> dict[str, float]:
+def _work(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the computation and memory of all operators in a run; NaN if none is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}

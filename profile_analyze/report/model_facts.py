@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema
-from profile_analyze.units import counted, scaled_text
+from profile_analyze.units import NOT_AVAILABLE, counted, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,11 +92,11 @@ def _body_lines(summary: Summary, _: Times) -> Iterator[Line]:
 
 
 def _count(value: float) -> str:
-    return scaled_text(value, "count")
+    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "count")
 
 
 def _bytes(value: float) -> str:
-    return scaled_text(value, "byte")
+    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "byte")
 
 
 def _port_record(port: Port) -> dict[str, Any]:

@@ -40,6 +40,8 @@ AMOUNTS = (
 MODEL_AMOUNTS = (
     "macs",
     "macs_share",
+    "macs_with_bias",
+    "backward_macs",
     "params",
     "param_share",
     "param_bytes",
@@ -133,7 +135,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
         *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
-        *("bandwidth", "intensity", *MODEL_AMOUNTS[:5], "reused_weights", *MODEL_AMOUNTS[5:]),
+        *("bandwidth", "intensity", *MODEL_AMOUNTS[:7], "reused_weights", *MODEL_AMOUNTS[7:]),
         *("input_dtype", "device", "track", "stream", "rank"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (

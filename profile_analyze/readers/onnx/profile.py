@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import nan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,75 +12,108 @@ from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
+from profile_analyze.readers.onnx.gradients import needed_gradients
 from profile_analyze.readers.onnx.operations import operation_of
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
-from profile_analyze.work.kinds import KINDS, work_of
+from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
+    from profile_analyze.readers.onnx.gradients import NeededGradients
     from profile_analyze.readers.onnx.graph import OnnxModel
     from profile_analyze.readers.onnx.tables import PlacedNode
-    from profile_analyze.work.tensor import Tensor
+
+
+class _Cost(NamedTuple):
+    """What one call of a node costs, without its bodies. NaN is N/A."""
+
+    category: str
+    work: Work
+    bias_elements: float = nan
+    backward_macs: float = nan
+
+
+_NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
+"""The cost of a constant operator, whose result can be stored."""
 
 
 def profile_of(model: OnnxModel, file: str, wanted: Collection[str]) -> Profile:  # noqa: ARG001
     """Return the profile of `model`. It has all columns and tables, which cost little."""
     tables = ModelTables(model.graph)
-    work = [_work(placed) for placed in tables.rows]
+    costs = [
+        _cost(placed, needed)
+        for placed, needed in zip(tables.rows, needed_gradients(tables), strict=True)
+    ]
     return Profile(
         file=file,
         origin=Origin("ONNX model", model.producer or None, times=ABSENT),
-        operators=_operators(tables, [category for category, _ in work], [one for _, one in work]),
+        operators=_operators(tables, costs),
         executions=Executions.of([], []),
         tracks=(),
         runs=(Run(),),
         processes=(file,),
         tensors=tables.tensors(),
         uses=tables.uses(),
-        model=static_model(model.graph, tables.rows, [one.macs for _, one in work]),
+        model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs]),
     )
 
 
-def _work(placed: PlacedNode) -> tuple[str, Work]:
-    """Return the category of a node and the work of one call, which bodies are not part of."""
+def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     operation = operation_of(placed.node, placed.values)
     if operation is None:
-        return OTHER, Work()
-    return KINDS[operation.kind].category, work_of(operation)
+        return _Cost(OTHER, Work())
+    return _Cost(
+        KINDS[operation.kind].category,
+        work_of(operation),
+        bias_elements(operation),
+        backward_macs(
+            operation,
+            needs_input_gradient=needed.of_input,
+            needs_weight_gradient=needed.of_weight,
+        ),
+    )
 
 
-def _operators(tables: ModelTables, categories: Sequence[str], work: Sequence[Work]) -> Operators:
+def _operators(tables: ModelTables, costs: Sequence[_Cost]) -> Operators:
     rows = tables.rows
-    # The results of constant operators can be stored, so they cost nothing when the model runs.
-    costs = [
-        Work(0.0, 0.0, 0.0) if one.node.is_constant else w
-        for one, w in zip(rows, work, strict=True)
+    in_run = [
+        _NOTHING if placed.node.is_constant else cost
+        for placed, cost in zip(rows, costs, strict=True)
     ]
     return Operators.of(
         key=np.arange(len(rows)),
         name=Categorical.of([placed.node.name for placed in rows]),
         type=Categorical.of([placed.node.type for placed in rows]),
-        category=Categorical.of(
-            [
-                CONTROL if placed.node.is_constant else category
-                for placed, category in zip(rows, categories, strict=True)
-            ]
-        ),
+        category=Categorical.of([cost.category for cost in in_run]),
         scope=Categorical.of([placed.scope or None for placed in rows]),
-        computation=np.array([one.computation for one in costs], np.float64),
-        memory=np.array([one.memory for one in costs], np.float64),
+        computation=_numbers(cost.work.computation for cost in in_run),
+        memory=_numbers(cost.work.memory for cost in in_run),
         source=DERIVED,
         optional={
             **_shapes_and_dtypes(tables),
             **_weights(tables),
-            **_bytes(tables),
-            "macs": np.array([one.macs for one in costs], np.float64),
+            "input_bytes": _numbers(_bytes(tables, placed.inputs) for placed in rows),
+            "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
+            "macs": _numbers(cost.work.macs for cost in in_run),
+            "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
+            "backward_macs": _numbers(cost.backward_macs for cost in in_run),
         },
     )
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _bytes(tables: ModelTables, indices: Iterable[int | None]) -> float:
+    """Return the bytes of the tensors that are not constant, each once."""
+    return sum((tensor.bytes for tensor in tables.distinct(indices)), 0.0)
 
 
 def _shapes_and_dtypes(tables: ModelTables) -> dict[str, OptionalValues]:
@@ -137,23 +171,7 @@ def _weights(tables: ModelTables) -> dict[str, OptionalValues]:
         names = [tables.values[index].name for index in weights.reused]
         reused.append(", ".join(names) or None)
     return {
-        "params": np.array(params, np.float64),
-        "param_bytes": np.array(sizes, np.float64),
+        "params": _numbers(params),
+        "param_bytes": _numbers(sizes),
         "reused_weights": Categorical.of(reused),
-    }
-
-
-def _bytes(tables: ModelTables) -> dict[str, OptionalValues]:
-    """Return the bytes of inputs and outputs that are not constant."""
-
-    def total(tensors: Iterable[Tensor]) -> float:
-        return sum((tensor.bytes for tensor in tensors), 0.0)
-
-    return {
-        "input_bytes": np.array(
-            [total(tables.distinct(placed.inputs)) for placed in tables.rows], np.float64
-        ),
-        "output_bytes": np.array(
-            [total(tables.distinct(placed.outputs)) for placed in tables.rows], np.float64
-        ),
     }

@@ -51,6 +51,8 @@ class ModelTables:
         self._roles: list[str] = []
         self._producer: dict[int, PlacedNode] = {}
         """The constant node that makes a derived constant."""
+        self.body_inputs: dict[int, list[int]] = {}
+        """The inputs of all bodies of a row."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -96,10 +98,12 @@ class ModelTables:
     ) -> tuple[int, ...]:
         """Add the bodies of a node, and return the tensors that they read from outside."""
         outside = set(visible.values())
+        own = self.body_inputs[len(self.rows) - 1] = []
         read: set[int | None] = set()
         for body in node.bodies:
             first = len(self.rows)
             names = self._add_graph(body.graph, (*scope, node.name, body.attribute), visible)
+            own += [names[name] for name in body.graph.inputs]
             read.update(names.get(name) for name in body.graph.outputs)
             for one in self.rows[first:]:
                 read.update((*one.inputs, *one.captured))
@@ -151,6 +155,20 @@ class ModelTables:
                 seen |= further
                 pending += further
         return found
+
+    def bodies_have_weights(self, row: int) -> bool:
+        """Return whether a row inside a body of this row uses weights."""
+        depth = len(self.rows[row].scope)
+        for inside in self.rows[row + 1 :] if self.rows[row].node.bodies else ():
+            if len(inside.scope) <= depth:
+                break
+            if any(self._weights_behind(index) for index in inside.inputs):
+                return True
+        return False
+
+    def is_floating(self, index: int) -> bool:
+        """Return whether a tensor has floating-point numbers."""
+        return (self.values[index].dtype or "").startswith(("fp", "bf"))
 
     def tensor(self, index: int) -> Tensor:
         """Return the shape and dtype of a tensor."""
