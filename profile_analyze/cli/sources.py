@@ -82,7 +82,7 @@ def _loaded(
     request: Request, files: list[str], wanted: frozenset[str], progress: Progress
 ) -> Profile:
     """Return one profile with the runs in all `files`."""
-    if len(files) == 1 and not request.baseline:
+    if len(files) == 1:
         return load(
             files[0], wanted=wanted, max_size=request.max_size, progress=progress.count_bytes
         )

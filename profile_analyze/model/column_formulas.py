@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.profile import Profile
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -63,16 +64,17 @@ def _work(
 
     In a profile without times, such as a static model, it is the work of one call.
     """
+    return lambda rows: work_in_runs(rows.profile, per_call)
 
-    def formula(rows: OperatorRows) -> Floats:
-        # shape (operators, 1), to multiply with calls of shape (operators, runs)
-        work = per_call(rows.profile.operators)[:, np.newaxis]
-        if rows.profile.origin.times == ABSENT:  # there are no calls to multiply by
-            return work
-        with np.errstate(all="ignore"):
-            return finite(work * rows.profile.calls())
 
-    return formula
+def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> Floats:
+    """Return the work of all calls, shape (operators, runs); (operators, 1) without times."""
+    # shape (operators, 1), to multiply with calls of shape (operators, runs)
+    work = per_call(profile.operators)[:, np.newaxis]
+    if profile.origin.times == ABSENT:  # there are no calls to multiply by
+        return work
+    with np.errstate(all="ignore"):
+        return finite(work * profile.calls())
 
 
 def _work_column(name: str) -> Callable[[OperatorRows], Values]:
