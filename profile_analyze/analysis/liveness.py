@@ -53,6 +53,8 @@ def activation_memory(profile: Profile) -> ActivationMemory:
     is_input, is_activation, is_shape = (
         _has_role(tensors, role) for role in (INPUT, ACTIVATION, SHAPE_ARITHMETIC)
     )
+    # In a comparison, operators that only the baseline has come last. They use no tensor, so they
+    # change no peak.
     steps = np.flatnonzero(profile.operators.scope.codes == MISSING_CODE)
     lives = _lives(profile, tensors, steps, is_input, is_activation | is_shape)
     in_use = _bytes_at_steps(tensors.size, lives, len(steps))

@@ -39,6 +39,15 @@ class DtypeBytes(NamedTuple):
     size: float
 
 
+class BaseWork(NamedTuple):
+    """The work of the baseline, which is a model, too."""
+
+    file: str
+    macs: float
+    params: float
+    memory: float
+
+
 class ModelSummary(NamedTuple):
     """The size and the work of a model. NaN is N/A."""
 
@@ -57,11 +66,18 @@ class ModelSummary(NamedTuple):
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
     """The tensors that are alive at the peak, the largest first."""
+    memory: float
+    """The bytes that operators outside of bodies read and write."""
+    base: BaseWork | None
+    """The work of the baseline; None without one, or if it is a profile of a run."""
     notes: tuple[Note, ...] = ()
 
 
-def model_summary(profile: Profile) -> ModelSummary | None:
-    """Return the summary of a model; None for a profile of a run, and without its tensors."""
+def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary | None:
+    """Return the summary of a model; None for a profile of a run, and without its tensors.
+
+    `base` is the baseline. It has the same rows as `profile`.
+    """
     if profile.model is None or profile.tensors is None:
         return None
     tensors: Tensors = profile.tensors
@@ -69,10 +85,9 @@ def model_summary(profile: Profile) -> ModelSummary | None:
     assert tensors.elements is not None, "tensors of models have elements"
     is_weight = tensors.role.where(role == WEIGHT for role in tensors.role.categories)
     activations = activation_memory(profile)
-    names = profile.operators.name.values()
-    keys = tensors.key.values()
+    peak, keys = activations.peak_operator, tensors.key.values()
+    types = _types(profile)
     outside = profile.operators.scope.codes == MISSING_CODE
-    types = _types(profile, outside)
     return ModelSummary(
         facts=profile.model,
         operators=sum(count for _, count in types),
@@ -82,18 +97,28 @@ def model_summary(profile: Profile) -> ModelSummary | None:
         param_bytes=_sum(tensors.size[is_weight]),
         macs=total(profile.operators.numbers("macs")[outside]),
         activations=activations,
-        peak_operator=(
-            None if activations.peak_operator is None else names[activations.peak_operator]
-        ),
-        alive=tuple(
-            AliveTensor(keys[index], float(tensors.size[index])) for index in activations.alive
-        ),
+        peak_operator=None if peak is None else profile.operators.name.values()[peak],
+        alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
+        memory=total(profile.operators.memory[outside]),
+        base=None if base is None or base.model is None else _base_work(base, outside),
     )
 
 
-def _types(profile: Profile, outside: NDArray[np.bool_]) -> tuple[tuple[str, int], ...]:
+def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:
+    operators = base.operators
+    return BaseWork(
+        base.file,
+        total(operators.numbers("macs")[outside]),
+        total(operators.numbers("params")),
+        total(operators.memory[outside]),
+    )
+
+
+def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
-    counted = outside & ~_is_constant(profile)
+    counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
+    # In a comparison, operators that only the baseline has use no tensor of this model.
+    counted &= np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
     types = profile.operators.type.values()[counted]
     return tuple(Counter(types.tolist()).most_common())
 

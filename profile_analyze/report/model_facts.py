@@ -6,14 +6,15 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.model.visible import visible
-from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema
-from profile_analyze.units import NOT_AVAILABLE, counted, scaled_text
+from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
+from profile_analyze.report.sentence_parts import signed
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from profile_analyze.model.static import BodyWork, Port
-    from profile_analyze.query.model_summary import ModelSummary
+    from profile_analyze.query.model_summary import BaseWork, ModelSummary
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
@@ -40,6 +41,8 @@ def _operators_text(summary: Summary, _: Times) -> str:
 def _params_text(summary: Summary, _: Times) -> str:
     model = _model(summary)
     dtypes = model.params_by_dtype
+    if model.base is not None:
+        return _count(model.params) + _against(model.params, model.base.params, _count)
     text = f"{_count(model.params)}, {_bytes(model.param_bytes)}"
     if len(dtypes) == 1:
         return f"{text} of {dtypes[0].dtype or 'unknown dtype'}"
@@ -50,9 +53,26 @@ def _params_text(summary: Summary, _: Times) -> str:
 def _macs_text(summary: Summary, _: Times) -> str:
     model = _model(summary)
     executed = model.facts.macs_executed
-    if not model.facts.bodies:
-        return _count(model.macs)
-    return f"{_count(model.macs)} without bodies; executed in a run: {_count(executed)}"
+    text = _count(model.macs)
+    if model.facts.bodies:
+        text += f" without bodies; executed in a run: {_count(executed)}"
+    return text + _against(model.macs, model.base and model.base.macs, _count)
+
+
+def _memory_text(summary: Summary, _: Times) -> str:
+    model = _model(summary)
+    # Without a baseline, the totals have this line.
+    if model.base is None:
+        return ""
+    return _bytes(model.memory) + _against(model.memory, model.base.memory, _bytes)
+
+
+def _against(value: float, base: float | None, text_of: Callable[[float], str]) -> str:
+    """Return the difference to the baseline in brackets; empty without a baseline."""
+    if base is None or isnan(value - base):
+        return ""
+    change = f", {signed(value / base - 1, percent)}" if base else ""
+    return f" ({signed(value - base, text_of)}{change}: {text_of(base)} in the baseline)"
 
 
 def _peak_text(summary: Summary, _: Times) -> str:
@@ -106,6 +126,17 @@ def _port_record(port: Port) -> dict[str, Any]:
 
 def _body_record(body: BodyWork) -> dict[str, Any]:
     return {**body._asdict(), "macs": None if isnan(body.macs) else body.macs}
+
+
+def _base_record(base: BaseWork | None) -> dict[str, Any] | None:
+    if base is None:
+        return None
+    return {
+        "file": base.file,
+        "macs": base.macs,
+        "params": base.params,
+        "memory_bytes": base.memory,
+    }
 
 
 def _number(
@@ -180,6 +211,21 @@ _WORK_FACTS: Final = (
         lambda summary: _model(summary).macs,
         label="MACs",
         text=_macs_text,
+    ),
+    Fact(
+        "memory_bytes",
+        "The bytes that operators outside of bodies read and write, as far as they are known.",
+        lambda summary: _model(summary).memory,
+        label="memory",
+        text=_memory_text,
+    ),
+    Fact(
+        "base",
+        "The work of the baseline, if it is a model; null without one.",
+        lambda summary: _base_record(_model(summary).base),
+        object_schema({"file": TEXT, "macs": NUMBER, "params": NUMBER, "memory_bytes": NUMBER})
+        | {"type": ["object", "null"]},
+        shown_with="macs",
     ),
     _number(
         "macs_executed",
