@@ -81,9 +81,8 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
     if profile.model is None or profile.tensors is None:
         return None
     tensors: Tensors = profile.tensors
-    assert tensors.role is not None, "tensors of models have roles"
     assert tensors.elements is not None, "tensors of models have elements"
-    is_weight = tensors.role.where(role == WEIGHT for role in tensors.role.categories)
+    is_weight = _are_weights(tensors)
     activations = activation_memory(profile)
     peak, keys = activations.peak_operator, tensors.key.values()
     types = _types(profile)
@@ -105,13 +104,18 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
 
 
 def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:
-    operators = base.operators
+    operators, tensors = base.operators, base.table("tensors")
     return BaseWork(
         base.file,
         total(operators.numbers("macs")[outside]),
-        total(operators.numbers("params")),
+        _sum(tensors.elements[_are_weights(tensors)]),
         total(operators.memory[outside]),
     )
+
+
+def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
+    assert tensors.role is not None, "tensors of models have roles"
+    return tensors.role.where(role == WEIGHT for role in tensors.role.categories)
 
 
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:

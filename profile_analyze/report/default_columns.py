@@ -70,7 +70,7 @@ def work_columns(table: Table) -> tuple[str, ...]:
     if not table.is_of_model:
         return ("computation", "memory", "intensity")
     shapes = () if table.query.grouped else ("out_shapes",)
-    least_time = ("least_time",) if table.query.peaks else ()
+    least_time = ("least_time", "bound") if table.query.peaks else ()
     if table.query.compared:
         differences = ("macs_difference", "params_difference", "memory_difference")
         return ("macs", "base_macs", *differences, "match", *least_time)
