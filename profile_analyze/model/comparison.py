@@ -118,7 +118,7 @@ def compare(
         base=base.changed(
             operators=_with_work_of(base, base_rows, operators),
             executions=base_executions,
-            **base.without_tables() | {"tensors": base.tensors},  # other tables refer to rows
+            **base.without_tables(keep="tensors"),
         ),
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_operators=len(base),

@@ -157,13 +157,14 @@ class Profile:
         """The file of each run."""
         return tuple(self.processes[run.process] for run in self.runs)
 
-    def without_tables(self) -> dict[str, Any]:
-        """Return arguments for `changed` that drop all optional tables.
+    def without_tables(self, *, keep: str = "") -> dict[str, Any]:
+        """Return arguments for `changed` that drop all optional tables but `keep`.
 
-        The tables refer to rows, so they must go when rows change.
+        The tables refer to rows, so they must go when rows change. Only tensors do not.
         """
-        dropped = {name for name in TABLES if getattr(self, name) is not None}
-        return dict.fromkeys(TABLES) | {"not_loaded": self.not_loaded | dropped}
+        others = [name for name in TABLES if name != keep]
+        dropped = {name for name in others if getattr(self, name) is not None}
+        return {**dict.fromkeys(others), "not_loaded": self.not_loaded | dropped}
 
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
         """Return an optional table; None if the format lacks it.

@@ -45,7 +45,7 @@ _MACHINE_UNITS: Final = {
 # How the style `fixed` writes these units: the original's tables have the same numbers.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 # The name of such a column is its unit already: `flops`, not `flops_flo_per_s`.
-_WITHOUT_UNIT: Final = ("flops",)
+_WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")
 # Units that the heading has. All other units follow each value, with a prefix that suits it.
 _IN_HEADING: Final = ("s", "FLO/byte")
 

@@ -66,6 +66,8 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
+        if isnan(rate):  # only data movements have this dtype
+            continue
         # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"

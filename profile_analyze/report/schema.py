@@ -165,6 +165,11 @@ def _condition() -> dict[str, Any]:
             "unit": _described(
                 "What the statistics count.", {"enum": ["runs", "processes", "iterations"]}
             ),
+            "amount": _described(
+                "The work that a condition on work is about, in the unit of its column; else null.",
+                NUMBER,
+            ),
+            "base_amount": _described("The same in the baseline.", NUMBER),
         }
     )
 

@@ -6,8 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from profile_analyze.model.visible import visible
+from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +54,8 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
         return verdict.reason
+    if verdict.condition.is_of_work:
+        return _reason_of_work(verdict)
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
@@ -62,3 +65,12 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     interval = interval_text(*(signed(end - 1, percent) for end in (verdict.low, verdict.high)))
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
     return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {verdict.reason}"
+
+
+def _reason_of_work(verdict: FailVerdict) -> str:
+    """Return the work that a condition is about, and why it has this verdict."""
+    unit = WORK_METRICS[verdict.condition.metric]
+    amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))
+    if not verdict.condition.relative:
+        return f"{amount}, {verdict.reason}"
+    return f"{amount} against {base} of the baseline: {verdict.reason}"
