@@ -19,6 +19,7 @@ class DeferredReader:
     A call on a file of one format then imports neither the code nor the dependencies of the others.
     """
 
+    has_inputs = True
     default_output_format = "plain"
 
     def __init__(self, format_: str, hallmark: str, *, module: str, pattern: bytes) -> None:

@@ -57,6 +57,10 @@ class ModelInputs(NamedTuple):
         return cls(_shapes_of(shapes), _dims_of(dims))
 
 
+NO_INPUTS: Final = ModelInputs()
+"""Every input keeps the sizes in the model."""
+
+
 def parse_input_shape(text: str) -> tuple[str, InputShape]:
     """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`."""
     # A name may have colons, as in `input:0`, so all parts after it are recognised by their form.

@@ -15,12 +15,14 @@ from profile_analyze.readers.content import (
     display_name,
     input_errors,
 )
-from profile_analyze.readers.model_inputs import ModelInputs
+from profile_analyze.readers.model_inputs import NO_INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from types import TracebackType
+
+    from profile_analyze.readers.model_inputs import ModelInputs
 
 HEAD_SIZE: Final = 1 << 16
 """The number of bytes that readers get to recognise their format."""
@@ -44,7 +46,7 @@ class Source:
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
-        inputs: ModelInputs = ModelInputs(),  # noqa: B008  # it is immutable
+        inputs: ModelInputs = NO_INPUTS,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 

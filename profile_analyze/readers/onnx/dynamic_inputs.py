@@ -9,6 +9,7 @@ import numpy as np
 from onnx import GraphProto, ModelProto, TypeProto, helper
 
 from profile_analyze.errors import QueryError
+from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.types import sizes_of, tensor_type
 from profile_analyze.units import counted
@@ -42,7 +43,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> None:
 
     Raises `QueryError` if the model has no such input or symbol, or a different number of axes.
     """
-    if given == type(given)():
+    if given == NO_INPUTS:
         return
     inputs = inputs_of(proto.graph)
     dims = _Dims(file, given, inputs)
