@@ -25,10 +25,15 @@ READERS: Final[tuple[Reader, ...]] = (
     MegEngineReader(),
     DeferredReader(
         "ONNX model",
-        "protobuf that begins with the version of ONNX",
+        "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",
-        # the field ir_version, then the tag of a field such as producer_name or graph
-        pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]",
+        extra="onnx",
+        # The field ir_version, then the tag of another field. Or the version of an operator set.
+        pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
+        rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",
+        suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
+        # the tag of any field
+        pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
     ),
 )
 """All supported formats, in the order in which they are tried."""

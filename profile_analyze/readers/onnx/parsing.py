@@ -201,6 +201,6 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
     first, *others = missing
     more = f" and {counted(len(others), 'other file')}" if others else ""
     return (
-        f"{counted(sum(missing.values()), 'tensor')} of the model are in {first}{more}, not found "
-        "beside it; sizes are complete, but values such as sparsity are N/A"
+        f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}, not found "
+        "beside the model; sizes are complete, but sparsity is N/A"
     )

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from onnx import NodeProto
+
 from profile_analyze.readers.onnx.types import Scope, attributes_of, tensor_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from onnx import NodeProto, TypeProto
+    from onnx import TypeProto
 
     from profile_analyze.readers.onnx.types import Sizes
 
@@ -45,6 +47,20 @@ class _Node:
         """The value of a scalar input of integers; None if it is unknown."""
         array = self._scope.array(self._node.input[position]) if self.has(position) else None
         return int(array.ravel()[0]) if array is not None and array.size == 1 else None
+
+
+def standard_node(node: NodeProto) -> NodeProto:
+    """Return the node of the domain of ONNX whose outputs have the same types, or `node`."""
+    standard = _STANDARD.get(node.op_type) if node.domain == _MICROSOFT else None
+    if standard is None:
+        return node
+    same = NodeProto()
+    same.CopyFrom(node)
+    same.op_type = standard
+    same.domain = ""
+    # Activations are further inputs and attributes, which the standard operator has not.
+    del same.input[3:]
+    return same
 
 
 def types_by_rule(node: NodeProto, scope: Scope) -> list[TypeProto | None]:
@@ -258,6 +274,9 @@ _OF_MICROSOFT: Final[Mapping[str, Callable[[_Node], Any]]] = {
     "QLinearConcat": _quantized_concat, "QLinearGlobalAveragePool": _global_pool,
     "QuantizeLinear": _quantized, "TransposeMatMul": _fused_matmul,
 }  # fmt: skip
+
+_STANDARD: Final[Mapping[str, str]] = {"FusedConv": "Conv", "FusedGemm": "Gemm"}
+"""Operators of ONNX Runtime that are a standard operator and an activation."""
 
 _RULES: Final[Mapping[tuple[str, str], Callable[[_Node], Any]]] = {
     ("", "Dropout"): _dropout,

@@ -10,7 +10,7 @@ from onnx import ModelProto, numpy_helper, shape_inference
 
 from profile_analyze.readers.onnx import folding
 from profile_analyze.readers.onnx.bodies import infer_body_node
-from profile_analyze.readers.onnx.shape_rules import types_by_rule
+from profile_analyze.readers.onnx.shape_rules import standard_node, types_by_rule
 from profile_analyze.readers.onnx.types import (
     Scope,
     attributes_of,
@@ -88,7 +88,7 @@ class Inference:
         model = ModelProto(ir_version=self._ir_version, opset_import=self._opset_imports)
         graph = model.graph
         graph.name = "one node"
-        graph.node.add().CopyFrom(node)
+        graph.node.append(standard_node(node))
         for name in dict.fromkeys(filter(None, node.input)):
             array = scope.array(name)
             if array is not None:
