@@ -84,7 +84,11 @@ def _loaded(
     """Return one profile with the runs in all `files`."""
     if len(files) == 1:
         return load(
-            files[0], wanted=wanted, max_size=request.max_size, progress=progress.count_bytes
+            files[0],
+            wanted=wanted,
+            max_size=request.max_size,
+            progress=progress.count_bytes,
+            inputs=request.inputs,
         )
     # Imported here, because a call on one file joins no runs.
     from profile_analyze.readers.many import load_runs
@@ -98,6 +102,7 @@ def _loaded(
             # Only this process can read standard input.
             processes=1 if "-" in files else _available_cores(),
             max_size=request.max_size,
+            inputs=request.inputs,
         )
     except InputError as error:
         if request.skip_bad or len(files) == 1:
