@@ -138,7 +138,12 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
-    """Return the dtype of the first input; of the first output if that is a condition or absent."""
+    """Return the dtype of the first input; of the first output if that is a condition or absent.
+
+    A constant operator computes nothing in a run, so it has none.
+    """
+    if placed.node.is_constant:
+        return None
     for indices in (placed.inputs[:1], placed.outputs[:1]):
         for index in indices:
             dtype = None if index is None else tables.tensor(index).dtype
