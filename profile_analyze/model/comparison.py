@@ -100,31 +100,41 @@ def compare(
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
     base_row_of, how = _matched(profile, base, MATCHES[match])
-    in_base = base_row_of >= 0
-    removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])
-    # Both sides get the same rows, so the executions of the baseline must refer to new rows.
-    new_row = np.empty(len(base), np.int32)
-    new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
-    new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
-    # Both sides have the same names, types and shapes. Each side has its own work, which is unknown
-    # for operators that only the other side has.
-    operators = Operators.concatenated([profile.operators, base.operators.take(removed)])
-    none = np.full(len(removed), -1)
-    own_rows = np.append(np.arange(len(profile)), none)
-    base_rows = np.append(base_row_of, removed)
-    base_executions = base.executions.changed(operator=new_row[base.executions.operator])
+    removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
+    new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
     comparison = Comparison(
-        profile=profile.changed(operators=_with_work_of(profile, own_rows, operators)),
-        base=base.changed(
-            operators=_with_work_of(base, base_rows, operators),
-            executions=base_executions,
-            **base.without_tables(keep="tensors"),
-        ),
+        profile=new_profile,
+        base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_operators=len(base),
         notes=(),
     )
     return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison)))
+
+
+def _with_same_rows(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], removed: NDArray[np.int64]
+) -> tuple[Profile, Profile]:
+    """Return both sides with the operators of `profile`, then those that are `removed`.
+
+    Both have the same names, types and shapes. Each has its own work, which is unknown for
+    operators that only the other side has.
+    """
+    operators = Operators.concatenated([profile.operators, base.operators.take(removed)])
+    own_rows = np.append(np.arange(len(profile)), np.full(len(removed), -1))
+    base_rows = np.append(base_row_of, removed)
+    # The executions of the baseline must refer to the new rows.
+    in_base = base_rows >= 0
+    new_row = np.empty(len(base), np.int32)
+    new_row[base_rows[in_base]] = np.flatnonzero(in_base)
+    return (
+        profile.changed(operators=_with_work_of(profile, own_rows, operators)),
+        base.changed(
+            operators=_with_work_of(base, base_rows, operators),
+            executions=base.executions.changed(operator=new_row[base.executions.operator]),
+            **base.without_tables(keep="tensors"),
+        ),
+    )
 
 
 def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> Operators:

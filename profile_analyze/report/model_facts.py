@@ -213,7 +213,7 @@ _WORK_FACTS: Final = (
         text=_macs_text,
     ),
     Fact(
-        "memory_bytes",
+        "memory_without_bodies_bytes",
         "The bytes that operators outside of bodies read and write, as far as they are known.",
         lambda summary: _model(summary).memory,
         label="memory",

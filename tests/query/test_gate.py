@@ -56,9 +56,9 @@ FORM = (
         ("", f"fail-if: '' {FORM}"),
         ("total", f"fail-if: 'total' {FORM}"),
         (
-            "memory > 5",
-            "fail-if: 'memory > 5': there is no metric 'memory'; METRIC is one of total, device_time, "
-            "host_time, wait, time; a condition on operators comes before a colon",
+            "colour > 5",
+            "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "
+            "host_time, wait, time, macs, params, memory; a condition on operators comes before a colon",
         ),
         (
             "total >= +5%",
