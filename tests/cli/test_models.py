@@ -11,8 +11,8 @@ from profile_analyze import Query, load, parse_peaks, run
 from profile_analyze.query.summary import summarise
 from tests.conftest import ROOT, run_command
 
-SMALL = "tests/fixtures/models/classifier.onnx"
-WIDE = "tests/fixtures/models/classifier-wide.onnx"
+SMALL = "tests/fixtures/classifiers/classifier.onnx"
+WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
 LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
 
 

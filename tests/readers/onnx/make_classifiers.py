@@ -8,7 +8,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, save
 
 from tests.conftest import ROOT
 
-FOLDER = ROOT / "tests/fixtures/models"
+FOLDER = ROOT / "tests/fixtures/classifiers"
 
 
 def classifier(channels: int) -> ModelProto:
