@@ -61,7 +61,9 @@ class ModelSummary(NamedTuple):
     """The weights by dtype, the largest bytes first."""
     param_bytes: float
     macs: float
-    """The multiply-adds of one run, without bodies."""
+    """The multiply-adds of one run, without bodies, as far as they are known."""
+    macs_unknown: int
+    """How many operators outside of bodies have unknown multiply-adds."""
     activations: ActivationMemory
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
@@ -95,12 +97,19 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
         params_by_dtype=tuple(_by_dtype(tensors, is_weight)),
         param_bytes=_sum(tensors.size[is_weight]),
         macs=total(profile.operators.numbers("macs")[outside]),
+        macs_unknown=_unknown_macs(profile, outside),
         activations=activations,
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
         base=None if base is None or base.model is None else _base_work(base, outside),
     )
+
+
+def _unknown_macs(profile: Profile, outside: NDArray[np.bool_]) -> int:
+    # In a comparison, operators that only the baseline has use no tensor of this model.
+    uses = np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
+    return int((outside & uses & np.isnan(profile.operators.numbers("macs"))).sum())
 
 
 def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:

@@ -54,6 +54,8 @@ def _macs_text(summary: Summary, _: Times) -> str:
     model = _model(summary)
     executed = model.facts.macs_executed
     text = _count(model.macs)
+    if model.macs_unknown:
+        text += f", unknown for {counted(model.macs_unknown, 'operator')}"
     if model.facts.bodies:
         text += f" without bodies; executed in a run: {_count(executed)}"
     return text + _against(model.macs, model.base and model.base.macs, _count)
