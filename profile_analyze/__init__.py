@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.readers.loading import load
     from profile_analyze.readers.many import load_runs
+    from profile_analyze.readers.model_inputs import ModelInputs
     from profile_analyze.report.base import Display, Report
     from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
     from profile_analyze.units import parse_time
@@ -92,6 +93,7 @@ _NAMES_OF_MODULES = {
     "query.table": ("Table",),
     "readers.loading": ("load",),
     "readers.many": ("load_runs",),
+    "readers.model_inputs": ("ModelInputs",),
     "report.base": ("Display", "Report"),
     "report.output_formats": ("OUTPUT_FORMATS", "render"),
     "units": ("parse_time",),
@@ -114,6 +116,7 @@ __all__ = [
     "InputError",
     "Judgement",
     "MalformedProfileError",
+    "ModelInputs",
     "Operators",
     "Origin",
     "OutputError",

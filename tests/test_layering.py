@@ -44,6 +44,7 @@ MAY_IMPORT = {
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
+    "google": {"readers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers"},
     "numpy": {"model", "readers", "analysis", "query", "report"},

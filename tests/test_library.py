@@ -53,6 +53,13 @@ def test_importing_the_package_imports_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+MODEL_COLUMNS = (
+    *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+    *("params", "param_share", "param_bytes"),
+    *("input_bytes", "output_bytes"),
+)
+
+
 def test_load_and_ask() -> None:
     profile = pa.load(TINY)
     assert (len(profile), profile.file) == (4, TINY)
@@ -64,7 +71,8 @@ def test_load_and_ask() -> None:
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
-        *("intensity", "in_shapes", "in_strides", "out_shapes", "input_dtype"),
+        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:]),
+        *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
         *("device", "track", "stream", "rank", "parameters"),
     )
     assert result.rows == [
@@ -95,6 +103,7 @@ def test_load_and_ask() -> None:
             "memory_source": "measured",
             "bandwidth": 0.0,
             "intensity": None,
+            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((), ()),
@@ -132,6 +141,7 @@ def test_load_and_ask() -> None:
             "memory_source": "derived",
             "bandwidth": 0.0,
             "intensity": None,
+            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((1,),),
@@ -157,7 +167,7 @@ def test_groups() -> None:
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
-        *("computation", "flops", "memory", "bandwidth", "intensity"),
+        *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
+from profile_analyze.cli.model_options import check_options_on_times
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
@@ -50,6 +51,7 @@ def answer(request: Request) -> Report:
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
+    check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
     # Only the text formats of the original count the sizes of constants as memory.
     picture = _picture_of(source, request)

@@ -16,10 +16,12 @@ from profile_analyze.cli.option_types import (
     column_names,
     condition,
     fraction,
+    input_shape,
     row_count,
     run_count,
     seconds,
     size_in_bytes,
+    symbol_size,
 )
 from profile_analyze.cli.output_options import OUTPUT
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
@@ -266,6 +268,30 @@ COMPARISON: Final = OptionGroup(
     ),
 )
 
+MODELS: Final = OptionGroup(
+    "models: ONNX files",
+    (
+        Option.of(
+            "--input-shape",
+            action="append",
+            type=input_shape,
+            default=[],
+            metavar="NAME:SHAPE",
+            help="the shape of a dynamic input, such as data:1x3x224x224; with a dtype and the "
+            "value of all elements if shapes depend on it, as in ratio:f32:-1:0.25, where -1 keeps "
+            "the shape in the model; may be repeated",
+        ),
+        Option.of(
+            "--dim",
+            action="append",
+            type=symbol_size,
+            default=[],
+            metavar="SYMBOL=SIZE",
+            help="the size of a symbol in the shapes of inputs, such as batch=8; may be repeated",
+        ),
+    ),
+)
+
 VIEW: Final = OptionGroup(
     "view: parts of the report",
     (
@@ -329,6 +355,6 @@ VIEW: Final = OptionGroup(
     ),
 )
 
-OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, VIEW, OUTPUT)
+OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, MODELS, VIEW, OUTPUT)
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""

@@ -89,6 +89,26 @@ are not independent of each other."""
 TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
 
+WEIGHT: Final = "weight"
+QUANTIZATION: Final = "quantization"
+SCALAR: Final = "scalar"
+STRUCTURE: Final = "structure"
+UNUSED: Final = "unused"
+INPUT: Final = "input"
+ACTIVATION: Final = "activation"
+SHAPE_ARITHMETIC: Final = "shape arithmetic"
+DERIVED_CONSTANT: Final = "derived constant"
+INNER: Final = "inner"
+
+CONSTANT_ROLES: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED, DERIVED_CONSTANT)
+TENSOR_ROLES: Final = (*CONSTANT_ROLES, INPUT, ACTIVATION, SHAPE_ARITHMETIC, INNER)
+"""What a tensor of a model is for.
+
+The first five are roles of constants that the model holds: numbers that were trained, scales and
+zero points, single numbers, shapes and indices, and constants that nothing uses. A derived constant
+is computed from these. An inner tensor is computed in a body, such as that of a loop.
+"""
+
 DTYPES: Final = (
     *("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"),
     *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8"),

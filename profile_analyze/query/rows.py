@@ -24,7 +24,7 @@ from profile_analyze.model.columns import (
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, running_total
+from profile_analyze.model.numbers import over_runs, ratio, running_total, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.aggregates import COUNT, find_aggregate
 from profile_analyze.query.catalog import find_column
@@ -108,6 +108,10 @@ class _View(ABC):
             self._once[work] = work(self)
         return cast("T", self._once[work])
 
+    @abstractmethod
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+
     @property
     @abstractmethod
     def on_sides(self) -> Sides:
@@ -148,6 +152,17 @@ class OperatorRows(_View):
         """Return the same rows with the times of the baseline."""
         assert self.comparison is not None, "only a comparison has a baseline"
         return OperatorRows(self.comparison.base, self.query)
+
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return totals(self.values_in_runs(column))
+
+    def values_in_runs(self, column: str) -> NDArray[np.float64]:
+        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
+        if find_column(column).timed:
+            return self.per_run(column)
+        values: NDArray[np.float64] = self[column][:, np.newaxis]
+        return values
 
     @property
     def recorded(self) -> NDArray[np.bool_]:
@@ -263,7 +278,7 @@ class GroupRows(_View):
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums of numerators and of denominators, shape (groups,) each."""
-        above, below = (self._operator_values(name) for name in rule)
+        above, below = (self._operators.values_in_runs(name) for name in rule)
         # A numerator without its denominator, or the reverse, would distort the ratio of the group.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
@@ -275,12 +290,9 @@ class GroupRows(_View):
         )
         return numerators, denominators
 
-    def _operator_values(self, column: str) -> NDArray[np.float64]:
-        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
-        if find_column(column).timed:
-            return self._operators.per_run(column)
-        values: NDArray[np.float64] = self._operators[column][:, np.newaxis]
-        return values
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return self._operators.total_of(column)
 
 
 def _known_aggregate(name: str) -> Aggregate:
@@ -329,6 +341,10 @@ class ShownRows(_View):
         return (
             values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
         )
+
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return self._rows.total_of(column)
 
     def _running_sum(self, rule: RunningSum) -> NDArray[np.float64]:
         """Shape (rows, runs): see `RunningSum`."""

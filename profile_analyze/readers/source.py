@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
@@ -14,11 +15,14 @@ from profile_analyze.readers.content import (
     display_name,
     input_errors,
 )
+from profile_analyze.readers.model_inputs import NO_INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from types import TracebackType
+
+    from profile_analyze.readers.model_inputs import ModelInputs
 
 HEAD_SIZE: Final = 1 << 16
 """The number of bytes that readers get to recognise their format."""
@@ -42,11 +46,14 @@ class Source:
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
+        inputs: ModelInputs = NO_INPUTS,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
         `max_size` limits its decompressed size in bytes. For `progress` see `load`.
         """
+        self.inputs = inputs
+        """The sizes of the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input in messages."""
         self.parts = tuple(parts)
@@ -118,6 +125,12 @@ class Source:
                 chunk = bytes(view[:size])
             del rest[:size]
             yield chunk
+
+    def has_neighbour(self, name: str) -> bool:
+        """Return whether a file of this name is beside the input, which standard input has not."""
+        if self._path == "-" or "\0" in name:
+            return False
+        return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names
 
     def close(self) -> None:
         """Close the input and its parts, and free their bytes."""

@@ -31,6 +31,8 @@ WRONG = {
     "--level": "layer",
     "--unit": "run",
     "--match": "id",
+    "--input-shape": "data",
+    "--dim": "batch",
     "--threshold": "300%",
     "--fail-if": "total",
     "--fail-uncertain": "maybe",

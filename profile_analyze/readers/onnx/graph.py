@@ -75,6 +75,8 @@ class Graph(NamedTuple):
     """The inputs without an initializer."""
     outputs: tuple[str, ...]
     initializers: Mapping[str, Weight]
+    constants: Mapping[str, Weight] = {}
+    """The tensors that Constant nodes write, by the name of their output."""
 
 
 class OnnxModel(NamedTuple):
