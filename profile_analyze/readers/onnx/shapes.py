@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 _INT64: Final = 7
 # What `onnx` raises for a model or node that it cannot infer.
-_INFERENCE_ERRORS: Final = (shape_inference.InferenceError, RuntimeError, ValueError, TypeError)
+_INFERENCE_ERRORS: Final = (
+    *(shape_inference.InferenceError, RuntimeError, ValueError, TypeError, MemoryError),
+)
 
 
 class Inference:
