@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from onnx import numpy_helper
 
-from profile_analyze.readers.onnx.graph import OnnxModel
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
 from tests.readers.onnx.models import HEAD, model
 from tests.readers.onnx.test_shapes import MODELS
+
+if TYPE_CHECKING:
+    from profile_analyze.readers.onnx.graph import OnnxModel
 
 
 def read(text: str, head: str = HEAD, **arrays: object) -> OnnxModel:
