@@ -88,7 +88,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
     """Return the model with calls of local functions replaced by the nodes of the functions.
 
-    A node of a function is named like a path: the node that calls it, then its own name.
+    A node of a function keeps its name, with a number after it that makes it unique.
     """
     try:
         return inline_local_functions(proto)

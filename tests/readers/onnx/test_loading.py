@@ -84,6 +84,18 @@ def test_branches_say_which_is_taken_if_that_is_known() -> None:
     assert [found.graph.values[name].dims for name in "yz"] == [(3, 2), (None, 3)]
 
 
+def test_a_sparse_initializer_has_its_dense_shape() -> None:
+    proto = model("g (float[2, 3] x) => (float[A, B] y) { y = MatMul (x, w) }")
+    sparse = proto.graph.sparse_initializer.add(dims=[3, 4])
+    sparse.values.CopyFrom(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array([1, 5])))
+    found = read_model(Source.of_bytes("m", proto.SerializeToString())).graph
+    weight = found.values["w"]
+    assert (weight.dims, weight.dtype, weight.is_constant) == ((3, 4), "fp32", True)
+    assert found.initializers["w"].proto == sparse
+    assert found.values["y"].dims == (2, 4)
+
+
 def test_node_names_are_unique() -> None:
     proto = model("g (float[2] x) => (float[2] z) { y = Relu (x) w = Relu (y) z = Relu (w) }")
     proto.graph.node[0].name = proto.graph.node[1].name = "same"
