@@ -105,3 +105,17 @@ def test_an_input_with_a_colon_in_its_name() -> None:
     inputs = pa.ModelInputs.of(["input:0:1x3", "a:i64:2:1.5e3"])
     assert [*inputs.shapes] == ["input:0", "a"]
     assert inputs.shapes["a"] == ((2,), "int64", 1500.0)
+
+
+def test_stored_types_give_way_if_an_input_gets_another_size() -> None:
+    text = """g (float[2, 3] x) => (float[2, 3] y) <float[2, 3] t> { t = Relu (x) y = Abs (t) }"""
+    source = Source.of_bytes("m", model(text).SerializeToString())
+    source.inputs = pa.ModelInputs.of(["x:8x3"])
+    values = read_model(source).graph.values
+    assert [values[name].dims for name in "xty"] == [(8, 3), (8, 3), (8, 3)]
+
+
+def test_symbols_are_those_of_the_file_only() -> None:
+    text = "g (float[n, 3] x, int64[2] s) => (float[n, 3] y) { y = Relu (x) z = Reshape (x, s) }"
+    values = read_model(Source.of_bytes("m", model(text).SerializeToString())).graph.values
+    assert [values[name].symbols for name in "xyz"] == [("n", None), ("n", None), ()]
