@@ -65,7 +65,7 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
     """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`."""
     # A name may have colons, as in `input:0`, so all parts after it are recognised by their form.
     match = re.fullmatch(
-        rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-\d+|-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
+        rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
     )
     if match is None:
         raise QueryError(f"{text!r} is not NAME:SHAPE, such as {EXAMPLE} or ratio:f32:-1:0.25")

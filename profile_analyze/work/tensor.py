@@ -13,7 +13,7 @@ _BITS_OF: Final = {
     **dict.fromkeys(("fp32", "tf32", "int32", "uint32"), 32),
     **dict.fromkeys(("fp16", "bf16", "int16", "uint16"), 16),
     **dict.fromkeys(("fp8", "int8", "uint8", "bool"), 8),
-    **dict.fromkeys(("fp4", "int4"), 4),
+    **dict.fromkeys(("fp4", "int4", "uint4"), 4),
 }
 """The size in bits of a value of each dtype in `terms.DTYPES`."""
 

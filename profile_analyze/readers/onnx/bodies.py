@@ -41,7 +41,21 @@ def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> T
 
     `infer_graph` infers the types in a body whose scope has the types of its inputs.
     """
-    bodies = dict(bodies_of(node))
+    try:
+        types = _inferred(node, dict(bodies_of(node)), scope, infer_graph)
+    # A node or body of a damaged model has too few inputs, outputs or attributes.
+    except (IndexError, KeyError, ValueError, TypeError):
+        types = None
+    if types is None:
+        for _, body in bodies_of(node):
+            infer_graph(body, _scope_of(body, scope))
+    return types or []
+
+
+def _inferred(
+    node: NodeProto, bodies: dict[str, GraphProto], scope: Scope, infer_graph: InferGraph
+) -> Types | None:
+    """Return the types of the outputs; None if nothing is known about the type of the node."""
     if not node.domain:
         if node.op_type == "If" and {"then_branch", "else_branch"} <= set(bodies):
             return _infer_if(node, bodies, scope, infer_graph)
@@ -49,9 +63,7 @@ def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> T
             return _Loop(node, bodies["body"], scope, infer_graph).infer()
         if node.op_type == "Scan" and "body" in bodies:
             return _infer_scan(node, bodies["body"], scope, infer_graph)
-    for body in bodies.values():
-        infer_graph(body, _scope_of(body, scope))
-    return []
+    return None
 
 
 def _scope_of(
@@ -207,12 +219,15 @@ def _stacked(type_: TypeProto | None, trips: int | None, axis: int = 0) -> TypeP
     return tensor_type(type_.tensor_type.elem_type, (*sizes[:axis], trips, *sizes[axis:]))
 
 
-def _infer_scan(node: NodeProto, body: GraphProto, scope: Scope, infer_graph: InferGraph) -> Types:
+def _infer_scan(
+    node: NodeProto, body: GraphProto, scope: Scope, infer_graph: InferGraph
+) -> Types | None:
     if scope.opsets.get("", 1) <= _SCAN_WITH_BATCH:
-        infer_graph(body, _scope_of(body, scope))
-        return []
+        return None
     attributes = attributes_of(node)
     count = attributes["num_scan_inputs"]
+    if count > len(node.input):
+        raise ValueError
     states = len(node.input) - count
     input_axes = attributes.get("scan_input_axes", (0,) * count)
     output_axes = attributes.get("scan_output_axes", (0,) * (len(node.output) - states))

@@ -115,10 +115,9 @@ class _Dims:
     def _check_dtype(self, value: ValueInfoProto, dtype: str) -> None:
         tensor = value.type.tensor_type
         if tensor.elem_type not in (0, _DTYPES[dtype]):
-            name = helper.tensor_dtype_to_string(tensor.elem_type).rpartition(".")[2]
-            raise QueryError(
-                f"{self._file}: the input '{value.name}' has dtype {name.lower()}, not {dtype}"
-            )
+            numbers = {number: name for name, number in _DTYPES.items()}
+            own = numbers.get(tensor.elem_type, "another")
+            raise QueryError(f"{self._file}: the input '{value.name}' has dtype {own}, not {dtype}")
         tensor.elem_type = _DTYPES[dtype]
 
     def replace_symbols(self, type_: TypeProto) -> None:

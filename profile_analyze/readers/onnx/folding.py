@@ -36,8 +36,8 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
         # Overflow and division by zero give what the hardware gives; no warning is of use.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
-    # NumPy raises these for inputs of unsuitable shape, dtype or value.
-    except (ValueError, TypeError, IndexError, KeyError, OverflowError, ZeroDivisionError):
+    # NumPy raises these for inputs of unsuitable shape, dtype or value, or if one is missing.
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     outputs = result if isinstance(result, list) else [result]
     if any(one is None or one.size > LARGEST for one in outputs):

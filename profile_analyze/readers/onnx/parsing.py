@@ -10,6 +10,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
 from onnx.inliner import inline_local_functions
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of
 from profile_analyze.units import counted
@@ -41,10 +42,12 @@ def parse(source: Source) -> Parsed:
     """Return the model in `source`. Raises `MalformedProfileError`."""
     try:
         proto = ModelProto.FromString(source.content())
-    except (DecodeError, ValueError):  # `ValueError` is about texts that are not UTF-8
+    except DecodeError:
         raise MalformedProfileError(
             source.name, "truncated or damaged: the protobuf of the ONNX model cannot be decoded"
         ) from None
+    for graph in (proto.graph, *proto.functions):
+        _check_texts(graph, source.name)
     opsets = _opsets(proto, source.name)
     if not proto.HasField("graph"):
         reason = "is no ONNX model: it has no graph; the copy may be cut: copy the file again"
@@ -85,7 +88,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
     """Return the model with calls of local functions replaced by the nodes of the functions.
 
-    A node of a function is named like a path: the node that calls it, then its own name.
+    A node of a function keeps its name, with a number after it that makes it unique.
     """
     try:
         return inline_local_functions(proto)
@@ -148,8 +151,29 @@ def _check_graph(graph: GraphProto, file: str, outer: frozenset[str]) -> None:
         known.update(node.output)
     for value in graph.output:
         if value.name not in known:
-            reason = f"no node of the ONNX model writes its output '{value.name}'"
+            reason = f"no node of the ONNX model writes its output '{escaped(value.name)}'"
             raise MalformedProfileError(file, reason)
+
+
+def _check_texts(graph: Any, file: str) -> None:
+    """Raise `MalformedProfileError` if a text in a graph or function is not UTF-8."""
+    texts = [text for node in graph.node for text in (*node.input, *node.output)]
+    for node in graph.node:
+        texts += [node.name, node.op_type, node.domain]
+        texts += [attribute.name for attribute in node.attribute]
+        for _, body in bodies_of(node):
+            _check_texts(body, file)
+    if isinstance(graph, GraphProto):
+        values = (*graph.input, *graph.output, *graph.value_info)
+        texts += [value.name for value in values]
+        shapes = (value.type.tensor_type.shape for value in values)
+        texts += [dim.dim_param for shape in shapes for dim in shape.dim]
+        for tensor in graph.initializer:
+            texts += [tensor.name, *(entry.value for entry in tensor.external_data)]
+    for text in texts:
+        # protobuf returns such a text as bytes, and raises no error
+        if not isinstance(text, str):
+            raise MalformedProfileError(file, f"damaged: a name in the ONNX model is {text!r}")
 
 
 def _check_sizes(graph: GraphProto, file: str) -> None:
@@ -162,15 +186,19 @@ def _check_sizes(graph: GraphProto, file: str) -> None:
     for what, name, sizes in (*stored, *inputs):
         if any(size < 0 for size in sizes):
             text = "x".join(map(str, sizes))
-            reason = f"the {what} '{name}' of the ONNX model has a negative dimension: {text}"
+            reason = (
+                f"the {what} '{escaped(name)}' of the ONNX model has a negative dimension: {text}"
+            )
             raise MalformedProfileError(file, reason)
 
 
 def _undefined(node: Any, name: str, written: set[str]) -> str:
-    of_node = f"the node '{node.name}' ({node.op_type})" if node.name else f"a {node.op_type} node"
+    type_ = escaped(node.op_type)
+    of_node = f"the node '{escaped(node.name)}' ({type_})" if node.name else f"a {type_} node"
+    reads = f"{of_node} reads '{escaped(name)}'"
     if name in written:
-        return f"{of_node} reads '{name}' before it is written: the graph has a cycle or no order"
-    return f"{of_node} reads '{name}', which is no input, no initializer and no output of a node"
+        return f"{reads} before it is written: the graph has a cycle, or its nodes are not sorted"
+    return f"{reads}, which is no input, no initializer and no output of a node"
 
 
 def _one_line(error: Exception) -> str:

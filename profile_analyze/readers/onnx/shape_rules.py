@@ -68,7 +68,11 @@ def types_by_rule(node: NodeProto, scope: Scope) -> list[TypeProto | None]:
     rule = _RULES.get((node.domain, node.op_type))
     if rule is None:
         return []
-    found = rule(_Node(node, scope))
+    try:
+        found = rule(_Node(node, scope))
+    # A node of a damaged model has too few inputs, dimensions or attributes.
+    except (IndexError, KeyError, TypeError, ValueError):
+        return []
     return [tensor_type(dtype, sizes) if dtype else None for dtype, sizes in found]
 
 

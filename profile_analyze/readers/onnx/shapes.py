@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 _INT64: Final = 7
 # What `onnx` raises for a model or node that it cannot infer.
-INFERENCE_ERRORS: Final = (RuntimeError, ValueError, TypeError)
+_INFERENCE_ERRORS: Final = (
+    *(shape_inference.InferenceError, RuntimeError, ValueError, TypeError, MemoryError),
+)
 
 
 class Inference:
@@ -104,7 +106,7 @@ class Inference:
 
     def _fold(self, node: NodeProto, scope: Scope) -> None:
         """Compute the outputs of a node if its inputs are known and small."""
-        if node.domain:
+        if node.domain or not node.output:
             return
         arrays = _folded(node, scope)
         for name, array in zip(node.output, arrays or (), strict=False):
@@ -129,13 +131,13 @@ def _inferred(model: ModelProto) -> ModelProto:
     """Return the model with the types that `onnx` infers; as it is if `onnx` cannot infer any."""
     try:
         return shape_inference.infer_shapes(model, data_prop=True)
-    except INFERENCE_ERRORS:
+    except _INFERENCE_ERRORS:
         return model
 
 
 def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
     if node.op_type in ("Shape", "Size"):
-        return _shape(node, scope)
+        return _shape(node, scope) if node.input else None
     if node.op_type not in folding.FOLDED:
         return None
     inputs = [scope.array(name) if name else None for name in node.input]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STORED_APART: Final = "stored apart: "
 """The start of the doc string of a tensor whose values were taken out of the graph."""
+_TOO_LARGE: Final = 1 << 63
 _GENERATED: Final = "unk__"
 """The start of the symbols that shape inference makes up for sizes that it does not know."""
 
@@ -82,7 +83,10 @@ def small_array(tensor: TensorProto) -> Array | None:
 
 def tensor_type(elem_type: int, sizes: Iterable[int | str | None] | None) -> TypeProto:
     """Return the type of a tensor."""
-    return helper.make_tensor_type_proto(elem_type, None if sizes is None else list(sizes))
+    if sizes is not None:
+        # A product of sizes in a damaged model may be too large for ONNX.
+        sizes = [None if isinstance(one, int) and one >= _TOO_LARGE else one for one in sizes]
+    return helper.make_tensor_type_proto(elem_type, sizes)
 
 
 def sizes_of(type_: TypeProto | None) -> Sizes | None:
