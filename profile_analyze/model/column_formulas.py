@@ -11,6 +11,7 @@ from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import track_values
+from profile_analyze.model.static_columns import STATIC_COLUMNS
 from profile_analyze.model.terms import ABSENT, DEVICE
 
 if TYPE_CHECKING:
@@ -94,6 +95,13 @@ def _optional(name: str) -> Callable[[OperatorRows], Values]:
     return formula
 
 
+def _optional_number(name: str) -> Callable[[OperatorRows], Values]:
+    def formula(rows: OperatorRows) -> Values:
+        return rows.profile.operators.numbers(name)
+
+    return formula
+
+
 def _input_dtype(rows: OperatorRows) -> Categorical[str]:
     def text(dtypes: tuple[str | None, ...]) -> str | None:
         known = dict.fromkeys(filter(None, dtypes))  # distinct, in order
@@ -165,6 +173,10 @@ FORMULAS: Final = Formulas(
         "input_dtype": _input_dtype,
         **{key: _track_key(key) for key in ("device", "track", "stream", "rank")},
         "parameters": _optional("parameters"),
+        **{
+            column.name: (_optional_number if column.kind == "number" else _optional)(column.name)
+            for column in STATIC_COLUMNS
+        },
         **{key: _split_key(key) for key in ("file", "run", "step", "phase")},
     },
     of_groups={"count": _count},

@@ -20,6 +20,7 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RunningSum,
 )
+from profile_analyze.model.static_columns import STATIC_COLUMNS
 from profile_analyze.model.terms import CATEGORIES
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
@@ -308,6 +309,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     *_TENSORS,
     *_LOCATION,
     *_PARAMETERS,
+    *STATIC_COLUMNS,
     *_RUNS,
 )
 """The columns that need nothing but a profile, in the order of `--columns all`."""

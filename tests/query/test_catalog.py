@@ -24,6 +24,7 @@ from profile_analyze.query.catalog import (
 
 TEXTS = ("name", "type", "category", "scope")
 TIMES = ("time", "runs", "spread", "time_min", "time_max")
+ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 AMOUNTS = (
     "device_time",
     "host_time",
@@ -36,6 +37,7 @@ AMOUNTS = (
     "memory",
     "bandwidth",
     "intensity",
+    *ONNX_TOOL,
 )
 
 
@@ -119,12 +121,23 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),
-        *("rank", "parameters", "file", "run", "step", "phase", "bound", "match"),
+        *(
+            "rank",
+            "parameters",
+            "sparsity_pattern",
+            "file",
+            "run",
+            "step",
+            "phase",
+            "bound",
+            "match",
+        ),
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
         *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
         *("bandwidth", "intensity", "input_dtype", "device", "track", "stream", "rank"),
+        *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS),
