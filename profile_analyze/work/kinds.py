@@ -1,33 +1,24 @@
-"""The register of kinds of operator, with the formulas for their work."""
+"""The register of kinds of operator, and the work of one operator."""
 
 from __future__ import annotations
 
-from math import nan, prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model import terms
-from profile_analyze.work.operation import Operation, Work
+from profile_analyze.work import attention, convolutions, elementwise, movement, products
+from profile_analyze.work.operation import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from profile_analyze.work.operation import Operation
 
-    from profile_analyze.work.tensor import Tensor
+_ALL: Final = (
+    *convolutions.KINDS,
+    *products.KINDS,
+    *attention.KINDS,
+    *elementwise.KINDS,
+    *movement.KINDS,
+)
 
-
-class Kind(NamedTuple):
-    """A kind of operator."""
-
-    name: str
-    category: str
-    """One of `terms.CATEGORIES`."""
-    macs: Callable[[Operation], float]
-    """Returns the multiply-adds of one call; NaN if a size is unknown."""
-    other_operations: Callable[[Operation], float]
-    """Returns the floating-point operations of one call that are not part of a multiply-add."""
-    memory: Callable[[Operation], float]
-    """Returns the bytes that one call reads and writes."""
-    meaning: str
-    """What is counted, and where the formula is from, for the table in the docs."""
+KINDS: Final = {kind.name: kind for kind in _ALL}
 
 
 def work_of(operation: Operation) -> Work:
@@ -37,39 +28,25 @@ def work_of(operation: Operation) -> Work:
     return Work(macs, 2 * macs + kind.other_operations(operation), kind.memory(operation))
 
 
-def _elements(tensor: Tensor | None) -> float:
-    return nan if tensor is None else tensor.elements
+def backward_macs(
+    operation: Operation, *, needs_input_gradient: bool, needs_weight_gradient: bool
+) -> float:
+    """Return the multiply-adds of one call that computes gradients from those of the outputs.
+
+    Each gradient costs as many as the call itself. For a product of two activations, the second
+    one counts as the weight. What a forward call computed is not computed again.
+    """
+    kind = KINDS[operation.kind]
+    gradients = needs_input_gradient + needs_weight_gradient
+    if not gradients:
+        return 0.0
+    macs, between_activations = kind.macs(operation), kind.activation_macs(operation)
+    of_weights = macs - between_activations
+    if not needs_input_gradient and of_weights == 0:
+        return 0.0
+    return gradients * of_weights + 2 * between_activations
 
 
-def _none(_: Operation) -> float:
-    return 0.0
-
-
-def _all_bytes(operation: Operation) -> float:
-    """Return the bytes of all inputs and outputs, each once."""
-    return sum(
-        tensor.bytes for tensor in (*operation.inputs, *operation.outputs) if tensor is not None
-    )
-
-
-def _convolution_macs(operation: Operation) -> float:
-    weight, output = operation.inputs[1], operation.outputs[0]
-    if weight is None or weight.shape is None or None in weight.shape[1:]:
-        return nan
-    per_channel: int = prod(weight.shape[1:])  # type: ignore[arg-type]  # no size is None
-    return _elements(output) * per_channel
-
-
-_KINDS: Final = (
-    Kind(
-        "convolution",
-        terms.CONVOLUTION,
-        _convolution_macs,
-        _none,
-        _all_bytes,
-        "inputs: data, weight (out channels, in channels / groups, kernel...), bias; output "
-        "elements * elements of the weight per output channel",
-    ),
-)
-
-KINDS: Final = {kind.name: kind for kind in _KINDS}
+def bias_elements(operation: Operation) -> float:
+    """Return how many results of multiply-adds get a bias added, 0 without a bias."""
+    return KINDS[operation.kind].bias_elements(operation)
