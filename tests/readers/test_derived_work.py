@@ -82,7 +82,7 @@ IMAGES = {"format": "NCHW", "sparse": "DENSE"}
         ),
         ("SoftmaxForward", ((2, 10),), ((2, 10),), ("Float32",), {}, (0, 100, NAN)),
         ("Reshape", ((2, 10), (1,)), ((20,),), (None, None), {}, (0, 0, 0)),
-        ("ImmutableTensor", (), ((4,),), (), {}, (0, 0, 0)),
+        ("ImmutableTensor", (), ((4,),), (), {}, (NAN, NAN, NAN)),
         ("Unheard", ((4,),), ((4,),), ("Float32",), {}, (NAN, NAN, NAN)),
         ("Elemwise", None, None, ("Float32",), {}, (NAN, NAN, NAN)),
         ("Elemwise", ((4,), (4,)), ((4,),), ("Float32",), None, (0, 4, NAN)),
@@ -126,31 +126,31 @@ def test_each_choice_of_work() -> None:
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
         "1 Host2DeviceCopy unknown unknown",
-        "1 InputCallback derived derived",
+        "1 InputCallback unknown unknown",
         "1 MatrixMul derived derived",
-        "1 OutputCallback derived derived",
+        "1 OutputCallback unknown unknown",
         "1 Reshape derived derived",
         "1 Subtensor unknown unknown",
         "2 ImmutableTensor unknown unknown",
         "2 PoolingForward derived unknown",
         "20 ConvolutionForward derived derived",
         "26 Elemwise derived unknown",
-        "39 ImmutableTensor derived derived",
+        "39 ImmutableTensor unknown derived",
     ]
     assert amounts("best") == [
         "1 Concat unknown unknown",
         "1 GetVarShape unknown unknown",
         "1 Host2DeviceCopy unknown unknown",
-        "1 InputCallback derived measured",
+        "1 InputCallback unknown measured",
         "1 MatrixMul measured measured",
-        "1 OutputCallback derived measured",
+        "1 OutputCallback unknown measured",
         "1 Reshape derived measured",
         "1 Subtensor unknown unknown",
         "2 ImmutableTensor unknown unknown",
         "2 PoolingForward measured measured",
         "20 ConvolutionForward measured measured",
         "26 Elemwise measured measured",
-        "39 ImmutableTensor derived derived",
+        "39 ImmutableTensor unknown derived",
     ]
 
 
@@ -190,14 +190,15 @@ OUTPUTS = {
         "ConvBiasForward,149504.0,\n"
         "ConvBiasForward,25344.0,\n"
         "TypeCvt,0.0,\n"
-        "ImmutableTensor,0.0,0.0\n"
-        "InputCallback,0.0,0.0\n"
-        "ImmutableTensor,0.0,0.0\n"
-        "ImmutableTensor,0.0,0.0\n"
+        "ImmutableTensor,,0.0\n"
+        "InputCallback,,\n"
+        "ImmutableTensor,,0.0\n"
+        "ImmutableTensor,,0.0\n"
         "ElemwiseMultiType,1024.0,\n"
-        "note: the memory of 9 operators (92.2% of the time) is unknown\n"
-        "note: the computation of 21 operators (100.0% of the time) is derived from shapes\n"
-        "note: the memory of 12 operators (7.8% of the time) is derived from shapes\n"
+        "note: the memory of 11 operators (94.1% of the time) is unknown\n"
+        "note: the computation of 10 operators (7.8% of the time) is unknown\n"
+        "note: the computation of 11 operators (92.2% of the time) is derived from shapes\n"
+        "note: the memory of 10 operators (5.9% of the time) is derived from shapes\n"
     ),
     "best": (
         "type,computation_flo,memory_bytes\n"
@@ -206,13 +207,14 @@ OUTPUTS = {
         "ConvBiasForward,149504.0,3392.0\n"
         "ConvBiasForward,25344.0,2032.0\n"
         "TypeCvt,0.0,5120.0\n"
-        "ImmutableTensor,0.0,0.0\n"
-        "InputCallback,0.0,0.0\n"
-        "ImmutableTensor,0.0,0.0\n"
-        "ImmutableTensor,0.0,0.0\n"
+        "ImmutableTensor,,0.0\n"
+        "InputCallback,,0.0\n"
+        "ImmutableTensor,,0.0\n"
+        "ImmutableTensor,,0.0\n"
         "ElemwiseMultiType,1024.0,3072.0\n"
-        "note: the computation of 15 operators (13.7% of the time) is derived from shapes\n"
+        "note: the computation of 10 operators (7.8% of the time) is unknown\n"
         "note: the memory of 8 operators (5.9% of the time) is derived from shapes\n"
+        "note: the computation of 5 operators (5.9% of the time) is derived from shapes\n"
     ),
 }
 

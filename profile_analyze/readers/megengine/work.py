@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from profile_analyze.readers.megengine.terms import dtype_of, is_constant
+from profile_analyze.readers.megengine.terms import dtype_of
 from profile_analyze.work.kinds import work_of
 from profile_analyze.work.operation import Operation, Work
 from profile_analyze.work.tensor import Tensor
@@ -38,11 +38,9 @@ _SIMPLE: Final = {
     "Subtensor": "slice",
     "Reshape": "view",
     "AxisAddRemove": "view",
-    "GetVarShape": "control",
-    "InputCallback": "control",
-    "OutputCallback": "control",
 }
-"""The kinds of work that need no parameters, by type."""
+"""The kinds of work that need no parameters, by type. Operators that only control the network are
+left out: with no work at all, they would be the worst under a roofline."""
 
 
 class Call(NamedTuple):
@@ -66,8 +64,6 @@ def derived_work(
     """Return what one call costs, by the formulas that all runtimes share; NaN for unknown."""
     if in_shapes is None or out_shapes is None:
         return Work()
-    if is_constant(type_):
-        return Work(0, 0, 0)
     operation = _operation_of(
         Call(type_, in_shapes, out_shapes, dtypes or (), dict(parameters or ()))
     )
