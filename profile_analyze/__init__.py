@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
+    from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
@@ -78,6 +79,7 @@ _NAMES_OF_MODULES = {
     "model.columns": ("Column",),
     "model.comparison": ("Comparison", "compare"),
     "model.constants": ("counting_constants",),
+    "model.work_sources": ("choose_work",),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),
     "model.levels": ("at_level", "levels_of"),
@@ -138,6 +140,7 @@ __all__ = [
     "Winner",
     "__version__",
     "at_level",
+    "choose_work",
     "compare",
     "counting_constants",
     "join_runs",

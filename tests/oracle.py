@@ -99,6 +99,11 @@ def _values_in_each_run(
     }
 
 
+# MegEngine profiles have none of these.
+ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
+SPARSITY = ("sparsity", "sparsity_pattern", "sparsity_block")
+
+
 def _row(
     operator: Operator, query: Query, totals: list[Number], *, has_host: bool
 ) -> dict[str, Any]:
@@ -136,6 +141,7 @@ def _row(
         "stream": None,
         "rank": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
+        **dict.fromkeys((*ONNX_TOOL, *SPARSITY)),
     } | operator.split
     if query.peaks is not None:
         row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
@@ -241,6 +247,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
         for own, above, below in ratios:
             group[own] = _group_ratio(query, rows, above, below, own)
     group["intensity"] = _group_ratio(query, rows, "computation", "memory", "intensity")
+    group |= {name: aggregated(aggregate, [row[name] for row in rows]) for name in ONNX_TOOL}
     return group
 
 

@@ -20,8 +20,12 @@ TINY = str(PROFILES / "tiny.json")
 
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, in_shapes, in_strides, "
-    "out_shapes, input_dtype, device, track, stream, rank, parameters, file, run, step, phase, "
-    "bound, match, param.NAME, name~REGEX"
+    "out_shapes, input_dtype, device, track, stream, rank, parameters, "
+    "sparsity_pattern, file, run, step, phase, bound, match, param.NAME, name~REGEX"
+)
+STATIC = (
+    *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
+    *("sparsity", "sparsity_pattern", "sparsity_block"),
 )
 HOST_TIMES = (1e-6, 1e-6)
 
@@ -71,7 +75,7 @@ def test_load_and_ask() -> None:
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
-        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:]),
+        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
         *("device", "track", "stream", "rank", "parameters"),
     )
@@ -113,6 +117,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "parameters": (),
+            **dict.fromkeys(STATIC),
         },
         {
             "id": 2,
@@ -151,6 +156,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "parameters": (),
+            **dict.fromkeys(STATIC),
         },
     ]
     np.testing.assert_array_equal(result["computation"], [nan, nan])
@@ -167,7 +173,7 @@ def test_groups() -> None:
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
-        *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS),
+        *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):

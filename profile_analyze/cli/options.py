@@ -25,7 +25,7 @@ from profile_analyze.cli.option_types import (
 )
 from profile_analyze.cli.output_options import OUTPUT
 from profile_analyze.model.columns import RUN_STATISTICS, RowKind
-from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS
+from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
@@ -323,6 +323,13 @@ VIEW: Final = OptionGroup(
             action="store_true",
             help="print only name, type and id, one operator per line; add --order-by +id to "
             "compare two profiles with diff",
+        ),
+        Option.of(
+            "--work",
+            choices=WORK_SOURCES,
+            help="whose computation and memory to use: what the runtime measured, what is derived "
+            "from shapes, or the best that is known: measured, or else derived (default: measured "
+            "for a profile, derived for a model)",
         ),
         Option.of(
             "--peaks",

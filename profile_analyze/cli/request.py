@@ -80,6 +80,8 @@ class Request(NamedTuple):
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
+    work: str | None
+    """Whose computation and memory to show: see `choose_work`. None if the format decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
 
@@ -124,6 +126,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
         notes=arguments.notes,
+        work=arguments.work,
         explain=column_to_explain(arguments, queries[asked_side]),
     )
 

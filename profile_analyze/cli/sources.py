@@ -147,12 +147,18 @@ def _loaded(
 
 
 def _prepared(request: Request, profile: Profile) -> Profile:
-    """Return the profile without the runs to skip, at the level that is asked for."""
+    """Return the profile without the runs to skip, with the level and the work to show."""
     level = request.queries["device"].level
     try:
-        return at_level(without_first_runs(profile, request.skip_runs), level)
+        prepared = at_level(without_first_runs(profile, request.skip_runs), level)
     except QueryError as error:
         raise naming_option(error) from None
+    if request.work is None:
+        return prepared
+    # Imported here, because only calls with `--work` choose.
+    from profile_analyze.model.work_sources import choose_work
+
+    return choose_work(prepared, request.work)
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:

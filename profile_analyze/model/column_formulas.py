@@ -8,6 +8,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import side_of
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import track_values
@@ -181,6 +182,9 @@ FORMULAS: Final = Formulas(
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
         "reused_weights": _optional("reused_weights"),
+        **{name: _numbers(name) for name in ONNX_TOOL_NAMES},
+        **{name: _numbers(name) for name in ("sparsity", "sparsity_block")},
+        "sparsity_pattern": _optional("sparsity_pattern"),
         "in_shapes": _optional("in_shapes"),
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),

@@ -9,7 +9,7 @@ from profile_analyze.model.columns import AGGREGATED, SAME, Column
 
 _amount = partial(Column, of_groups=AGGREGATED)
 
-COLUMNS: Final = (
+_COSTS: Final = (
     _amount(
         "macs",
         "count",
@@ -80,3 +80,60 @@ COLUMNS: Final = (
         worked="the sum over the outputs that are not constant",
     ),
 )
+
+_onnx_tool = partial(Column, of_groups=AGGREGATED, worked="by the formulas of onnx-tool")
+
+_ONNX_TOOL: Final = (
+    _onnx_tool(
+        "onnx_tool_macs",
+        "count",
+        "the multiply-adds as onnx-tool 1.0.1 counts them: a bias, an activation and a "
+        "normalization count, too",
+        optional="onnx_tool_macs",
+    ),
+    _onnx_tool(
+        "onnx_tool_memory",
+        "byte",
+        "the memory as onnx-tool 1.0.1 counts it: outputs and weights, a weight only at its first "
+        "operator",
+        optional="onnx_tool_memory",
+    ),
+    _onnx_tool(
+        "onnx_tool_params",
+        "count",
+        "the elements of initializers, as onnx-tool 1.0.1 counts them: each only at its first "
+        "operator",
+        optional="onnx_tool_params",
+    ),
+)
+
+_SPARSITY: Final = (
+    Column(
+        "sparsity",
+        "1",
+        "the share of zeros in the largest weight of at least two dimensions",
+        optional="sparsity",
+        worked="counted in the values of the weight",
+    ),
+    Column(
+        "sparsity_pattern",
+        "",
+        "the largest blocks that the zeros of this weight come in, such as 1x4: counting only "
+        "blocks of zeros loses at most 10 percentage points; N/A up to a sparsity of 10 %",
+        kind="text",
+        is_key=True,
+        optional="sparsity_pattern",
+        worked="the largest of all shapes that divide the weight",
+    ),
+    Column(
+        "sparsity_block",
+        "1",
+        "the share of these blocks that have only zeros",
+        optional="sparsity_block",
+        worked="counted in the values of the weight",
+    ),
+)
+
+COLUMNS: Final = (*_COSTS, *_ONNX_TOOL, *_SPARSITY)
+ONNX_TOOL_NAMES: Final = tuple(column.name for column in _ONNX_TOOL)
+SPARSITY_NAMES: Final = tuple(column.name for column in _SPARSITY)

@@ -71,6 +71,12 @@ MEASURED: Final = "measured"
 DERIVED: Final = "derived"
 UNKNOWN: Final = "unknown"
 
+BEST: Final = "best"
+WORK_SOURCES: Final = (MEASURED, DERIVED, BEST)
+"""Whose computation and memory a question can ask for: see `model.work_sources`."""
+DERIVED_WORK: Final = ("derived_computation", "derived_memory")
+"""The optional columns with the work of one call that follows from shapes."""
+
 ADDED: Final = "added"
 REMOVED: Final = "removed"
 """The values of the column `match` for an operator that only one side has."""

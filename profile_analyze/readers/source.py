@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.readers.content import (
@@ -56,6 +57,8 @@ class Source:
         """The sizes of the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input in messages."""
+        self.folder = None if path == "-" else Path(path).parent
+        """The folder of the file, which may have further files of its format; None if unknown."""
         self.parts = tuple(parts)
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path
@@ -72,6 +75,7 @@ class Source:
         """Make the source of uncompressed `data`, with `name` as its name in messages."""
         source = cls(name, parts=parts)
         source.name = name
+        source.folder = None
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source

@@ -24,6 +24,7 @@ from profile_analyze.query.catalog import (
 
 TEXTS = ("name", "type", "category", "scope")
 TIMES = ("time", "runs", "spread", "time_min", "time_max")
+ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 AMOUNTS = (
     "device_time",
     "host_time",
@@ -130,23 +131,34 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),
-        *("rank", "parameters", "file", "run", "step", "phase", "bound", "match"),
+        *(
+            "rank",
+            "parameters",
+            "sparsity_pattern",
+            "file",
+            "run",
+            "step",
+            "phase",
+            "bound",
+            "match",
+        ),
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
         *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
         *("bandwidth", "intensity", *MODEL_AMOUNTS[:7], "reused_weights", *MODEL_AMOUNTS[7:]),
+        *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
         *("input_dtype", "device", "track", "stream", "rank"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
-        *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS),
+        *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
     )
 
 
 def test_groups_have_their_keys_first() -> None:
     assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
         *("type", "name~x", "count", "time", "time.p90", *TIMES[1:], "share"),
-        *("cumulative_time", "cumulative_share", *AMOUNTS, *MODEL_AMOUNTS),
+        *("cumulative_time", "cumulative_share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
     )
 
 

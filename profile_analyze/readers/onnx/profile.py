@@ -9,18 +9,23 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, SPARSITY_NAMES
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
 from profile_analyze.readers.onnx.gradients import needed_gradients
+from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
 from profile_analyze.readers.onnx.operations import operation_of
+from profile_analyze.readers.onnx.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -43,17 +48,24 @@ _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
 """The cost of a constant operator, whose result can be stored."""
 
 
-def profile_of(model: OnnxModel, file: str, wanted: Collection[str]) -> Profile:  # noqa: ARG001
-    """Return the profile of `model`. It has all columns and tables, which cost little."""
+def profile_of(
+    model: OnnxModel, file: str, folder: Path | None, wanted: Collection[str]
+) -> Profile:
+    """Return the profile of `model`.
+
+    It has all tables, and all columns that cost little. The other columns must be in `wanted`.
+    `folder` has the files with external data; it is None if there is no such folder.
+    """
     tables = ModelTables(model.graph)
     costs = [
         _cost(placed, needed)
         for placed, needed in zip(tables.rows, needed_gradients(tables), strict=True)
     ]
+    costly, notes = _costly_columns(tables, folder, wanted)
     return Profile(
         file=file,
         origin=Origin("ONNX model", model.producer or None, times=ABSENT),
-        operators=_operators(tables, costs),
+        operators=_operators(tables, costs, costly),
         executions=Executions.of([], []),
         tracks=(),
         runs=(Run(),),
@@ -61,11 +73,26 @@ def profile_of(model: OnnxModel, file: str, wanted: Collection[str]) -> Profile:
         tensors=tables.tensors(),
         uses=tables.uses(),
         model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs]),
+        notes=(*(Note(text, Importance.INCOMPLETE) for text in model.problems), *notes),
     )
 
 
+def _costly_columns(
+    tables: ModelTables, folder: Path | None, wanted: Collection[str]
+) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
+    """Return the columns that are computed only if a question needs them, and notes on them."""
+    columns: dict[str, OptionalValues] = {}
+    notes: tuple[Note, ...] = ()
+    if not frozenset(wanted).isdisjoint(ONNX_TOOL_NAMES):
+        columns |= onnx_tool_columns(tables.rows)
+    if not frozenset(wanted).isdisjoint(SPARSITY_NAMES):
+        of_sparsity, notes = sparsity_columns(tables.rows, folder)
+        columns |= of_sparsity
+    return columns, notes
+
+
 def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
-    operation = operation_of(placed.node, placed.values)
+    operation = operation_of(placed.node, placed.graph.values)
     if operation is None:
         return _Cost(OTHER, Work())
     return _Cost(
@@ -80,7 +107,9 @@ def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     )
 
 
-def _operators(tables: ModelTables, costs: Sequence[_Cost]) -> Operators:
+def _operators(
+    tables: ModelTables, costs: Sequence[_Cost], costly: Mapping[str, OptionalValues]
+) -> Operators:
     rows = tables.rows
     in_run = [
         _NOTHING if placed.node.is_constant else cost
@@ -103,7 +132,9 @@ def _operators(tables: ModelTables, costs: Sequence[_Cost]) -> Operators:
             "macs": _numbers(cost.work.macs for cost in in_run),
             "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
             "backward_macs": _numbers(cost.backward_macs for cost in in_run),
+            **costly,
         },
+        not_loaded=frozenset((*ONNX_TOOL_NAMES, *SPARSITY_NAMES)) - costly.keys(),
     )
 
 

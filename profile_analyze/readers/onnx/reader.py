@@ -16,4 +16,4 @@ if TYPE_CHECKING:
 
 def read(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile of the model in `source`. See `Reader.read`."""
-    return profile_of(read_model(source), source.name, wanted)
+    return profile_of(read_model(source), source.name, source.folder, wanted)

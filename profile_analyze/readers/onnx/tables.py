@@ -22,7 +22,7 @@ class PlacedNode(NamedTuple):
     """A node as a row, with the graph that it is in."""
 
     node: Node
-    values: Mapping[str, Value]
+    graph: Graph
     scope: tuple[str, ...]
     """The nodes and bodies around the node, outermost first; empty in the main graph."""
     inputs: tuple[int | None, ...]
@@ -84,7 +84,7 @@ class ModelTables:
             for name in node.outputs
         )
         inputs = tuple(visible.get(name) for name in node.inputs)
-        self.rows.append(PlacedNode(node, graph.values, scope, inputs, outputs, ()))
+        self.rows.append(PlacedNode(node, graph, scope, inputs, outputs, ()))
         captured = self._add_bodies(node, scope, visible) if node.bodies else ()
         self.rows[row] = self.rows[row]._replace(captured=captured)
         for name, index in zip(node.outputs, outputs, strict=True):

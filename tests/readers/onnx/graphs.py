@@ -71,6 +71,6 @@ def body(attribute: str, inside: Graph, trip_count: int | None = None) -> Body:
 
 
 def profile(main: Graph) -> Profile:
-    made = profile_of(OnnxModel(main, {"": 21}, "a test"), "small.onnx", ())
+    made = profile_of(OnnxModel(main, {"": 21}, "a test"), "small.onnx", None, ())
     assert made.check() == ()
     return made
