@@ -211,7 +211,7 @@ def test_a_query_is_parsed_only_when_it_is_made(
         raise AssertionError
 
     monkeypatch.setattr("profile_analyze.query.conditions.parse_quantity", refuse)
-    monkeypatch.setattr("profile_analyze.query.question.find_column", refuse)
+    monkeypatch.setattr("profile_analyze.query.order.find_column", refuse)
     assert pa.run(query, pa.load(TINY)).rows == []
 
 

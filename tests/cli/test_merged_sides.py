@@ -75,5 +75,5 @@ def test_the_command_prints_the_note() -> None:
     assert run_command(base, changed, "--print-only", "summary").err == (
         f"note: {base} and {changed} count as runs of one profile; to compare them, write {changed} "
         f"--compare {base}\n"
-        "note: 4 of 99 operators are in some of 2 runs only\n"
+        "note: 4 of 99 operators are in only some of the 2 runs\n"
     )
