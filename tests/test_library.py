@@ -19,9 +19,9 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, category, scope, computation_source, memory_source, in_shapes, in_strides, "
-    "out_shapes, input_dtype, device, track, stream, rank, parameters, "
-    "sparsity_pattern, file, run, step, phase, bound, match, param.NAME, name~REGEX"
+    "name, type, category, scope, computation_source, memory_source, sparsity_pattern, in_shapes, "
+    "in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
+    "file, run, step, phase, bound, match, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),

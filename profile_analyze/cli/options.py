@@ -1,12 +1,14 @@
 """All options of the command, as a table: the parser and docs/options.md are made from it.
 
-The last group, on output, is in `output_options.py`.
+The groups on runs and models are in `input_options.py`, the one on output is in
+`output_options.py`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from profile_analyze.cli.input_options import MODELS, RUNS
 from profile_analyze.cli.option_types import (
     ColumnsAction,
     Option,
@@ -16,15 +18,12 @@ from profile_analyze.cli.option_types import (
     column_names,
     condition,
     fraction,
-    input_shape,
     row_count,
-    run_count,
     seconds,
     size_in_bytes,
-    symbol_size,
 )
 from profile_analyze.cli.output_options import OUTPUT
-from profile_analyze.model.columns import RUN_STATISTICS, RowKind
+from profile_analyze.model.columns import RowKind
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
@@ -180,37 +179,6 @@ ORDER: Final = OptionGroup(
     ),
 )
 
-RUNS: Final = OptionGroup(
-    "runs: several files of one model",
-    (
-        Option.of(
-            "--run-stat",
-            choices=RUN_STATISTICS,
-            default=RUN_STATISTICS[0],
-            help="the statistic to show for several runs (default: median)",
-        ),
-        Option.of(
-            "--skip-runs",
-            type=run_count,
-            default=0,
-            metavar="N",
-            example="1",
-            help="leave out the first N runs of each process, to skip warm-up (default: 0)",
-        ),
-        Option.of(
-            "--skip-bad",
-            action="store_true",
-            help="leave out files that cannot be read; a note counts them",
-        ),
-        Option.of(
-            "--correct-drift",
-            action="store_true",
-            help="correct for the load of the machine: divide the times of each run by the "
-            "slowness of the whole run; this hides a change of all operators at once",
-        ),
-    ),
-)
-
 COMPARISON: Final = OptionGroup(
     "comparison: with a baseline",
     (
@@ -264,30 +232,6 @@ COMPARISON: Final = OptionGroup(
             # No default, because the option is refused without `--fail-if`.
             help="whether to exit with 4 if a condition cannot be judged, because there are too "
             "few runs or no operators (default: yes)",
-        ),
-    ),
-)
-
-MODELS: Final = OptionGroup(
-    "models: ONNX files",
-    (
-        Option.of(
-            "--input-shape",
-            action="append",
-            type=input_shape,
-            default=[],
-            metavar="NAME:SHAPE",
-            help="the shape of a dynamic input, such as data:1x3x224x224; with a dtype and the "
-            "value of all elements if shapes depend on it, as in ratio:f32:-1:0.25, where -1 keeps "
-            "the shape in the model; may be repeated",
-        ),
-        Option.of(
-            "--dim",
-            action="append",
-            type=symbol_size,
-            default=[],
-            metavar="SYMBOL=SIZE",
-            help="the size of a symbol in the shapes of inputs, such as batch=8; may be repeated",
         ),
     ),
 )

@@ -26,7 +26,7 @@ from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import over_runs, ratio, running_total, totals
 from profile_analyze.model.profile import Profile
-from profile_analyze.query.aggregates import COUNT, find_aggregate
+from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_values import aggregated
 from profile_analyze.query.patterns import parts
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column, RunningSum
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Formulas, Values
-    from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
@@ -258,11 +257,11 @@ class GroupRows(_View):
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
         # All groups of the first run come first, then those of the second.
-        run_by_run = aggregated(_known_aggregate(aggregate), members)
+        run_by_run = aggregated(known_aggregate(aggregate), members)
         return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
+        return aggregated(known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """Return a column with the rule `RatioOfSums`.
@@ -270,7 +269,7 @@ class GroupRows(_View):
         A group in which no operator has a ratio is N/A.
         """
         own_ratios = self._operators[column]
-        if not _known_aggregate(aggregate).adds_up:
+        if not known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
         numerators, denominators = self.sums_of_ratio(rule)
         has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
@@ -293,12 +292,6 @@ class GroupRows(_View):
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
         return self._operators.total_of(column)
-
-
-def _known_aggregate(name: str) -> Aggregate:
-    aggregate = find_aggregate(name)
-    assert aggregate is not None, f"there is no aggregate {name}"
-    return aggregate
 
 
 class ShownRows(_View):

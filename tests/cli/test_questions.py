@@ -33,6 +33,7 @@ WRONG = {
     "--match": "id",
     "--input-shape": "data",
     "--dim": "batch",
+    "--work": "guessed",
     "--threshold": "300%",
     "--fail-if": "total",
     "--fail-uncertain": "maybe",

@@ -139,7 +139,7 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     counts = dict.fromkeys(("calls", "count", "runs"), "count")
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
-        *("macs_share", "param_share"),
+        *("macs_share", "param_share", "sparsity", "sparsity_block"),
     )
     assert bare == factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]

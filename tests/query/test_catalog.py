@@ -130,11 +130,12 @@ def test_an_invalid_pattern_in_a_column_name() -> None:
 def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
-        *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),
+        *("sparsity_pattern", "in_shapes", "in_strides", "out_shapes", "input_dtype", "device"),
         *(
+            "track",
+            "stream",
             "rank",
             "parameters",
-            "sparsity_pattern",
             "file",
             "run",
             "step",

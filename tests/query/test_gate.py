@@ -58,8 +58,8 @@ FORM = (
         ("total", "fail-if: 'total' is not a condition; write a limit, too: 'total > +5%'"),
         (
             "colour > 5",
-            "fail-if: 'colour > 5': there is no metric 'colour'; METRIC is one of total, device_time, "
-            "host_time, wait, time, macs, params, memory; a condition on operators comes before a colon",
+            "fail-if: 'colour > 5': there is no metric 'colour'; operators come before a colon: write "
+            "'type=colour: time > 5', or 'name ~ colour: time > 5' for a pattern",
         ),
         (
             "total >= +5%",

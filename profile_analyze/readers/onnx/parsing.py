@@ -230,5 +230,5 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
     more = f" and {counted(len(others), 'other file')}" if others else ""
     return (
         f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}, not found "
-        "beside the model; sizes are complete, but sparsity is N/A"
+        "beside the model; only --columns sparsity needs them"
     )

@@ -169,8 +169,8 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     read = read_model(Source(file))
     assert read.graph.values["y"].dims == (2, 4)
     assert read.problems == (
-        "the values of 1 tensor are in w.bin, not found beside the model; sizes are complete, but "
-        "sparsity is N/A",
+        "the values of 1 tensor are in w.bin, not found beside the model; only --columns "
+        "sparsity needs them",
     )
     (tmp_path / "w.bin").write_bytes(bytes(48))
     assert read_model(Source(file)).problems == ()

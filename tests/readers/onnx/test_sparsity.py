@@ -190,6 +190,8 @@ def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
     path = model(tmp_path, location="weights.bin")
     (tmp_path / "weights.bin").unlink()
     profile = pa.load(path, wanted=("sparsity",))
-    assert profile.notes == ("the sparsity of 2 weights is N/A: their values cannot be read",)
+    missing, unread = profile.notes
+    assert "not found beside the model" in missing
+    assert unread == "the sparsity of 2 weights is N/A: their values cannot be read"
     assert np.isnan(profile.operators.numbers("sparsity")).all()
-    assert pa.load(path, wanted=()).notes == ()
+    assert pa.load(path, wanted=()).notes == (missing,)
