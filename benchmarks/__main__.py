@@ -15,6 +15,7 @@ from benchmarks.cases import (
     AT_155_MB,
     DATA,
     FLOOR,
+    INFERENCE,
     JSON_LOAD,
     ORIGINAL,
     OURS,
@@ -23,6 +24,7 @@ from benchmarks.cases import (
     Case,
     compressed,
     many,
+    models,
     sizes,
     starts,
 )
@@ -78,6 +80,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
     if "155 MB" in chosen:
         yield from compressed()
     yield from many()
+    yield from models()
 
 
 def check_answers_agree(original: Path) -> None:
@@ -128,6 +131,8 @@ _LIMITS = (
     ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
     ("154 KB", "default table", FLOOR, "seconds", 1.3),
     ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
+    ("80 KB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
+    ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
     ("no file", "--help", "import argparse", "seconds", 2.5),
     ("no file", "--version", "import argparse", "seconds", 2.5),
     ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),

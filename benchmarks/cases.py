@@ -9,9 +9,11 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import TYPE_CHECKING
 
+import onnx
 import zstandard
 
 from benchmarks.generate import write
+from tests.readers.onnx.onnx_tool_models import LIGHT, with_stored_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,7 @@ ORIGINAL = "original"
 FLOOR = "floor"
 AT_155_MB = "at 155 MB"
 JSON_LOAD = "json.load"
+INFERENCE = "onnx.load and shape_inference"
 
 QUERIES = {
     "default table": [],
@@ -62,6 +65,9 @@ LIBRARIES = {
 _JSON_OF_FOLDER = (
     "import json, pathlib, sys; "
     "[json.load(path.open()) and None for path in pathlib.Path(sys.argv[1]).iterdir()]"
+)
+_INFERENCE = (
+    "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]), data_prop=True)"
 )
 _IMPORTS = "import numpy, tabulate, msgspec"
 _FLOOR = f"{_READ} {_IMPORTS}, simdjson; simdjson.Parser().parse(data)"
@@ -152,6 +158,21 @@ def many() -> Iterator[Case]:
             JSON_LOAD: python(_JSON_OF_FOLDER, str(folder)),
         }
         yield Case(f"{count:,} x 154 KB", "by type", commands)
+
+
+def models() -> Iterator[Case]:
+    """Cases with models that have not run: ResNet-50 with stored weights, and without."""
+    yield _model("80 KB", LIGHT / "light_resnet50.onnx")
+    stored = DATA / "resnet50.onnx"
+    if not stored.exists():
+        DATA.mkdir(parents=True, exist_ok=True)
+        onnx.save(with_stored_weights("resnet50"), stored)
+    yield _model("102 MB", stored)
+
+
+def _model(size: str, path: Path) -> Case:
+    commands = {OURS: ours(str(path)), INFERENCE: python(_INFERENCE, str(path))}
+    return Case(size, "ResNet-50 as ONNX", commands)
 
 
 def _write_runs(folder: Path, count: int) -> None:

@@ -40,13 +40,16 @@ _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
 _NUMBERS: Final = (
     *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
     *("host_time", "queue", "self", "calls", "computation", "flops", "memory", "bandwidth"),
-    "intensity",
+    *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
+    *("macs_with_bias", "backward_macs", "params", "param_share", "param_bytes", "input_bytes"),
+    "output_bytes",
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
     *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
-    *("memory_source", "track~([cg]pu)"),
+    *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
+    "reused_weights",
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
 _GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
@@ -56,7 +59,9 @@ _PEAK_COLUMNS: Final = (
 )
 _BASELINE_COLUMNS: Final = (
     *("base", "difference", "ratio", "verdict", "match", "p_value", "change"),
-    *("absolute_difference", "ratio_low", "ratio_high"),
+    *("absolute_difference", "ratio_low", "ratio_high", "base_macs", "macs_difference"),
+    *("absolute_macs_difference", "base_params", "params_difference", "base_memory"),
+    "memory_difference",
 )
 _RUN_KEYS: Final = ("file", "run", "step")
 _EXECUTION_KEYS: Final = ("phase",)
@@ -64,6 +69,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
+    "sparsity_pattern",
     *_EXECUTION_KEYS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
+    from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
     from profile_analyze.query.judgement import Judgement, Winner
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.readers.loading import load
     from profile_analyze.readers.many import load_runs
+    from profile_analyze.readers.model_inputs import ModelInputs
     from profile_analyze.report.base import Display, Report
     from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
     from profile_analyze.units import parse_time
@@ -77,6 +79,7 @@ _NAMES_OF_MODULES = {
     "model.columns": ("Column",),
     "model.comparison": ("Comparison", "compare"),
     "model.constants": ("counting_constants",),
+    "model.work_sources": ("choose_work",),
     "model.executions": ("Executions", "Run", "Track"),
     "model.iterations": ("without_first_runs",),
     "model.levels": ("at_level", "levels_of"),
@@ -92,6 +95,7 @@ _NAMES_OF_MODULES = {
     "query.table": ("Table",),
     "readers.loading": ("load",),
     "readers.many": ("load_runs",),
+    "readers.model_inputs": ("ModelInputs",),
     "report.base": ("Display", "Report"),
     "report.output_formats": ("OUTPUT_FORMATS", "render"),
     "units": ("parse_time",),
@@ -114,6 +118,7 @@ __all__ = [
     "InputError",
     "Judgement",
     "MalformedProfileError",
+    "ModelInputs",
     "Operators",
     "Origin",
     "OutputError",
@@ -135,6 +140,7 @@ __all__ = [
     "Winner",
     "__version__",
     "at_level",
+    "choose_work",
     "compare",
     "counting_constants",
     "join_runs",

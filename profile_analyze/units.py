@@ -29,6 +29,7 @@ SCALED: Final = {
     "FLO/s": (1000.0, "FLOPS", "FLOPS"),
     "byte": (1024.0, "byte", "iB"),
     "byte/s": (1024.0, "byte/s", "iB/s"),
+    "count": (1000.0, "", ""),
 }
 
 # unit -> its accepted spellings without a prefix; messages use the first
@@ -38,6 +39,7 @@ _SPELLINGS: Final = {
     "byte": ("B", "byte", "bytes", ""),
     "byte/s": ("B/s", "byte/s", "bytes/s", ""),
     "FLO/byte": ("FLO/byte", "FLO/B", "FLOP/byte", "FLOP/B", ""),
+    "count": ("",),
     "1": ("",),
     "": ("",),
 }
@@ -48,6 +50,7 @@ EXAMPLES: Final = {
     "byte": "10MiB",
     "byte/s": "10GiB/s",
     "FLO/byte": "4.5",
+    "count": "2M",
     "1": "5%",
     "": "12",
 }
@@ -205,9 +208,9 @@ def _factor(written: str, unit: str) -> int | None:
 def scaled(value: float, unit: str) -> tuple[str, str]:
     """Return `value` with two decimals, and its unit with a suitable prefix.
 
-    `unit` is FLO or FLO/s (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008 FLO
-    gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes is
-    written as a power of ten. The prefix is chosen before rounding: 999999 FLO gives
+    `unit` is FLO, FLO/s or count (prefixes of 1000), byte or byte/s (prefixes of 1024). 231211008
+    FLO gives `("231.21", "MFLO")`, NaN gives `("N/A", "FLO")`. A value too large for all prefixes
+    is written as a power of ten. The prefix is chosen before rounding: 999999 FLO gives
     `1000.00 KFLO`.
     """
     factor, plain, prefixed = SCALED[unit]
@@ -215,10 +218,17 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
         return NOT_AVAILABLE, plain
     rest = value
     for prefix in _PREFIXES:
-        if rest < factor:
-            return f"{rest:.2f}", prefix + prefixed if prefix else plain
+        if abs(rest) < factor:
+            # A small count is exact: 64, not 64.00.
+            is_count = not (prefix or plain) and float(rest).is_integer()
+            return f"{rest:.{0 if is_count else 2}f}", prefix + prefixed if prefix else plain
         rest /= factor
     return f"{value:.2e}", plain
+
+
+def scaled_text(value: float, unit: str) -> str:
+    """Return `value` with its unit as one text, see `scaled`: `231.21 MFLO`, `25.56 M`, `64`."""
+    return " ".join(scaled(value, unit)).rstrip()
 
 
 def base_unit_name(unit: str) -> str:

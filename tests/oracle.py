@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 
+_MACS = ("macs", "macs_with_bias", "backward_macs")
+_SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
+"""Columns that only models have, and profiles of runs do not."""
+
+
 def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
     """Return the rows that answer `query`, with all their columns."""
     runs = len(operators[0].time["device"]) if operators else 1
@@ -85,12 +90,18 @@ def _values_in_each_run(
         "memory": [operator.memory if here else None for here in ran],
         "self": operator.time["host" if has_host else "device"],
         "queue": [None] * len(ran),
+        **{name: [None] * len(ran) for name in _MACS},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
         "device_time": operator.time["device"],
         "host_time": operator.time["host"],
         "wait": operator.wait["device"],
     }
+
+
+# MegEngine profiles have none of these.
+ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
+SPARSITY = ("sparsity", "sparsity_pattern", "sparsity_block")
 
 
 def _row(
@@ -115,6 +126,7 @@ def _row(
         **collapsed,
         **varying(in_each_run["time"]),
         IN_EACH_RUN: in_each_run,
+        **dict.fromkeys((*_SIZES, "macs_share", "param_share", "reused_weights")),
         "computation_source": "unknown" if operator.computation is None else "measured",
         "memory_source": _memory_source(operator),
         "flops": divided(operator.computation, run_time),
@@ -129,6 +141,7 @@ def _row(
         "stream": None,
         "rank": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
+        **dict.fromkeys((*ONNX_TOOL, *SPARSITY)),
     } | operator.split
     if query.peaks is not None:
         row |= roofline(operator, query, row, over_runs(totals, query.run_statistic))
@@ -203,9 +216,12 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group["count"] = len(rows)
     for column in (
         *("time", "device_time", "host_time", "wait", "queue", "self", "calls"),
-        *("computation", "memory"),
+        *("computation", "memory", *_MACS),
     ):
         group[column] = _timed(aggregate, rows, column, query)
+    for column in _SIZES:
+        group[column] = aggregated(aggregate, [row[column] for row in rows])
+    group |= dict.fromkeys(("macs_share", "param_share"))
     group |= varying(_in_each_run(aggregate, rows, "time"))
     for other in query.aggregates:
         if other != aggregate:
@@ -231,6 +247,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
         for own, above, below in ratios:
             group[own] = _group_ratio(query, rows, above, below, own)
     group["intensity"] = _group_ratio(query, rows, "computation", "memory", "intensity")
+    group |= {name: aggregated(aggregate, [row[name] for row in rows]) for name in ONNX_TOOL}
     return group
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from benchmarks.cases import LIBRARIES
+from benchmarks.cases import LIBRARIES, models
 from benchmarks.generate import SOURCE, generated, write
 from tests import oracle
 from tests.conftest import PROFILES
@@ -58,3 +58,9 @@ def test_the_commands_that_are_measured_succeed(name: str) -> None:
         [sys.executable, "-c", LIBRARIES[name], path], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_commands_on_models_succeed() -> None:
+    for command in next(models()).commands.values():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "suggestions": set(),
     "units": {"errors", "suggestions"},
     "model": {"errors", "units"},
-    "readers": {"errors", "gc_pause", "units", "model"},
-    "analysis": {"errors", "suggestions", "units", "model"},
+    "work": {"errors", "units", "model"},
+    "readers": {"errors", "gc_pause", "units", "model", "work"},
+    "analysis": {"errors", "suggestions", "units", "model", "work"},
     "query": {"errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
     "cli": {
@@ -43,9 +44,11 @@ MAY_IMPORT = {
 # imported anywhere, except those that are listed here.
 USERS_OF = {
     "compression": {"readers"},  # in the standard library from Python 3.14 on
+    "google": {"readers"},  # protobuf, a dependency of onnx
     "matplotlib": {"report"},
     "msgspec": {"readers"},
     "numpy": {"model", "readers", "analysis", "query", "report"},
+    "onnx": {"readers"},
     "orjson": {"report"},
     "regex": {"query"},
     "tabulate": {"report"},
@@ -244,7 +247,7 @@ IN_FUNCTIONS = [
 
 def test_few_imports_are_inside_functions() -> None:
     """Each delays the import of a module that most calls do not need: see docs/architecture.md."""
-    assert len(IN_FUNCTIONS) <= 30
+    assert len(IN_FUNCTIONS) <= 32
 
 
 @pytest.mark.parametrize(("path", "node"), IN_FUNCTIONS)

@@ -19,9 +19,13 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, category, scope, computation_source, memory_source, in_shapes, in_strides, "
-    "out_shapes, input_dtype, device, track, stream, rank, parameters, file, run, step, phase, "
-    "bound, match, param.NAME, name~REGEX"
+    "name, type, category, scope, computation_source, memory_source, sparsity_pattern, in_shapes, "
+    "in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
+    "file, run, step, phase, bound, match, param.NAME, name~REGEX"
+)
+STATIC = (
+    *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
+    *("sparsity", "sparsity_pattern", "sparsity_block"),
 )
 HOST_TIMES = (1e-6, 1e-6)
 
@@ -53,6 +57,13 @@ def test_importing_the_package_imports_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+MODEL_COLUMNS = (
+    *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+    *("params", "param_share", "param_bytes"),
+    *("input_bytes", "output_bytes"),
+)
+
+
 def test_load_and_ask() -> None:
     profile = pa.load(TINY)
     assert (len(profile), profile.file) == (4, TINY)
@@ -64,7 +75,8 @@ def test_load_and_ask() -> None:
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
-        *("intensity", "in_shapes", "in_strides", "out_shapes", "input_dtype"),
+        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:], *STATIC),
+        *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
         *("device", "track", "stream", "rank", "parameters"),
     )
     assert result.rows == [
@@ -95,6 +107,7 @@ def test_load_and_ask() -> None:
             "memory_source": "measured",
             "bandwidth": 0.0,
             "intensity": None,
+            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((), ()),
@@ -104,6 +117,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "parameters": (),
+            **dict.fromkeys(STATIC),
         },
         {
             "id": 2,
@@ -132,6 +146,7 @@ def test_load_and_ask() -> None:
             "memory_source": "derived",
             "bandwidth": 0.0,
             "intensity": None,
+            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((1,),),
@@ -141,6 +156,7 @@ def test_load_and_ask() -> None:
             "stream": None,
             "rank": None,
             "parameters": (),
+            **dict.fromkeys(STATIC),
         },
     ]
     np.testing.assert_array_equal(result["computation"], [nan, nan])
@@ -157,7 +173,7 @@ def test_groups() -> None:
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "calls"),
-        *("computation", "flops", "memory", "bandwidth", "intensity"),
+        *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
     with pytest.raises(pa.UnknownColumnError, match="groups have no column 'name'"):

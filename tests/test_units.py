@@ -110,7 +110,7 @@ def test_a_unit_in_another_spelling_is_suggested(text: str, unit: str, meant: st
         (1024.0**2 * 9.19, "byte", ("9.19", "MiB")),
         (1024.0**3, "byte/s", ("1.00", "GiB/s")),
         (12.0, "byte/s", ("12.00", "byte/s")),
-        (-5000.0, "FLO", ("-5000.00", "FLO")),
+        (-5000.0, "FLO", ("-5.00", "KFLO")),
         (nan, "FLO", ("N/A", "FLO")),
         (nan, "FLO/s", ("N/A", "FLOPS")),
         (nan, "byte", ("N/A", "byte")),

@@ -15,6 +15,53 @@ _same = partial(_column, of_groups=SAME)
 _digits = partial(_same, shown_as="digits")
 """Declares such a column that is shown as 1.07 instead of 107%."""
 
+_base_work = partial(_column, of_groups=AGGREGATED)
+"""Declares a column with the work in the baseline."""
+
+_work_difference = partial(_same, signed=True)
+"""Declares a column with the difference of the work. An operator that only one side has contributes
+its whole work."""
+
+_WORK: Final = (
+    _base_work(
+        "base_macs", "count", "macs in the baseline", timed=True, worked="as macs, in the baseline"
+    ),
+    _work_difference(
+        "macs_difference",
+        "count",
+        "macs - base_macs; an operator that only one side has contributes all its macs",
+        worked="{macs} - {base_macs}",
+    ),
+    _same(
+        "absolute_macs_difference",
+        "count",
+        "macs_difference without its sign",
+        worked="{macs_difference} without its sign",
+    ),
+    _base_work(
+        "base_params", "count", "params in the baseline", worked="as params, in the baseline"
+    ),
+    _work_difference(
+        "params_difference",
+        "count",
+        "params - base_params; an operator that only one side has contributes all its params",
+        worked="{params} - {base_params}",
+    ),
+    _base_work(
+        "base_memory",
+        "byte",
+        "memory in the baseline",
+        timed=True,
+        worked="as memory, in the baseline",
+    ),
+    _work_difference(
+        "memory_difference",
+        "byte",
+        "memory - base_memory; an operator that only one side has contributes all its memory",
+        worked="{memory} - {base_memory}",
+    ),
+)
+
 COLUMNS: Final = (
     _column(
         "base",
@@ -95,4 +142,5 @@ COLUMNS: Final = (
         worked="by name and type, or else by structure (--match)",
         worked_of_groups="by which sides have an operator of the group",
     ),
+    *_WORK,
 )

@@ -14,11 +14,13 @@ from profile_analyze.analysis.statistics import (
     verdict_codes,
 )
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.column_formulas import work_in_runs
 from profile_analyze.model.numbers import difference, quantile_of_runs, ratio
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.terms import ADDED, REMOVED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -47,14 +49,38 @@ def _difference(rows: Rows) -> Floats:
 
     A row on only one side counts with its whole time, which is negative if it is the baseline's.
     """
+    return _difference_of(rows, "time", "base")
+
+
+def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
+    """Return the difference of two columns. A row on only one side counts as a whole."""
     in_profile, in_base = rows.on_sides
-    both = difference(rows["time"], rows["base"])
-    return np.where(in_base, np.where(in_profile, both, -rows["base"]), rows["time"])
+    both = difference(rows[column], rows[base_column])
+    return np.where(in_base, np.where(in_profile, both, -rows[base_column]), rows[column])
 
 
-def _absolute_difference(rows: Rows) -> Floats:
-    values: Floats = abs(rows["difference"])
-    return values
+def _work_difference(name: str) -> Callable[[Rows], Floats]:
+    return lambda rows: _difference_of(rows, name, f"base_{name}")
+
+
+def _absolute(column: str) -> Callable[[Rows], Floats]:
+    def formula(rows: Rows) -> Floats:
+        values: Floats = abs(rows[column])
+        return values
+
+    return formula
+
+
+def _base_macs(rows: OperatorRows) -> Floats:
+    return work_in_runs(_comparison(rows).base, lambda operators: operators.numbers("macs"))
+
+
+def _base_memory(rows: OperatorRows) -> Floats:
+    return work_in_runs(_comparison(rows).base, lambda operators: operators.memory)
+
+
+def _base_params(rows: OperatorRows) -> Floats:
+    return _comparison(rows).base.operators.numbers("params")
 
 
 def _change(rows: Rows) -> Floats:
@@ -97,14 +123,22 @@ def _match_of_groups(rows: GroupRows) -> Categorical[str]:
 FORMULAS: Final = Formulas(
     of_rows={
         "difference": _difference,
-        "absolute_difference": _absolute_difference,
+        "absolute_difference": _absolute("difference"),
         "change": _change,
         "ratio": _ratio,
         "ratio_low": lambda rows: rows.once(_interval).low,
         "ratio_high": lambda rows: rows.once(_interval).high,
         "p_value": _p_value,
         "verdict": _verdict,
+        **{f"{name}_difference": _work_difference(name) for name in ("macs", "params", "memory")},
+        "absolute_macs_difference": _absolute("macs_difference"),
     },
-    of_operators={"base": _base, "match": _match},
+    of_operators={
+        "base": _base,
+        "match": _match,
+        "base_macs": _base_macs,
+        "base_memory": _base_memory,
+        "base_params": _base_params,
+    },
     of_groups={"match": _match_of_groups},
 )

@@ -18,7 +18,7 @@ from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, finite, ratio
 from profile_analyze.model.rows import Formulas
-from profile_analyze.model.terms import COPY, DATA_MOVEMENT, DEVICE
+from profile_analyze.model.terms import ABSENT, COPY, DATA_MOVEMENT, DEVICE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,12 @@ def rate_dtypes(profile: Profile) -> Categorical[str]:
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Whether the time of each operator can be compared with a roof, shape (operators,).
 
-    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared.
+    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. In
+    a model that has not run, every operator has a least possible time.
     """
     times: Floats = rows["time"]
+    if rows.profile.origin.times == ABSENT:
+        return np.full(len(times), rows.measure == TIME)
     if rows.measure != TIME:
         return np.zeros(len(times), np.bool_)
     judged: NDArray[np.bool_] = ~np.isnan(times) & (times > 0) & ~is_below_clock_resolution(rows)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
+from profile_analyze.cli.model_options import check_options_on_times
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import RUN_KEYS
+from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -50,6 +51,7 @@ def answer(request: Request) -> Report:
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
+    check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
     # Only the text formats of the original count the sizes of constants as memory.
     picture = _picture_of(source, request)
@@ -142,7 +144,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_tables = (request.columns or by_default) if request.sides else ()
     # The roofline in the summary needs the dtypes, as the column efficiency does.
     of_summary = ["efficiency"] if query.peaks else []
-    return query.wanted | optional_columns_of((*of_tables, *of_summary))
+    of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
+    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work}
 
 
 def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:

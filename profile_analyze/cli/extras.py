@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 EXTRAS: Final[Mapping[str, str]] = {
+    "onnx": "onnx",
     "plot": "matplotlib",
     "zstd": "compression.zstd" if sys.version_info >= (3, 14) else "zstandard",
 }

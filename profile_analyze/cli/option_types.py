@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.output import encoding_of_standard_output, show
 from profile_analyze.cli.terminal import terminal_width
-from profile_analyze.errors import QuantityError
+from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import split_names
+from profile_analyze.readers.model_inputs import parse_dim, parse_input_shape
 from profile_analyze.report.column_list import column_list
 from profile_analyze.report.paragraphs import as_plain_text
 from profile_analyze.units import parse_quantity, parse_time
@@ -122,6 +123,24 @@ def fraction(text: str) -> float:
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
         )
     return value
+
+
+def input_shape(text: str) -> str:
+    """Return the shape of an input, such as `data:1x3x224x224`."""
+    try:
+        parse_input_shape(text)
+    except QueryError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def symbol_size(text: str) -> str:
+    """Return the size of a symbol, such as `batch=8`."""
+    try:
+        parse_dim(text)
+    except QueryError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def run_count(text: str) -> int:

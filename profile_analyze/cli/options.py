@@ -1,12 +1,14 @@
 """All options of the command, as a table: the parser and docs/options.md are made from it.
 
-The last group, on output, is in `output_options.py`.
+The groups on runs and models are in `input_options.py`, the one on output is in
+`output_options.py`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from profile_analyze.cli.input_options import MODELS, RUNS
 from profile_analyze.cli.option_types import (
     ColumnsAction,
     Option,
@@ -17,13 +19,12 @@ from profile_analyze.cli.option_types import (
     condition,
     fraction,
     row_count,
-    run_count,
     seconds,
     size_in_bytes,
 )
 from profile_analyze.cli.output_options import OUTPUT
-from profile_analyze.model.columns import RUN_STATISTICS, RowKind
-from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS
+from profile_analyze.model.columns import RowKind
+from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys, orderable_names
 from profile_analyze.readers.content import MAX_SIZE
@@ -178,37 +179,6 @@ ORDER: Final = OptionGroup(
     ),
 )
 
-RUNS: Final = OptionGroup(
-    "runs: several files of one model",
-    (
-        Option.of(
-            "--run-stat",
-            choices=RUN_STATISTICS,
-            default=RUN_STATISTICS[0],
-            help="the statistic to show for several runs (default: median)",
-        ),
-        Option.of(
-            "--skip-runs",
-            type=run_count,
-            default=0,
-            metavar="N",
-            example="1",
-            help="leave out the first N runs of each process, to skip warm-up (default: 0)",
-        ),
-        Option.of(
-            "--skip-bad",
-            action="store_true",
-            help="leave out files that cannot be read; a note counts them",
-        ),
-        Option.of(
-            "--correct-drift",
-            action="store_true",
-            help="correct for the load of the machine: divide the times of each run by the "
-            "slowness of the whole run; this hides a change of all operators at once",
-        ),
-    ),
-)
-
 COMPARISON: Final = OptionGroup(
     "comparison: with a baseline",
     (
@@ -299,6 +269,13 @@ VIEW: Final = OptionGroup(
             "compare two profiles with diff",
         ),
         Option.of(
+            "--work",
+            choices=WORK_SOURCES,
+            help="whose computation and memory to use: what the runtime measured, what is derived "
+            "from shapes, or the best that is known: measured, or else derived (default: measured "
+            "for a profile, derived for a model)",
+        ),
+        Option.of(
             "--peaks",
             action=PeaksAction,
             metavar="SPEC",
@@ -329,6 +306,6 @@ VIEW: Final = OptionGroup(
     ),
 )
 
-OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, VIEW, OUTPUT)
+OPTION_GROUPS: Final = (ROWS, GROUPS, ORDER, RUNS, COMPARISON, MODELS, VIEW, OUTPUT)
 OPTIONS: Final = (*GENERAL, *(option for group in OPTION_GROUPS for option in group.options))
 """All options, without the positional argument."""

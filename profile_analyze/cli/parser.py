@@ -59,6 +59,8 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--h": "--help",
     **dict.fromkeys(("--ma", "--max", "--max-"), "--max-time"),
     **dict.fromkeys(("--p", "--pr", "--pri", "--prin", "--print", "--print-"), "--print-only"),
+    **dict.fromkeys(("--i", "--in", "--inp", "--inpu", "--input", "--input-"), "--input-dtype"),
+    "--d": "--dump-only-opr",
     "--s": "--show-host",
     "--w": "--wiki",
 }

@@ -12,6 +12,7 @@ from profile_analyze.cli.progress import status_line
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
+from profile_analyze.readers.model_inputs import ModelInputs
 from profile_analyze.report.base import ALL_COLUMNS
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Request(NamedTuple):
     """The files of the baseline, as in `files`."""
     max_size: int
     """The largest decompressed size of a file, in bytes."""
+    inputs: ModelInputs
+    """The sizes of a model's inputs."""
     skip_bad: bool
     skip_runs: int
     match: str
@@ -77,6 +80,8 @@ class Request(NamedTuple):
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
+    work: str | None
+    """Whose computation and memory to show: see `choose_work`. None if the format decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
 
@@ -100,6 +105,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         files=tuple(arguments.files),
         baseline=tuple(arguments.compare),
         max_size=arguments.max_size,
+        inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
         skip_bad=arguments.skip_bad,
         skip_runs=arguments.skip_runs,
         match=arguments.match,
@@ -120,6 +126,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         most_bars=arguments.top or 0,
         appearance=Appearance.of(arguments),
         notes=arguments.notes,
+        work=arguments.work,
         explain=column_to_explain(arguments, queries[asked_side]),
     )
 

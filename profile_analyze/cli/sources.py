@@ -117,9 +117,13 @@ def _loaded(
     request: Request, files: list[str], wanted: frozenset[str], progress: Progress
 ) -> Profile:
     """Return one profile with the runs in all `files`."""
-    if len(files) == 1 and not request.baseline:
+    if len(files) == 1:
         return load(
-            files[0], wanted=wanted, max_size=request.max_size, progress=progress.count_bytes
+            files[0],
+            wanted=wanted,
+            max_size=request.max_size,
+            progress=progress.count_bytes,
+            inputs=request.inputs,
         )
     # Imported here, because a call on one file joins no runs.
     from profile_analyze.readers.many import load_runs
@@ -133,6 +137,7 @@ def _loaded(
             # Only this process can read standard input.
             processes=1 if "-" in files else _available_cores(),
             max_size=request.max_size,
+            inputs=request.inputs,
         )
     except InputError as error:
         if request.skip_bad or len(files) == 1:
@@ -142,12 +147,18 @@ def _loaded(
 
 
 def _prepared(request: Request, profile: Profile) -> Profile:
-    """Return the profile without the runs to skip, at the level that is asked for."""
+    """Return the profile without the runs to skip, with the level and the work to show."""
     level = request.queries["device"].level
     try:
-        return at_level(without_first_runs(profile, request.skip_runs), level)
+        prepared = at_level(without_first_runs(profile, request.skip_runs), level)
     except QueryError as error:
         raise naming_option(error) from None
+    if request.work is None:
+        return prepared
+    # Imported here, because only calls with `--work` choose.
+    from profile_analyze.model.work_sources import choose_work
+
+    return choose_work(prepared, request.work)
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:

@@ -89,6 +89,10 @@ class Categorical(Generic[T]):
         """Return the column with only `rows`, in that order."""
         return Categorical(self.codes[rows], self.categories)
 
+    def take_or_missing(self, rows: NDArray[np.int64]) -> Categorical[T]:
+        """Return the column with only `rows`, in that order; N/A where a row is -1."""
+        return Categorical(np.append(self.codes, MISSING_CODE)[rows], self.categories)
+
     def mapped(self, function: Callable[[T], U | None]) -> Categorical[U]:
         """Return the column of `function(value)`, called once for each category."""
         mapped = Categorical.of([function(category) for category in self.categories])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import side_of
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
 from profile_analyze.model.splitting import track_values
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.operators import Operators
+    from profile_analyze.model.profile import Profile
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -55,21 +58,28 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
     return formula
 
 
-def _work(name: Literal["computation", "memory"]) -> Callable[[OperatorRows], Values]:
-    """Return a formula for the work of all calls in a run.
+def _work(
+    per_call: Callable[[Operators], Floats],
+) -> Callable[[OperatorRows], Values]:
+    """Return a formula for the work of all calls in a run, from that `per_call`.
 
     In a profile without times, such as a static model, it is the work of one call.
     """
+    return lambda rows: work_in_runs(rows.profile, per_call)
 
-    def formula(rows: OperatorRows) -> Floats:
-        # shape (operators, 1), to multiply with calls of shape (operators, runs)
-        per_call: Floats = getattr(rows.profile.operators, name)[:, np.newaxis]
-        if rows.profile.origin.times == ABSENT:  # there are no calls to multiply by
-            return per_call
-        with np.errstate(all="ignore"):
-            return finite(per_call * rows.profile.calls())
 
-    return formula
+def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> Floats:
+    """Return the work of all calls, shape (operators, runs); (operators, 1) without times."""
+    # shape (operators, 1), to multiply with calls of shape (operators, runs)
+    work = per_call(profile.operators)[:, np.newaxis]
+    if profile.origin.times == ABSENT:  # there are no calls to multiply by
+        return work
+    with np.errstate(all="ignore"):
+        return finite(work * profile.calls())
+
+
+def _work_column(name: str) -> Callable[[OperatorRows], Values]:
+    return _work(lambda operators: operators.numbers(name))
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
@@ -90,6 +100,13 @@ def _intensity(rows: OperatorRows) -> Floats:
 def _optional(name: str) -> Callable[[OperatorRows], Values]:
     def formula(rows: OperatorRows) -> Values:
         return rows.profile.operators.categorical(name)
+
+    return formula
+
+
+def _numbers(name: str) -> Callable[[OperatorRows], Values]:
+    def formula(rows: OperatorRows) -> Floats:
+        return rows.profile.operators.numbers(name)
 
     return formula
 
@@ -138,6 +155,8 @@ FORMULAS: Final = Formulas(
         "time_min": _time_min,
         "time_max": _time_max,
         "share": _share,
+        "macs_share": lambda rows: ratio(rows.per_run("macs"), rows.total_of("macs")),
+        "param_share": lambda rows: ratio(rows["params"], rows.total_of("params")),
     },
     of_operators={
         "id": lambda rows: rows.profile.operators.key,
@@ -152,13 +171,20 @@ FORMULAS: Final = Formulas(
         "queue": _measured("queue"),
         "self": _measured("self"),
         "calls": lambda rows: rows.profile.calls(),
-        "computation": _work("computation"),
+        "computation": _work(lambda operators: operators.computation),
         "computation_source": lambda rows: rows.profile.operators.source_of("computation"),
         "flops": _rate("computation"),
-        "memory": _work("memory"),
+        "memory": _work(lambda operators: operators.memory),
         "memory_source": lambda rows: rows.profile.operators.source_of("memory"),
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
+        **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
+        **{name: _numbers(name) for name in ("params", "param_bytes")},
+        **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
+        "reused_weights": _optional("reused_weights"),
+        **{name: _numbers(name) for name in ONNX_TOOL_NAMES},
+        **{name: _numbers(name) for name in ("sparsity", "sparsity_block")},
+        "sparsity_pattern": _optional("sparsity_pattern"),
         "in_shapes": _optional("in_shapes"),
         "in_strides": _optional("in_strides"),
         "out_shapes": _optional("out_shapes"),

@@ -3,8 +3,9 @@
 An entry declares the column's name, unit and meaning, and the rules for its values. The formulas
 are in `column_formulas.py`, so that `--help` can list the columns without importing NumPy.
 
-Two kinds of columns are declared elsewhere. `analysis/` has the columns that need peak rates or a
-baseline. `query/catalog.py` has families of columns, such as `param.NAME`.
+Other columns are declared elsewhere. `model_columns.py` has those on the cost of a model,
+`analysis/` those that need peak rates or a baseline. `query/catalog.py` has families of columns,
+such as `param.NAME`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from profile_analyze.model.columns import (
     RatioOfSums,
     RunningSum,
 )
+from profile_analyze.model.model_columns import COLUMNS as MODEL_COLUMNS
 from profile_analyze.model.terms import CATEGORIES
 from profile_analyze.model.wording import parameters_text, shapes_text, strides_text
 
@@ -307,6 +309,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     *_IDENTITY,
     *_TIMES,
     *_WORK,
+    *MODEL_COLUMNS,
     *_TENSORS,
     *_LOCATION,
     *_PARAMETERS,

@@ -45,7 +45,8 @@ class Comparison:
     """A profile and its baseline, with the same rows.
 
     First come the operators of the profile, then the operators that only the baseline has. In
-    `profile`, the latter have names, types and shapes, but no times, computation or memory.
+    `profile`, the latter have names, types and shapes, but no times, computation or memory. In
+    `base`, the same holds for operators that only the profile has.
     """
 
     profile: Profile
@@ -100,26 +101,65 @@ def compare(
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
     base_row_of, how = _matched(profile, base, MATCHES[match])
-    in_base = base_row_of >= 0
-    removed = np.setdiff1d(np.arange(len(base)), base_row_of[in_base])
-    # Both sides get the same rows, so the executions of the baseline must refer to new rows.
-    new_row = np.empty(len(base), np.int32)
-    new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
-    new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
-    # Both sides share one table of operators, which has the work that the profile reports. The work
-    # of operators that only the baseline has is therefore unknown.
-    no_work = np.full(len(removed), np.nan)
-    only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
-    operators = Operators.concatenated([profile.operators, only_in_base])
-    base_executions = base.executions.changed(operator=new_row[base.executions.operator])
+    removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
+    new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
     comparison = Comparison(
-        profile=profile.changed(operators=operators),
-        base=base.changed(operators=operators, executions=base_executions),
+        profile=new_profile,
+        base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
         base_operators=len(base),
         notes=(),
     )
     return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison)))
+
+
+def _with_same_rows(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], removed: NDArray[np.int64]
+) -> tuple[Profile, Profile]:
+    """Return both sides with the operators of `profile`, then those that are `removed`.
+
+    Both have the same names, types and shapes. Each has its own work, which is unknown for
+    operators that only the other side has.
+    """
+    operators = Operators.concatenated([profile.operators, base.operators.take(removed)])
+    own_rows = np.append(np.arange(len(profile)), np.full(len(removed), -1))
+    base_rows = np.append(base_row_of, removed)
+    # The executions of the baseline must refer to the new rows.
+    in_base = base_rows >= 0
+    new_row = np.empty(len(base), np.int32)
+    new_row[base_rows[in_base]] = np.flatnonzero(in_base)
+    return (
+        profile.changed(operators=_with_work_of(profile, own_rows, operators)),
+        base.changed(
+            operators=_with_work_of(base, base_rows, operators),
+            executions=base.executions.changed(operator=new_row[base.executions.operator]),
+            **base.without_tables(keep="tensors"),
+        ),
+    )
+
+
+def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> Operators:
+    """Return the `shared` operators with all numbers of `side`, whose rows are `rows`.
+
+    A row of -1 means that this side does not have the operator: its numbers are N/A.
+    """
+
+    def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.append(values, np.nan)[rows]  # -1 is the last entry
+
+    numbers = {
+        name: own(side.operators.numbers(name))
+        for name, values in shared.optional.items()
+        if isinstance(values, np.ndarray)
+    }
+    return replace(
+        shared,
+        computation=own(side.operators.computation),
+        memory=own(side.operators.memory),
+        computation_source=side.operators.computation_source.take_or_missing(rows),
+        memory_source=side.operators.memory_source.take_or_missing(rows),
+        optional={**shared.optional, **numbers},
+    )
 
 
 def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
 
@@ -76,6 +77,8 @@ class Profile:
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
+    model: StaticModel | None = None
+    """Facts of a model that has not run; None for a profile of a run."""
     # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an
     # empty cache: its rows may differ.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
@@ -154,13 +157,14 @@ class Profile:
         """The file of each run."""
         return tuple(self.processes[run.process] for run in self.runs)
 
-    def without_tables(self) -> dict[str, Any]:
-        """Return arguments for `changed` that drop all optional tables.
+    def without_tables(self, *, keep: str = "") -> dict[str, Any]:
+        """Return arguments for `changed` that drop all optional tables but `keep`.
 
-        The tables refer to rows, so they must go when rows change.
+        The tables refer to rows, so they must go when rows change. Only tensors do not.
         """
-        dropped = {name for name in TABLES if getattr(self, name) is not None}
-        return dict.fromkeys(TABLES) | {"not_loaded": self.not_loaded | dropped}
+        others = [name for name in TABLES if name != keep]
+        dropped = {name for name in others if getattr(self, name) is not None}
+        return {**dict.fromkeys(others), "not_loaded": self.not_loaded | dropped}
 
     def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
         """Return an optional table; None if the format lacks it.

@@ -53,6 +53,12 @@ class Rows(Protocol):
     def per_unit(self, column: str) -> NDArray[np.float64]:
         """Return one value for each process or iteration, shape (rows, units): see `by_unit`."""
 
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """Return the total of a column over all operators, shape (runs,).
+
+        The shape is (1,) for a column that has the same value in all runs.
+        """
+
     def once(self, work: Callable[[Any], T]) -> T:
         """Return the result of `work` for these rows, computed on first use."""
 

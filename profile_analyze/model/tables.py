@@ -26,6 +26,12 @@ class Tensors:
     """One of `terms.DTYPES`, or the name in the file for any other dtype."""
     size: NDArray[np.float64]
     """Bytes; NaN is N/A."""
+    role: Categorical[str] | None = None
+    """One of `terms.TENSOR_ROLES`; None if the format does not say."""
+    elements: NDArray[np.float64] | None = None
+    """The number of elements, NaN for N/A; None if the format does not say."""
+    is_result: NDArray[np.bool_] | None = None
+    """Whether the tensor is an output of the whole model; None if the format does not say."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)

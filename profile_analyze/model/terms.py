@@ -71,6 +71,12 @@ MEASURED: Final = "measured"
 DERIVED: Final = "derived"
 UNKNOWN: Final = "unknown"
 
+BEST: Final = "best"
+WORK_SOURCES: Final = (MEASURED, DERIVED, BEST)
+"""Whose computation and memory a question can ask for: see `model.work_sources`."""
+DERIVED_WORK: Final = ("derived_computation", "derived_memory")
+"""The optional columns with the work of one call that follows from shapes."""
+
 ADDED: Final = "added"
 REMOVED: Final = "removed"
 """The values of the column `match` for an operator that only one side has."""
@@ -89,9 +95,29 @@ are not independent of each other."""
 TABLES: Final = ("tensors", "uses", "dependencies", "allocations")
 """The optional tables of a profile: see `model.tables`."""
 
+WEIGHT: Final = "weight"
+QUANTIZATION: Final = "quantization"
+SCALAR: Final = "scalar"
+STRUCTURE: Final = "structure"
+UNUSED: Final = "unused"
+INPUT: Final = "input"
+ACTIVATION: Final = "activation"
+SHAPE_ARITHMETIC: Final = "shape arithmetic"
+DERIVED_CONSTANT: Final = "derived constant"
+INNER: Final = "inner"
+
+CONSTANT_ROLES: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED, DERIVED_CONSTANT)
+TENSOR_ROLES: Final = (*CONSTANT_ROLES, INPUT, ACTIVATION, SHAPE_ARITHMETIC, INNER)
+"""What a tensor of a model is for.
+
+The first five are roles of constants that the model holds: numbers that were trained, scales and
+zero points, single numbers, shapes and indices, and constants that nothing uses. A derived constant
+is computed from these. An inner tensor is computed in a body, such as that of a loop.
+"""
+
 DTYPES: Final = (
     *("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"),
-    *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8"),
+    *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8", "uint4"),
     *("bool", "complex64", "complex128"),
 )
 """The canonical names of dtypes. For any other dtype, a reader keeps the name in the file."""

@@ -12,6 +12,7 @@ from profile_analyze.units import (
     mega,
     percent,
     scaled,
+    scaled_text,
     seconds,
     six_digits,
     three_digits,
@@ -44,7 +45,7 @@ _MACHINE_UNITS: Final = {
 # How the style `fixed` writes these units: the original's tables have the same numbers.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 # The name of such a column is its unit already: `flops`, not `flops_flo_per_s`.
-_WITHOUT_UNIT: Final = ("flops",)
+_WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")
 # Units that the heading has. All other units follow each value, with a prefix that suits it.
 _IN_HEADING: Final = ("s", "FLO/byte")
 
@@ -120,7 +121,7 @@ def _known_value_text(column: Column, value: Any, style: Style) -> str:
     if style == "digits" or (style == "fixed" and column.unit in _FIXED):
         return six_digits(value) if style == "digits" else _FIXED[column.unit](value)
     if column.unit in SCALED:
-        return " ".join(scaled(value, column.unit))
+        return scaled_text(value, column.unit)
     return seconds(value) if column.unit == "s" else _bare_number_text(column, value)
 
 

@@ -62,3 +62,10 @@ def find_aggregate(name: str) -> Aggregate | None:
 def canonical_name(name: str) -> str:
     """Return the canonical spelling of an aggregate: `p50` for `p50.0`."""
     return name if name in AGGREGATES else f"p{float(name[1:]):g}"
+
+
+def known_aggregate(name: str) -> Aggregate:
+    """Return the aggregate of a name that was checked before."""
+    aggregate = find_aggregate(name)
+    assert aggregate is not None, f"there is no aggregate {name}"
+    return aggregate

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from profile_analyze.analysis.roofline import peak_rates
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
-from profile_analyze.units import counted, decimal_rate, percent, scaled
+from profile_analyze.units import counted, decimal_rate, percent, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +32,14 @@ None for the statistic over all runs."""
 
 def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
     return time_text(shown.total_s if run is None else float(shown.totals_s[run]))
+
+
+def _total_count(column: str) -> Figure:
+    def text(shown: ShownRows, run: int | None, _: TimeText) -> str:
+        totals = shown.total_of(column)
+        return scaled_text(shown.over_runs(totals) if run is None else float(totals[run]), "count")
+
+    return text
 
 
 def _quartile(share: float) -> Figure:
@@ -62,7 +70,7 @@ def _units(values: NDArray[np.float64], noun: str) -> str:
 
 
 def _peak_rate(shown: ShownRows, *_: object) -> str:
-    return " ".join(scaled(float(shown.of_operators(peak_rates)[0]), "FLO/s"))
+    return scaled_text(float(shown.of_operators(peak_rates)[0]), "FLO/s")
 
 
 def _peak_bandwidth(shown: ShownRows, *_: object) -> str:
@@ -73,6 +81,8 @@ def _peak_bandwidth(shown: ShownRows, *_: object) -> str:
 FIGURES: Final[Mapping[str, Figure]] = {
     "selected_kind_of_time": lambda shown, *_: shown.measure.title,
     "total_time": _total_time,
+    "total_macs": _total_count("macs"),
+    "total_params": _total_count("params"),
     "first_quartile": _quartile(0.25),
     "median_time": _quartile(0.5),
     "third_quartile": _quartile(0.75),

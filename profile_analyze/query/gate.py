@@ -6,12 +6,12 @@
 | `time > +2ms` | the operators that pass the filters take over 2 ms more |
 | `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
 | `time > 0.120s` | the operators that pass the filters take over 0.12 s |
+| `macs > +1%` | the operators that pass the filters have over 1 % more multiply-adds |
 """
 
 from __future__ import annotations
 
 import re
-from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,20 +24,21 @@ from profile_analyze.analysis.statistics import (
     permutation_test,
     ratio_interval,
 )
-from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
-from profile_analyze.query.gate_advice import (
-    advice_on_form,
-    advice_on_metric,
-    advice_on_ratio,
-    advice_on_subject,
-    repeat_for,
-)
+from profile_analyze.query.gate_advice import advice_on_form, advice_on_metric, advice_on_subject
+from profile_analyze.query.gate_limits import parse_limit
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
-from profile_analyze.units import parse_quantity, parse_time
+from profile_analyze.query.work_gate import (
+    WORK_METRICS,
+    Amounts,
+    amounts_of,
+    is_beyond,
+    reason_unjudged,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.gate_limits import LimitUnit
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
@@ -60,7 +62,7 @@ _MEASURES: Final[Mapping[str, str]] = {
 }
 """The measure of each metric. The metric `time` uses the measure of the question."""
 
-_METRICS: Final = (*_MEASURES, "time")
+_METRICS: Final = (*_MEASURES, "time", *WORK_METRICS)
 _NO_FILTERS: Final[Mapping[str, Any]] = {
     "types": (),
     "name": None,
@@ -93,14 +95,19 @@ class FailCondition(NamedTuple):
     above: bool
     """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
-    limit_unit: Literal["s", "s more", "of baseline"]
-    """What `limit` is: seconds; how many seconds more than the baseline; or what fraction of the
-    baseline more."""
+    limit_unit: LimitUnit
+    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
+    more. An amount has the unit of the metric."""
 
     @property
     def relative(self) -> bool:
         """Whether the condition needs a baseline."""
-        return self.limit_unit != "s"
+        return self.limit_unit not in ("s", "amount")
+
+    @property
+    def is_of_work(self) -> bool:
+        """Whether the metric is exact work, and not a time."""
+        return self.metric in WORK_METRICS
 
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
@@ -119,7 +126,8 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
             )
-        limit, limit_unit = _parse_limit(text, match["sign"], match["limit"])
+        unit = WORK_METRICS.get(match["metric"], "s")
+        limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
         # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
         subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject.strip())
         if subject and (advice := advice_on_subject(subject, rest)):
@@ -138,58 +146,17 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return a question whose answer has one row. Its column `time` is the metric."""
+        """Return the question whose answer has one row, with the metric as `time`.
+
+        For a metric of work, the answer has a row for each operator, with the metric as a column.
+        """
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == TOTAL:
             asked = asked.changed(**_NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
-        return asked.changed(**{**_ONE_ROW, "where": where})
-
-
-def _parse_limit(
-    text: str, sign: str, limit: str
-) -> tuple[float, Literal["s", "s more", "of baseline"]]:
-    if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
-        raise QueryError(
-            f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
-        )
-    if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
-        advice = advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
-        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
-    if re.search(r"[,;]\s*\w[^,;]*[<>]", limit):
-        raise QueryError(f"fail-if: {text!r}: {repeat_for(re.split(r'[,;]', text))}")
-    try:
-        if limit.endswith("%"):
-            return _parse_share(text, sign, limit), "of baseline"
-        return _parse_seconds(text, sign, limit), "s more" if sign else "s"
-    except QuantityError as error:
-        raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
-
-
-def _parse_share(text: str, sign: str, limit: str) -> float:
-    if not sign:
-        advice = advice_on_ratio(parse_quantity(limit, "1")) or (
-            f"write +{limit} for {limit} more than the baseline"
-        )
-        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
-    share = parse_quantity(sign + limit, "1")
-    if share <= -1:  # no time is below 0, so the condition would always or never be met
-        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
-    return share
-
-
-def _parse_seconds(text: str, sign: str, limit: str) -> float:
-    seconds = parse_time(sign + limit)
-    if isinf(seconds):
-        raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
-    # A number without a unit could mean percent, milliseconds or seconds.
-    if not limit[-1].isalpha():
-        examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
-        if sign and abs(seconds) < 1:  # more likely a fraction than a percentage
-            examples = f"{sign}{abs(seconds):.6g}s"
-            examples = f"{sign}{100 * abs(seconds):.6g}%, {examples}"
-        raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
-    return seconds
+        # The sides of a comparison have different operators, so work is added up for each side.
+        aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
+        return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})
 
 
 class FailVerdict(NamedTuple):
@@ -212,6 +179,9 @@ class FailVerdict(NamedTuple):
     not_ruled_out: float = np.nan
     """`high` (`low` for a condition with `<`) if the median is within the limit and this end is
     beyond it; NaN otherwise."""
+    amount: float = np.nan
+    """The work that a condition on work is about. `base_amount` is that of the baseline."""
+    base_amount: float = np.nan
 
 
 class _Measured(NamedTuple):
@@ -240,11 +210,34 @@ def judge_conditions(
     - For an absolute limit, or one that demands an improvement such as `-3%`, the whole confidence
       interval must be beyond the limit.
     """
-    measured = [_measure(condition, query, source) for condition in conditions]
+    timed = [condition for condition in conditions if not condition.is_of_work]
+    measured = [_measure(condition, query, source) for condition in timed]
     p_values = adjusted(np.array([_p_value(one) for one in measured]))
+    of_times = iter(
+        [
+            _verdict(condition, one, float(p))._replace(unit=one.unit)
+            for condition, one, p in zip(timed, measured, p_values, strict=True)
+        ]
+    )
     return tuple(
-        _verdict(condition, one, float(p))._replace(unit=one.unit)
-        for condition, one, p in zip(conditions, measured, p_values, strict=True)
+        _verdict_on_work(condition, amounts_of(condition.metric, condition.about(query), source))
+        if condition.is_of_work
+        else next(of_times)
+        for condition in conditions
+    )
+
+
+def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
+    relative = condition.relative
+    unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
+    outcome: Outcome = "unjudged" if unjudged else "met" if beyond else "passed"
+    return FailVerdict(
+        condition,
+        outcome,
+        unjudged or ("beyond the limit" if beyond else "not beyond the limit"),
+        amount=amounts.value,
+        base_amount=amounts.base if relative else np.nan,
     )
 
 

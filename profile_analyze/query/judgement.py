@@ -58,6 +58,8 @@ class Judgement(NamedTuple):
     """The types with most device time in operators of unknown memory, and their shares."""
     judged: float
     """The share of device time in operators with a known least possible time."""
+    least_s: float
+    """The sum of the least possible times, without those of operators in bodies."""
     efficiency: float
     """For judged operators, the sum of least possible times over the sum of times."""
     lost_s: float
@@ -79,7 +81,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
     judged = ~np.isnan(rows["least_time"])
     memory_known = ~np.isnan(rows["memory"])
     judged_s = total(times[judged])
-    least_s = total(rows["least_time"][judged])
+    outside = profile.operators.scope.codes < 0 if profile.model else judged
+    least_s = total(rows["least_time"][judged & outside])
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
     # Otherwise, a group could gain more than the whole profile.
     total_s = rows.total_s - rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
@@ -89,6 +92,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
         memory_known=share_of(rows, memory_known),
         memory_unknown=tuple(largest_types(rows, ~memory_known)),
         judged=share_of(rows, judged),
+        least_s=least_s,
         efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
         lost_s=total(rows["lost"]),
         total_s=total_s,

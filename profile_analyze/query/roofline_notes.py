@@ -16,7 +16,7 @@ from profile_analyze.analysis.roofline import (
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
-from profile_analyze.model.terms import HOST
+from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.units import percent, seconds
@@ -53,9 +53,21 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     if rows.measure != TIME:
         return
     yield from peaks_notes(rows)
+    yield from _no_least_time_notes(rows)
     yield from _faster_notes(rows, shown)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
+
+
+def _no_least_time_notes(rows: OperatorRows) -> Iterator[Note]:
+    """Yield a note on the operators of a model that have no least possible time."""
+    left_out = int(np.isnan(rows["least_time"]).sum())
+    if rows.profile.origin.times == ABSENT and left_out:
+        yield Note(
+            f"least_time is N/A for {operators_and_share(left_out)}: the computation, the memory "
+            "or the peak rate is unknown; the least possible time leaves them out",
+            Importance.INCOMPLETE,
+        )
 
 
 def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:

@@ -24,9 +24,9 @@ from profile_analyze.model.columns import (
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, running_total
+from profile_analyze.model.numbers import over_runs, ratio, running_total, totals
 from profile_analyze.model.profile import Profile
-from profile_analyze.query.aggregates import COUNT, find_aggregate
+from profile_analyze.query.aggregates import COUNT, known_aggregate
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_values import aggregated
 from profile_analyze.query.patterns import parts
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from profile_analyze.model.columns import Column, RunningSum
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Formulas, Values
-    from profile_analyze.query.aggregates import Aggregate
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.question import Query
 
@@ -108,6 +107,10 @@ class _View(ABC):
             self._once[work] = work(self)
         return cast("T", self._once[work])
 
+    @abstractmethod
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+
     @property
     @abstractmethod
     def on_sides(self) -> Sides:
@@ -148,6 +151,17 @@ class OperatorRows(_View):
         """Return the same rows with the times of the baseline."""
         assert self.comparison is not None, "only a comparison has a baseline"
         return OperatorRows(self.comparison.base, self.query)
+
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return totals(self.values_in_runs(column))
+
+    def values_in_runs(self, column: str) -> NDArray[np.float64]:
+        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
+        if find_column(column).timed:
+            return self.per_run(column)
+        values: NDArray[np.float64] = self[column][:, np.newaxis]
+        return values
 
     @property
     def recorded(self) -> NDArray[np.bool_]:
@@ -243,11 +257,11 @@ class GroupRows(_View):
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
         # All groups of the first run come first, then those of the second.
-        run_by_run = aggregated(_known_aggregate(aggregate), members)
+        run_by_run = aggregated(known_aggregate(aggregate), members)
         return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return aggregated(_known_aggregate(aggregate), self._grouping.members(values))
+        return aggregated(known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """Return a column with the rule `RatioOfSums`.
@@ -255,7 +269,7 @@ class GroupRows(_View):
         A group in which no operator has a ratio is N/A.
         """
         own_ratios = self._operators[column]
-        if not _known_aggregate(aggregate).adds_up:
+        if not known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
         numerators, denominators = self.sums_of_ratio(rule)
         has_ratio = self._over_operators("max", np.where(np.isnan(own_ratios), np.nan, 1.0))
@@ -263,7 +277,7 @@ class GroupRows(_View):
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the sums of numerators and of denominators, shape (groups,) each."""
-        above, below = (self._operator_values(name) for name in rule)
+        above, below = (self._operators.values_in_runs(name) for name in rule)
         # A numerator without its denominator, or the reverse, would distort the ratio of the group.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
@@ -275,18 +289,9 @@ class GroupRows(_View):
         )
         return numerators, denominators
 
-    def _operator_values(self, column: str) -> NDArray[np.float64]:
-        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
-        if find_column(column).timed:
-            return self._operators.per_run(column)
-        values: NDArray[np.float64] = self._operators[column][:, np.newaxis]
-        return values
-
-
-def _known_aggregate(name: str) -> Aggregate:
-    aggregate = find_aggregate(name)
-    assert aggregate is not None, f"there is no aggregate {name}"
-    return aggregate
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return self._operators.total_of(column)
 
 
 class ShownRows(_View):
@@ -329,6 +334,10 @@ class ShownRows(_View):
         return (
             values.take(self._chosen) if isinstance(values, Categorical) else values[self._chosen]
         )
+
+    def total_of(self, column: str) -> NDArray[np.float64]:
+        """See `Rows.total_of`."""
+        return self._rows.total_of(column)
 
     def _running_sum(self, rule: RunningSum) -> NDArray[np.float64]:
         """Shape (rows, runs): see `RunningSum`."""

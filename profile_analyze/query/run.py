@@ -71,9 +71,10 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. The default is by computation if the profile has no times."""
+    """Return the order of `query`. The default is by work if the profile has no times."""
     if query.has_default_order and profile.origin.times == ABSENT:
-        return (Order(find_column("computation")),)
+        names = ("absolute_macs_difference",) if query.compared else ()
+        return tuple(Order(find_column(name)) for name in (*names, "macs", "computation"))
     return query.parsed_order
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.iterations import SampleUnit
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
+    from profile_analyze.query.model_summary import ModelSummary
 
 
 class CopyTime(NamedTuple):
@@ -68,6 +70,8 @@ class Summary(NamedTuple):
     spread: float = np.nan
     """The spread of the device time over the runs: half the interquartile range over the median;
     NaN with one run."""
+    model: ModelSummary | None = None
+    """The size and work of a model that has not run; None for a profile of a run."""
     change: Change | None = None
     """How the device time differs from that of a baseline; None without one."""
 
@@ -92,40 +96,44 @@ def summarise(
         "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
     )
     copy = None if copies_of is None else _copy_time(profile, copies_of)
-    judgement = _judgement(query, profile) if query.peaks else None
-    change = None if isinstance(source, Profile) else _change(query, source)
+    parts = _parts(source, profile, query)
     return Summary(
         device_time_s=_total_s(profile, "time", query, unit),
         host_time_s=_total_s(profile, "host_time", query, unit),
         copy=copy,
         notes=(
             *_notes(profile, operators),
-            *(judgement.notes if judgement else ()),
-            *(change.notes if change else ()),
+            *(note for part in parts.values() if part for note in part.notes),
         ),
-        judgement=judgement,
         **_work(profile, query),
         wall_s=_wall_s(profile, query),
         has_times=profile.origin.times != ABSENT,
         processes=processes,
         runs=runs,
         spread=profile.spread(),
-        change=change,
+        **parts,
     )
 
 
-def _judgement(query: Query, profile: Profile) -> Judgement:
-    # Imported here because few questions have peak rates.
-    from profile_analyze.query.judgement import judge
+def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict[str, Any]:
+    """Return the parts of the summary that few questions have.
 
-    return judge(query, profile)
+    Their modules are imported here, because a plain call needs none of them.
+    """
 
+    def imported(module: str) -> Any:
+        return import_module(f"{__package__}.{module}")
 
-def _change(query: Query, comparison: Comparison) -> Change:
-    # Imported here because few questions compare with a baseline.
-    from profile_analyze.query.comparison_summary import change_of
-
-    return change_of(query, comparison)
+    parts: dict[str, Any] = {}
+    if query.peaks:
+        parts["judgement"] = imported("judgement").judge(query, profile)
+    base = None if isinstance(source, Profile) else source.base
+    if profile.model is not None:
+        parts["model"] = imported("model_summary").model_summary(profile, base)
+    # Models have no times to compare: their summary has the difference of their work.
+    if not isinstance(source, Profile) and not (profile.model and source.base.model):
+        parts["change"] = imported("comparison_summary").change_of(query, source)
+    return parts
 
 
 def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
@@ -134,7 +142,7 @@ def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> 
     return float(over_runs(totals_s, query.run_statistic)[0])
 
 
-def _work(profile: Profile, query: Query) -> dict[str, float]:
+def _work(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the computation and memory of all operators in a run; NaN if none is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}

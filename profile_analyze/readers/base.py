@@ -37,6 +37,8 @@ class Reader(Recogniser, Protocol):
     def hallmark(self) -> str:
         """A property of all files of this format, for messages."""
 
+    has_inputs: bool = False
+    """Whether its files are models with inputs, to which `Source.inputs` gives sizes."""
     default_output_format: str = "plain"
     """The output format of a profile of this format, unless the user asks for another."""
 

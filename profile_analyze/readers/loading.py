@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.errors import MalformedProfileError, UnknownFormatError
+from profile_analyze.errors import MalformedProfileError, QueryError, UnknownFormatError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.base import BatchReader
 from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.deferred import DeferredReader
 from profile_analyze.readers.megengine import MegEngineReader
+from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.source import HEAD_SIZE, Source
 
 if TYPE_CHECKING:
@@ -17,8 +19,23 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Reader, ReadTogether
+    from profile_analyze.readers.model_inputs import ModelInputs
 
-READERS: Final[tuple[Reader, ...]] = (MegEngineReader(),)
+READERS: Final[tuple[Reader, ...]] = (
+    MegEngineReader(),
+    DeferredReader(
+        "ONNX model",
+        "protobuf with a graph and operator sets",
+        module="profile_analyze.readers.onnx.reader",
+        extra="onnx",
+        # The field ir_version, then the tag of another field. Or the version of an operator set.
+        pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
+        rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",
+        suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
+        # the tag of any field
+        pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
+    ),
+)
 """All supported formats, in the order in which they are tried."""
 
 _FALLBACK_FORMAT: Final = "plain"
@@ -35,6 +52,7 @@ def load(
     wanted: Collection[str] = OPTIONAL_COLUMNS,
     max_size: int = MAX_SIZE,
     progress: Callable[[int, int], None] | None = None,
+    inputs: ModelInputs = NO_INPUTS,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
@@ -42,18 +60,28 @@ def load(
     Reading fewer takes less time. A query that needs a column which was not read is an error;
     `wanted=query.wanted` reads what `query` needs. `max_size` is the largest size in bytes of the
     decompressed file, 8 GiB by default. `progress` is called now and then with how many bytes of
-    the file have been read, and with the size of the file, or 0 if that is unknown.
+    the file have been read, and with the size of the file, or 0 if that is unknown. `inputs` gives
+    sizes to the inputs of a model, such as `ModelInputs.of({"data": (1, 3, 224, 224)})` or
+    `ModelInputs.of(dims={"batch": 8})`.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
-    damaged profile, and `InputError` for any other file that cannot be read.
+    damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
+    `inputs` names inputs or symbols that the file does not have.
     """
-    return read_profile(Source(path, max_size=max_size, progress=progress), wanted)
+    source = Source(path, max_size=max_size, progress=progress, inputs=inputs)
+    return read_profile(source, wanted)
 
 
 def read_profile(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`, which is closed afterwards. See `load`."""
     with source:
-        profile = _reader_of(source).read(source, wanted)
+        reader = _reader_of(source)
+        if source.inputs != NO_INPUTS and not reader.has_inputs:
+            raise QueryError(
+                f"{source.name}: is a {reader.format}, which has no inputs to give sizes to; "
+                "leave out --input-shape and --dim"
+            )
+        profile = reader.read(source, wanted)
     _check(profile, source.name)
     return profile
 
@@ -63,6 +91,8 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
 
     The sources stay open, so that they can be read one by one.
     """
+    if any(source.inputs != NO_INPUTS for source in sources):
+        return None  # reading one by one says which file has no inputs
     # A file that only the long head reveals is read alone: a second attempt is rare.
     reader, *others = (_recognising_reader(source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):

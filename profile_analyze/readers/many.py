@@ -12,6 +12,7 @@ from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.loading import read_profile, read_together
+from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.source import Source
 from profile_analyze.units import counted
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.model_inputs import ModelInputs
     from profile_analyze.readers.pool import ReaderPool
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
@@ -44,19 +46,20 @@ def load_runs(
     progress: Callable[[int], None] | None = None,
     processes: int = 1,
     max_size: int = MAX_SIZE,
+    inputs: ModelInputs = NO_INPUTS,
 ) -> Profile:
     """Return one profile with the runs in all files `paths`, joined as `join_runs` does.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1, a pool of so many processes reads 100 files or more. `progress` is called now and
     then with the number of files read so far. With `skip_bad`, files that cannot be read are left
-    out, and a note names the first. `max_size` applies to each file: see `load`.
+    out, and a note names the first. `max_size` and `inputs` apply to each file: see `load`.
 
     Raises the errors of `load`, and `InputError` also if all files were left out.
     """
     # Joining needs shapes, also if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
-    read_files: ReadFiles = partial(_read_files, wanted=needed, max_size=max_size)
+    read_files: ReadFiles = partial(_read_files, wanted=needed, max_size=max_size, inputs=inputs)
     join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)
     if pool is None:
@@ -109,10 +112,15 @@ def _join(
 
 
 def _read_files(
-    joiner: RunJoiner, paths: Paths, *, wanted: Collection[str], max_size: int
+    joiner: RunJoiner,
+    paths: Paths,
+    *,
+    wanted: Collection[str],
+    max_size: int,
+    inputs: ModelInputs,
 ) -> Iterator[Step]:
     """Read files in order and add them to `joiner`, a group in each step."""
-    for group in _groups(_open(path, max_size) for path in paths):
+    for group in _groups(_open(path, max_size, inputs) for path in paths):
         files, errors = len(group), _add_group(joiner, group, wanted)
         del group  # frees the contents before the next group is read
         yield files, errors
@@ -138,9 +146,9 @@ def _add_group(
     return (*errors, *(error for error in group if isinstance(error, InputError)))
 
 
-def _open(path: str | PathLike[str], max_size: int) -> Source | InputError:
+def _open(path: str | PathLike[str], max_size: int, inputs: ModelInputs) -> Source | InputError:
     """Return the source of a file with the first bytes read, or the error if that failed."""
-    source = Source(path, max_size=max_size)
+    source = Source(path, max_size=max_size, inputs=inputs)
     try:
         # One byte more than the limit shows that the file is larger.
         source.size_up_to(_GROUP_SIZE + 1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.readers.content import (
@@ -14,11 +16,14 @@ from profile_analyze.readers.content import (
     display_name,
     input_errors,
 )
+from profile_analyze.readers.model_inputs import NO_INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from types import TracebackType
+
+    from profile_analyze.readers.model_inputs import ModelInputs
 
 HEAD_SIZE: Final = 1 << 16
 """The number of bytes that readers get to recognise their format."""
@@ -42,13 +47,18 @@ class Source:
         max_size: int = MAX_SIZE,
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
+        inputs: ModelInputs = NO_INPUTS,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
         `max_size` limits its decompressed size in bytes. For `progress` see `load`.
         """
+        self.inputs = inputs
+        """The sizes of the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input in messages."""
+        self.folder = None if path == "-" else Path(path).parent
+        """The folder of the file, which may have further files of its format; None if unknown."""
         self.parts = tuple(parts)
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path
@@ -65,6 +75,7 @@ class Source:
         """Make the source of uncompressed `data`, with `name` as its name in messages."""
         source = cls(name, parts=parts)
         source.name = name
+        source.folder = None
         source._buffered = _Buffer(data.removeprefix(BYTE_ORDER_MARK))
         source._is_complete = True
         return source
@@ -118,6 +129,12 @@ class Source:
                 chunk = bytes(view[:size])
             del rest[:size]
             yield chunk
+
+    def has_neighbour(self, name: str) -> bool:
+        """Return whether a file of this name is beside the input, which standard input has not."""
+        if self._path == "-" or "\0" in name:
+            return False
+        return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names
 
     def close(self) -> None:
         """Close the input and its parts, and free their bytes."""

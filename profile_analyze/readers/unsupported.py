@@ -66,8 +66,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a TensorFlow Lite benchmark log", rb".*\[node type\].*\[avg ms\]"),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
     _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
-    # protobuf: the field ir_version, then the tag of a field such as producer_name or graph
-    _Signature("an ONNX model, not a profile", rb"\x08[\x01-\x20][\x12\x1a\x22\x3a\x42]"),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
     # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import visible
@@ -13,6 +13,7 @@ from profile_analyze.report.programs import (
     facts_alone,
     machine_names,
     number_texts,
+    program_values,
     shown_columns,
 )
 from profile_analyze.report.sections import TableSection
@@ -84,7 +85,7 @@ def _lines(rows: Iterable[Iterable[str]]) -> str:
 def _cells(table: Table, name: str) -> list[str]:
     """Return the cells of one column, empty for N/A."""
     column = table.column(name)
-    values: list[Any] = table[name].tolist()
+    values = program_values(table, name)
     if column.kind == "number":
         return number_texts(values, missing="")
     # Texts repeat, so each is formatted once. Ids and parameters may also be numbers.

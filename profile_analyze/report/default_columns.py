@@ -58,8 +58,41 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = ("calls",) if table.several_calls else ()
-    work = () if table.has_times else ("computation", "memory", "intensity")
+    work = () if table.has_times else work_columns(table)
     # The added columns follow the times.
     index = names.index("share") if "share" in names else len(names)
     # dict.fromkeys drops a column that is already among `names`
     return tuple(dict.fromkeys((*names[:index], *calls, *work, *names[index:])))
+
+
+def work_columns(table: Table) -> tuple[str, ...]:
+    """Return the columns that replace the times in a profile without times."""
+    if not table.is_of_model:
+        return ("computation", "memory", "intensity")
+    shapes = () if table.query.grouped else ("out_shapes",)
+    least_time = ("least_time", "bound") if table.query.peaks else ()
+    if table.query.compared:
+        differences = ("macs_difference", "params_difference", "memory_difference")
+        return ("macs", "base_macs", *differences, "match", *least_time)
+    return ("macs", "macs_share", "params", "memory", *least_time, *shapes)
+
+
+def model_columns(table: Table) -> tuple[str, ...]:
+    """Return the default columns of a model that has not run, for formats for programs."""
+    query = table.query
+    compared = (
+        *("match", "base_macs", "macs_difference", "base_params", "params_difference"),
+        *("base_memory", "memory_difference"),
+    )
+    of_operators = ("reused_weights", "in_shapes", "out_shapes", "parameters")
+    names = (
+        *(("id", "name", "type", "category", "scope") if query.keys is None else query.by),
+        *(() if query.keys is None else ("count",)),
+        *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+        *("params", "param_share", "param_bytes", "computation", "memory", "intensity"),
+        *("input_bytes", "output_bytes"),
+        *(("compute_time", "memory_time", "least_time", "bound") if query.peaks else ()),
+        *(compared if query.compared else ()),
+        *(of_operators if query.keys is None else ()),
+    )
+    return tuple(dict.fromkeys(names))

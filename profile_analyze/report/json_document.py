@@ -73,6 +73,8 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_high_s": None if relative else verdict.high,
         "p_value": verdict.p_value,
         "unit": verdict.unit,
+        "amount": verdict.amount,
+        "base_amount": verdict.base_amount,
     }
 
 

@@ -8,7 +8,11 @@ import orjson
 
 from profile_analyze.model.visible import escaped_in_json
 from profile_analyze.model.wording import machine_name
-from profile_analyze.report.default_columns import columns_beside_time, group_columns
+from profile_analyze.report.default_columns import (
+    columns_beside_time,
+    group_columns,
+    model_columns,
+)
 from profile_analyze.report.sections import Facts, TableSection
 
 if TYPE_CHECKING:
@@ -78,7 +82,11 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def shown_columns(section: TableSection) -> list[str]:
     """Return the names of the columns to show: the chosen ones, or else the default ones."""
     table = section.table
-    names = section.columns or program_columns(table.query, several_runs=table.several_runs)
+    names = section.columns or (
+        model_columns(table)
+        if table.is_of_model
+        else program_columns(table.query, several_runs=table.several_runs)
+    )
     return [table.column(name).name for name in names]  # resolves aliases
 
 
@@ -118,9 +126,20 @@ def json_ready(value: Any) -> Any:
     return list(map(json_ready, value)) if isinstance(value, list | tuple) else value
 
 
+def program_values(table: Table, name: str) -> list[Any]:
+    """Return one column as Python values. Counts are whole numbers, None for N/A."""
+    values: list[Any] = table[name].tolist()
+    if table.column(name).unit != "count":
+        return values
+    return [
+        None if value != value else int(value) if value == int(value) else value  # noqa: PLR0124
+        for value in values
+    ]
+
+
 def json_values(table: Table, name: str) -> list[Any]:
     """Return one column for JSON, parameters as objects. NaN becomes null when it is written."""
-    values: list[Any] = table[name].tolist()
+    values = program_values(table, name)
     if name == "file":
         return list(map(json_ready, values))
     if name == "parameters":

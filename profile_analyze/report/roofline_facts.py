@@ -13,7 +13,7 @@ from profile_analyze.report.programs import peaks_record
 from profile_analyze.units import decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.summary import Summary
@@ -66,14 +66,25 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
+        if isnan(rate):  # only data movements have this dtype
+            continue
         # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
         # A single roof judges all that is judged, which another fact says.
-        if len(judgement.rates) > 1:
+        if summary.has_times and len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
+
+
+def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times], str]:
+    """Return a text that is empty for a profile without times."""
+    return lambda summary, times: text(summary, times) if summary.has_times else ""
+
+
+def _least_text(summary: Summary, times: Times) -> str:
+    return "" if summary.has_times else times.text(_judgement(summary).least_s)
 
 
 def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
@@ -167,11 +178,18 @@ GROUP: Final = FactGroup(
             lines=_roof_lines,
         ),
         Fact(
+            "least_time_s",
+            "The sum of the least possible times, without operators in bodies.",
+            lambda summary: _judgement(summary).least_s,
+            label="least possible time",
+            text=_least_text,
+        ),
+        Fact(
             "memory_known",
             "The share of the device time in operators whose memory is known.",
             lambda summary: _judgement(summary).memory_known,
             label="memory known",
-            text=lambda summary, _: percent(_judgement(summary).memory_known),
+            text=_if_timed(lambda summary, _: percent(_judgement(summary).memory_known)),
         ),
         Fact(
             "memory_unknown",
@@ -187,21 +205,21 @@ GROUP: Final = FactGroup(
             "The share of the device time in operators whose least possible time is known.",
             lambda summary: _judgement(summary).judged,
             label="judged",
-            text=lambda summary, _: percent(_judgement(summary).judged),
+            text=_if_timed(lambda summary, _: percent(_judgement(summary).judged)),
         ),
         Fact(
             "efficiency",
             "Least possible time over time, of the judged operators.",
             lambda summary: _judgement(summary).efficiency,
             label="efficiency, judged",
-            text=lambda summary, _: percent(_judgement(summary).efficiency),
+            text=_if_timed(lambda summary, _: percent(_judgement(summary).efficiency)),
         ),
         Fact(
             "lost_s",
             "Time minus least possible time, of the judged operators.",
             lambda summary: _judgement(summary).lost_s,
             label="lost",
-            text=lambda summary, times: times.text(_judgement(summary).lost_s),
+            text=_if_timed(lambda summary, times: times.text(_judgement(summary).lost_s)),
         ),
         Fact(
             "winners",

@@ -27,7 +27,7 @@ _OPTIONAL_TEXT: Final = {"type": ["string", "null"]}
 _OPTIONAL_COUNT: Final = {"type": ["integer", "null"], "minimum": 0}
 _VALUE: Final = {"type": ["number", "string", "array", "object", "null"]}
 # All units of columns, see `model/columns.py`.
-_UNITS: Final = ["", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
+_UNITS: Final = ["", "1", "count", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
 
 
 def schema_text() -> str:
@@ -165,6 +165,11 @@ def _condition() -> dict[str, Any]:
             "unit": _described(
                 "What the statistics count.", {"enum": ["runs", "processes", "iterations"]}
             ),
+            "amount": _described(
+                "The work that a condition on work is about, in the unit of its column; else null.",
+                NUMBER,
+            ),
+            "base_amount": _described("The same in the baseline.", NUMBER),
         }
     )
 
@@ -207,7 +212,8 @@ def _column() -> dict[str, Any]:
         {
             "name": TEXT,
             "unit": _described(
-                "Empty for texts and identifiers, 1 for bare numbers and fractions.",
+                "Empty for texts and identifiers, 1 for bare numbers and fractions, count for "
+                "counts of MACs and parameters.",
                 {"enum": _UNITS},
             ),
         }

@@ -6,8 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
+from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,8 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
         return visible(verdict.reason, "utf-8")  # it may have names of the profile
+    if verdict.condition.is_of_work:
+        return _reason_of_work(verdict)
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
     if not verdict.condition.relative:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
@@ -78,3 +81,12 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
         return ""
     up_to = f"{'up' if verdict.condition.above else 'down'} to {to_text(verdict.not_ruled_out)}"
     return f", but {noun} {up_to} are not ruled out; take more runs"
+
+
+def _reason_of_work(verdict: FailVerdict) -> str:
+    """Return the work that a condition is about, and why it has this verdict."""
+    unit = WORK_METRICS[verdict.condition.metric]
+    amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))
+    if not verdict.condition.relative:
+        return f"{amount}: {verdict.reason}"
+    return f"{amount} against {base} of the baseline: {verdict.reason}"

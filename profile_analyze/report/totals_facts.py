@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, scaled, seconds
+from profile_analyze.units import NOT_AVAILABLE, scaled_text, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def _wall_text(summary: Summary, times: Times) -> str:
 def _work_text(summary: Summary, amount: float, unit: str) -> str:
     """Return the amount as text, but only for a profile without times."""
     # A profile with times has the same lines as in the original, and none of them is about work.
-    return "" if summary.has_times else " ".join(scaled(amount, unit))
+    return "" if summary.has_times else scaled_text(amount, unit)
 
 
 def _copy_text(summary: Summary, times: Times) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.rows import GroupRows, OperatorRows, Rows, Values
 
-UNITS = ("", "1", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
+UNITS = ("", "1", "count", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte")
 RESNET = str(PROFILES / "resnet18.json")
 MODULES = (column_formulas, formulas)
 
@@ -45,7 +45,9 @@ def test_declared_columns_are_consistent() -> None:
         assert column.meaning[0].islower()
         assert not column.meaning.endswith(".")  # the page adds it
         assert column.unit in UNITS
-        assert (column.kind == "number") == (not column.is_key and column.name != "id")
+        assert (column.kind == "number") == (
+            not column.is_key and column.name not in ("id", "reused_weights")
+        )
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -135,7 +137,10 @@ def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
     factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
     counts = dict.fromkeys(("calls", "count", "runs"), "count")
-    shares = ("spread", "share", "cumulative_share", "efficiency", "change")
+    shares = (
+        *("spread", "share", "cumulative_share", "efficiency", "change"),
+        *("macs_share", "param_share", "sparsity", "sparsity_block"),
+    )
     assert bare == factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
     assert value_text(find_column("gain"), 1.0666) == "1.07"
@@ -197,7 +202,7 @@ def test_the_page_lists_the_columns_that_an_aggregate_renames() -> None:
     names = {name: result.shown_column(name) for name in result.columns}
     renamed = [name for name, column in names.items() if column.name != name]
     compared = [column.name for column in CATALOG if column.of_groups == AGGREGATED]
-    assert compared == [*renamed, "base"]
+    assert compared == [*renamed, "base", "base_macs", "base_params", "base_memory"]
     assert all(names[name].name == f"{name}.max" for name in renamed)
     assert f"These columns are {listed(compared)}." in PAGE
     assert (heading(names["time"]), machine_name(names["time"])) == ("time max (s)", "time_max_s")

@@ -16,9 +16,9 @@ from tests.strategies import documents, queries, runs_of_one
 
 
 def test_strategies_use_every_number_column() -> None:
-    """Except numbers that only several runs, groups or comparisons have, and running sums."""
+    """Except numbers that only several runs, operators or comparisons have, and running sums."""
     elsewhere = {"count", "runs", "spread", "time_min", "time_max"}
-    elsewhere |= {"cumulative_time", "cumulative_share"}
+    elsewhere |= {"cumulative_time", "cumulative_share", "sparsity", "sparsity_block"}
     numbers = {
         column.name for column in CATALOG if column.kind == "number" and not column.needs_base
     }

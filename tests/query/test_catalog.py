@@ -24,6 +24,7 @@ from profile_analyze.query.catalog import (
 
 TEXTS = ("name", "type", "category", "scope")
 TIMES = ("time", "runs", "spread", "time_min", "time_max")
+ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 AMOUNTS = (
     "device_time",
     "host_time",
@@ -36,6 +37,17 @@ AMOUNTS = (
     "memory",
     "bandwidth",
     "intensity",
+)
+MODEL_AMOUNTS = (
+    "macs",
+    "macs_share",
+    "macs_with_bias",
+    "backward_macs",
+    "params",
+    "param_share",
+    "param_bytes",
+    "input_bytes",
+    "output_bytes",
 )
 
 
@@ -82,7 +94,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
     [
         ("tme", "did you mean time?"),
         ("Bandwidth", "did you mean bandwidth?"),
-        ("param.", "did you mean parameters?"),
+        ("param.", "did you mean params or parameters?"),
         ("time~3", "did you mean time?"),
         ("share.max", "did you mean "),
         ("time.p101", "did you mean "),
@@ -118,23 +130,36 @@ def test_an_invalid_pattern_in_a_column_name() -> None:
 def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
-        *("in_shapes", "in_strides", "out_shapes", "input_dtype", "device", "track", "stream"),
-        *("rank", "parameters", "file", "run", "step", "phase", "bound", "match"),
+        *("sparsity_pattern", "in_shapes", "in_strides", "out_shapes", "input_dtype", "device"),
+        *(
+            "track",
+            "stream",
+            "rank",
+            "parameters",
+            "file",
+            "run",
+            "step",
+            "phase",
+            "bound",
+            "match",
+        ),
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
         *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
-        *("bandwidth", "intensity", "input_dtype", "device", "track", "stream", "rank"),
+        *("bandwidth", "intensity", *MODEL_AMOUNTS[:7], "reused_weights", *MODEL_AMOUNTS[7:]),
+        *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
+        *("input_dtype", "device", "track", "stream", "rank"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
-        *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS),
+        *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
     )
 
 
 def test_groups_have_their_keys_first() -> None:
     assert columns_of(RowKind(("type", "name~x")), ("time.p90",)) == (
         *("type", "name~x", "count", "time", "time.p90", *TIMES[1:], "share"),
-        *("cumulative_time", "cumulative_share", *AMOUNTS),
+        *("cumulative_time", "cumulative_share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
     )
 
 

@@ -57,9 +57,9 @@ FORM = (
         ("", f"fail-if: '' {FORM}"),
         ("total", "fail-if: 'total' is not a condition; write a limit, too: 'total > +5%'"),
         (
-            "memory > 5",
-            "fail-if: 'memory > 5': there is no metric 'memory'; a condition is on times: METRIC is "
-            "one of total, device_time, host_time, wait, time",
+            "colour > 5",
+            "fail-if: 'colour > 5': there is no metric 'colour'; operators come before a colon: write "
+            "'type=colour: time > 5', or 'name ~ colour: time > 5' for a pattern",
         ),
         (
             "total >= +5%",

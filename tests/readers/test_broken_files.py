@@ -17,7 +17,7 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
-    "graph_exec)"
+    "graph_exec), ONNX model (protobuf with a graph and operator sets)"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
 
@@ -79,7 +79,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         b"x = y -> z: 1ms, 2%\nTotal instructions time: 1ms",
         "looks like a MIGraphX performance report",
     ),
-    (b"\x08\x07\x12\x07pytorch", "looks like an ONNX model, not a profile"),
     (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),
     ("{}".encode("utf-16"), "is text in UTF-16, not the UTF-8 of JSON"),
     (b"\xfe\xff" + "{}".encode("utf-16-be"), "is text in UTF-16, not the UTF-8 of JSON"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import lru_cache
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -14,6 +15,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
+from profile_analyze.model.terms import DERIVED_WORK
 from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.file_notes import (
     FileNote,
@@ -82,8 +84,9 @@ def read_operators(
             optional={
                 CONSTANT_BYTES: constant_bytes,
                 **_optional_columns(wanted, footprints, graphs),
+                **_derived_work(wanted, types, footprints, graphs),
             },
-            not_loaded=frozenset(OPTIONAL_COLUMNS) - frozenset(wanted),
+            not_loaded=frozenset((*OPTIONAL_COLUMNS, *DERIVED_WORK)) - frozenset(wanted),
         ),
         notes=[*notes, *computation_notes, *memory_notes, *stale_notes],
         file_of=file_of,
@@ -109,7 +112,8 @@ def _footprints(
     documents: Iterable[sections.Document], wanted: Collection[str]
 ) -> tuple[list[list[sections.Footprint]], list[FileNote]]:
     """Return, for each file, the footprint of each operator of the graph, and notes."""
-    section = sections.FOOTPRINTS_WITH_PARAMETERS if "parameters" in wanted else sections.FOOTPRINTS
+    needs_parameters = not {"parameters", *DERIVED_WORK}.isdisjoint(wanted)
+    section = sections.FOOTPRINTS_WITH_PARAMETERS if needs_parameters else sections.FOOTPRINTS
     of_files: list[list[sections.Footprint]] = []
     notes: list[FileNote] = []
     for file, document in enumerate(documents):
@@ -180,6 +184,28 @@ def _optional_columns(
         "parameters": lambda: decoded("param", _parameters),
     }
     return {name: make() for name, make in columns.items() if name in wanted}
+
+
+def _derived_work(
+    wanted: Collection[str],
+    types: Categorical[str],
+    footprints: Sequence[sections.Footprint],
+    graphs: Sequence[sections.Graph],
+) -> dict[str, NDArray[np.float64]]:
+    """Return the wanted columns of `DERIVED_WORK`. Raises `BrokenValueError`."""
+    if frozenset(DERIVED_WORK).isdisjoint(wanted):
+        return {}
+    # Imported here, because only calls with `--work` derive it.
+    from profile_analyze.readers.megengine.work import derived_work
+
+    names = ("in_shapes", "out_shapes", "input_dtypes", "parameters")
+    columns = _optional_columns(names, footprints, graphs)
+    facts = (types, *(columns[name] for name in names))
+    work = list(map(lru_cache(derived_work), *(one.values().tolist() for one in facts)))
+    return {
+        f"derived_{amount}": np.array([getattr(one, amount) for one in work], np.float64)
+        for amount in ("computation", "memory")
+    }
 
 
 def _compute_dtype(dtypes: Dtypes) -> str | None:

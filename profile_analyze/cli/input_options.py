@@ -1,0 +1,71 @@
+"""The options for which runs and shapes are read, as part of the table in `options`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from profile_analyze.cli.option_types import (
+    Option,
+    OptionGroup,
+    input_shape,
+    run_count,
+    symbol_size,
+)
+from profile_analyze.model.columns import RUN_STATISTICS
+
+RUNS: Final = OptionGroup(
+    "runs: several files of one model",
+    (
+        Option.of(
+            "--run-stat",
+            choices=RUN_STATISTICS,
+            default=RUN_STATISTICS[0],
+            help="the statistic to show for several runs (default: median)",
+        ),
+        Option.of(
+            "--skip-runs",
+            type=run_count,
+            default=0,
+            metavar="N",
+            example="1",
+            help="leave out the first N runs of each process, to skip warm-up (default: 0)",
+        ),
+        Option.of(
+            "--skip-bad",
+            action="store_true",
+            help="leave out files that cannot be read; a note counts them",
+        ),
+        Option.of(
+            "--correct-drift",
+            action="store_true",
+            help="correct for the load of the machine: divide the times of each run by the "
+            "slowness of the whole run; this hides a change of all operators at once",
+        ),
+    ),
+)
+
+MODELS: Final = OptionGroup(
+    "models: ONNX files",
+    (
+        Option.of(
+            "--input-shape",
+            action="append",
+            type=input_shape,
+            default=[],
+            metavar="NAME:SHAPE",
+            example="data:1x3x224x224",
+            help="the shape of a dynamic input, such as data:1x3x224x224; with a dtype and the "
+            "value of all elements if shapes depend on it, as in ratio:f32:-1:0.25, where -1 keeps "
+            "the shape in the model; may be repeated",
+        ),
+        Option.of(
+            "--dim",
+            action="append",
+            type=symbol_size,
+            default=[],
+            metavar="SYMBOL=SIZE",
+            example="batch=8",
+            help="the size of a symbol in the shapes of inputs, such as batch=8; may be repeated",
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+"""The columns on what a model costs; other profiles have N/A there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from profile_analyze.model.columns import AGGREGATED, SAME, Column
+
+_amount = partial(Column, of_groups=AGGREGATED)
+
+_COSTS: Final = (
+    _amount(
+        "macs",
+        "count",
+        "multiply-adds of all calls in a run; a bias, an activation or a normalization has none",
+        timed=True,
+        worked="of one call, derived from shapes; multiplied by the calls in a run",
+    ),
+    Column(
+        "macs_share",
+        "1",
+        "macs / macs of all operators of the profile",
+        SAME,
+        timed=True,
+        worked="{macs} / {total_macs}",
+    ),
+    _amount(
+        "macs_with_bias",
+        "count",
+        "macs, and one more for each result that a bias is added to",
+        timed=True,
+        worked="{macs} + the results that a bias is added to",
+    ),
+    _amount(
+        "backward_macs",
+        "count",
+        "multiply-adds of the gradients that training needs: of the weights, and of the inputs "
+        "that depend on weights",
+        timed=True,
+        worked="as many as macs for the weights, and for the inputs that depend on weights",
+    ),
+    _amount(
+        "params",
+        "count",
+        "the number of weights: elements of constants that are neither scales, shapes, indices nor "
+        "single numbers; a weight counts at the first operator that uses it",
+        worked="the elements of the weights that no earlier operator uses",
+    ),
+    Column(
+        "param_share",
+        "1",
+        "params / params of all operators of the profile",
+        SAME,
+        worked="{params} / {total_params}",
+    ),
+    _amount(
+        "param_bytes",
+        "byte",
+        "bytes of the weights that params counts",
+        worked="the bytes of the weights that no earlier operator uses",
+    ),
+    Column(
+        "reused_weights",
+        "",
+        "the weights that an earlier operator uses, too; params counts them there",
+        kind="text",
+        worked="the names of the weights that an earlier operator uses",
+    ),
+    _amount(
+        "input_bytes",
+        "byte",
+        "bytes of the inputs that are not constant, each once",
+        worked="the sum over the inputs that are not constant",
+    ),
+    _amount(
+        "output_bytes",
+        "byte",
+        "bytes of the outputs that are not constant, each once",
+        worked="the sum over the outputs that are not constant",
+    ),
+)
+
+_onnx_tool = partial(Column, of_groups=AGGREGATED, worked="by the formulas of onnx-tool")
+
+_ONNX_TOOL: Final = (
+    _onnx_tool(
+        "onnx_tool_macs",
+        "count",
+        "the multiply-adds as onnx-tool 1.0.1 counts them: a bias, an activation and a "
+        "normalization count, too",
+        optional="onnx_tool_macs",
+    ),
+    _onnx_tool(
+        "onnx_tool_memory",
+        "byte",
+        "the memory as onnx-tool 1.0.1 counts it: outputs and weights, a weight only at its first "
+        "operator",
+        optional="onnx_tool_memory",
+    ),
+    _onnx_tool(
+        "onnx_tool_params",
+        "count",
+        "the elements of initializers, as onnx-tool 1.0.1 counts them: each only at its first "
+        "operator",
+        optional="onnx_tool_params",
+    ),
+)
+
+_SPARSITY: Final = (
+    Column(
+        "sparsity",
+        "1",
+        "the share of zeros in the largest weight of at least two dimensions",
+        optional="sparsity",
+        worked="counted in the values of the weight",
+    ),
+    Column(
+        "sparsity_pattern",
+        "",
+        "the largest blocks that the zeros of this weight come in, such as 1x4: counting only "
+        "blocks of zeros loses at most 10 percentage points; N/A up to a sparsity of 10 %",
+        kind="text",
+        is_key=True,
+        optional="sparsity_pattern",
+        worked="the largest of all shapes that divide the weight",
+    ),
+    Column(
+        "sparsity_block",
+        "1",
+        "the share of these blocks that have only zeros",
+        optional="sparsity_block",
+        worked="counted in the values of the weight",
+    ),
+)
+
+COLUMNS: Final = (*_COSTS, *_ONNX_TOOL, *_SPARSITY)
+ONNX_TOOL_NAMES: Final = tuple(column.name for column in _ONNX_TOOL)
+SPARSITY_NAMES: Final = tuple(column.name for column in _SPARSITY)

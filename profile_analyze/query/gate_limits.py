@@ -1,0 +1,60 @@
+"""The limits in conditions of `--fail-if`: `0.12s`, `+2ms`, `+5%`, `10M`."""
+
+from __future__ import annotations
+
+import re
+from math import isinf
+from typing import Literal, TypeAlias
+
+from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.query.gate_advice import advice_on_ratio, repeat_for
+from profile_analyze.units import parse_quantity, parse_time
+
+LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount more"]
+
+
+def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, LimitUnit]:
+    """Return the limit of the condition `text`, whose metric has `unit`. Raises `QueryError`."""
+    if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
+        raise QueryError(
+            f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"
+        )
+    if not sign and (match := re.fullmatch(r"(\d+\.?\d*)\s*[xX\N{MULTIPLICATION SIGN}]", limit)):
+        advice = advice_on_ratio(float(match[1])) or "write +5% for 5% more, -5% for 5% less"
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
+    if re.search(r"[,;]\s*\w[^,;]*[<>]", limit):
+        raise QueryError(f"fail-if: {text!r}: {repeat_for(re.split(r'[,;]', text))}")
+    try:
+        if limit.endswith("%"):
+            return _parse_share(text, sign, limit), "of baseline"
+        if unit != "s":
+            return parse_quantity(sign + limit, unit), "amount more" if sign else "amount"
+        return _parse_seconds(text, sign, limit), "s more" if sign else "s"
+    except QuantityError as error:
+        raise QueryError(f"fail-if: {text!r}: {error}, or +5%") from None
+
+
+def _parse_share(text: str, sign: str, limit: str) -> float:
+    if not sign:
+        advice = advice_on_ratio(parse_quantity(limit, "1")) or (
+            f"write +{limit} for {limit} more than the baseline"
+        )
+        raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
+    share = parse_quantity(sign + limit, "1")
+    if share <= -1:  # no time is below 0, so the condition would always or never be met
+        raise QueryError(f"fail-if: {text!r}: nothing takes {-share:.0%} less than the baseline")
+    return share
+
+
+def _parse_seconds(text: str, sign: str, limit: str) -> float:
+    seconds = parse_time(sign + limit)
+    if isinf(seconds):
+        raise QueryError(f"fail-if: {text!r}: {limit} is never reached")
+    # A number without a unit could mean percent, milliseconds or seconds.
+    if not limit[-1].isalpha():
+        examples = f"{sign}{limit}%, {sign}{limit}ms" if sign else f"{limit}s, {limit}ms"
+        if sign and abs(seconds) < 1:  # more likely a fraction than a percentage
+            examples = f"{sign}{abs(seconds):.6g}s"
+            examples = f"{sign}{100 * abs(seconds):.6g}%, {examples}"
+        raise QueryError(f"fail-if: {text!r}: {sign}{limit} of what? write {examples}")
+    return seconds

@@ -1,0 +1,162 @@
+"""The summary of a model that has not run: its size, its work and the memory of its activations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.analysis.liveness import activation_memory
+from profile_analyze.model.categorical import MISSING_CODE
+from profile_analyze.model.numbers import total
+from profile_analyze.model.terms import CONSTANT_ROLES, WEIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.analysis.liveness import ActivationMemory
+    from profile_analyze.model.notes import Note
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.static import StaticModel
+    from profile_analyze.model.tables import Tensors
+
+
+class AliveTensor(NamedTuple):
+    """A tensor that is alive at the peak."""
+
+    name: str
+    size: float
+
+
+class DtypeBytes(NamedTuple):
+    """The weights of one dtype."""
+
+    dtype: str | None
+    params: float
+    size: float
+
+
+class BaseWork(NamedTuple):
+    """The work of the baseline, which is a model, too."""
+
+    file: str
+    macs: float
+    params: float
+    memory: float
+
+
+class ModelSummary(NamedTuple):
+    """The size and the work of a model. NaN is N/A."""
+
+    facts: StaticModel
+    operators: int
+    """How many operators there are outside of bodies, without constant ones."""
+    types: tuple[tuple[str, int], ...]
+    """How many operators have each type, the most frequent first."""
+    params: float
+    params_by_dtype: tuple[DtypeBytes, ...]
+    """The weights by dtype, the largest bytes first."""
+    param_bytes: float
+    macs: float
+    """The multiply-adds of one run, without bodies, as far as they are known."""
+    macs_unknown: int
+    """How many operators outside of bodies have unknown multiply-adds."""
+    activations: ActivationMemory
+    peak_operator: str | None
+    alive: tuple[AliveTensor, ...]
+    """The tensors that are alive at the peak, the largest first."""
+    memory: float
+    """The bytes that operators outside of bodies read and write."""
+    base: BaseWork | None
+    """The work of the baseline; None without one, or if it is a profile of a run."""
+    notes: tuple[Note, ...] = ()
+
+
+def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary | None:
+    """Return the summary of a model; None for a profile of a run, and without its tensors.
+
+    `base` is the baseline. It has the same rows as `profile`.
+    """
+    if profile.model is None or profile.tensors is None:
+        return None
+    tensors: Tensors = profile.tensors
+    assert tensors.elements is not None, "tensors of models have elements"
+    is_weight = _are_weights(tensors)
+    activations = activation_memory(profile)
+    peak, keys = activations.peak_operator, tensors.key.values()
+    types = _types(profile)
+    outside = profile.operators.scope.codes == MISSING_CODE
+    return ModelSummary(
+        facts=profile.model,
+        operators=sum(count for _, count in types),
+        types=types,
+        params=_sum(tensors.elements[is_weight]),
+        params_by_dtype=tuple(_by_dtype(tensors, is_weight)),
+        param_bytes=_sum(tensors.size[is_weight]),
+        macs=total(profile.operators.numbers("macs")[outside]),
+        macs_unknown=_unknown_macs(profile, outside),
+        activations=activations,
+        peak_operator=None if peak is None else profile.operators.name.values()[peak],
+        alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
+        memory=total(profile.operators.memory[outside]),
+        base=None if base is None or base.model is None else _base_work(base, outside),
+    )
+
+
+def _unknown_macs(profile: Profile, outside: NDArray[np.bool_]) -> int:
+    # In a comparison, operators that only the baseline has use no tensor of this model.
+    uses = np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
+    return int((outside & uses & np.isnan(profile.operators.numbers("macs"))).sum())
+
+
+def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:
+    operators, tensors = base.operators, base.table("tensors")
+    return BaseWork(
+        base.file,
+        total(operators.numbers("macs")[outside]),
+        _sum(tensors.elements[_are_weights(tensors)]),
+        total(operators.memory[outside]),
+    )
+
+
+def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
+    assert tensors.role is not None, "tensors of models have roles"
+    return tensors.role.where(role == WEIGHT for role in tensors.role.categories)
+
+
+def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
+    """Return how many operators outside of bodies have each type, without constant ones."""
+    counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
+    # In a comparison, operators that only the baseline has use no tensor of this model.
+    counted &= np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
+    types = profile.operators.type.values()[counted]
+    return tuple(Counter(types.tolist()).most_common())
+
+
+def _is_constant(profile: Profile) -> NDArray[np.bool_]:
+    """Return whether each operator computes a constant, shape (operators,)."""
+    tensors, uses = profile.table("tensors"), profile.table("uses")
+    is_constant = tensors.role.where(role in CONSTANT_ROLES for role in tensors.role.categories)
+    makes_constant = np.zeros(len(profile), np.bool_)
+    makes_constant[uses.operator[uses.is_output & is_constant[uses.tensor]]] = True
+    return makes_constant
+
+
+def _by_dtype(tensors: Tensors, is_weight: NDArray[np.bool_]) -> Iterator[DtypeBytes]:
+    assert tensors.elements is not None, "models have elements"
+    found = []
+    for code, dtype in enumerate((*tensors.dtype.categories, None)):
+        chosen = is_weight & (tensors.dtype.codes == (MISSING_CODE if dtype is None else code))
+        if chosen.any():
+            found.append(
+                DtypeBytes(dtype, _sum(tensors.elements[chosen]), _sum(tensors.size[chosen]))
+            )
+    yield from sorted(found, key=lambda one: -one.size)
+
+
+def _sum(values: NDArray[np.float64]) -> float:
+    """Return the sum of `values`; NaN if one of them is unknown."""
+    return float(values.sum())

@@ -1,0 +1,72 @@
+"""Readers whose code is imported once a file of their format is read."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from profile_analyze.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.readers.source import Source
+
+
+class DeferredReader:
+    """Recognises a format by first bytes or name, and imports its reader only to read a file.
+
+    A call on a file of one format then imports neither the code nor the dependencies of the others.
+    """
+
+    has_inputs = True
+    default_output_format = "plain"
+
+    def __init__(
+        self,
+        format_: str,
+        hallmark: str,
+        *,
+        module: str,
+        extra: str,
+        pattern: bytes,
+        suffixes: tuple[str, ...],
+        pattern_by_name: bytes,
+    ) -> None:
+        """`module` is the name of a module with a function `read`, as in `Reader.read`.
+
+        It needs the package `extra`, which the extra of the same name installs.
+
+        Files of the format begin with a match of the regular expression `pattern`. If their name
+        has one of `suffixes`, a match of `pattern_by_name` suffices.
+        """
+        self.format = format_
+        self.hallmark = hallmark
+        self._module = module
+        self._extra = extra
+        self._pattern = pattern
+        self._suffixes = suffixes
+        self._pattern_by_name = pattern_by_name
+
+    def recognises(self, head: bytes, name: str) -> bool:
+        """See `Recogniser.recognises`."""
+        has_name = name.lower().endswith(self._suffixes)
+        pattern = self._pattern_by_name if has_name else self._pattern
+        return re.match(pattern, head, re.DOTALL) is not None
+
+    def read(self, source: Source, wanted: Collection[str]) -> Profile:
+        """See `Reader.read`."""
+        try:
+            module = import_module(self._module)
+        except ModuleNotFoundError as error:
+            if error.name != self._extra:
+                raise
+            raise InputError(
+                source.name,
+                f"is an {self.format}, which needs {self._extra}, the extra {self._extra}: "
+                f"pip install 'profile_analyze[{self._extra}]'",
+            ) from None
+        profile: Profile = module.read(source, wanted)
+        return profile

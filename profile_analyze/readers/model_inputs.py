@@ -1,0 +1,127 @@
+"""`ModelInputs`: the sizes that a caller gives to the dynamic inputs of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.errors import QueryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+EXAMPLE: Final = "data:1x3x224x224"
+DTYPES: Final = {
+    **{f"f{bits}": f"fp{bits}" for bits in (16, 32, 64)},
+    **{f"float{bits}": f"fp{bits}" for bits in (16, 32, 64)},
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{name: name for name in ("fp16", "fp32", "fp64", "bf16", "bool")},
+    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+"""The dtypes of an input, by the names that a caller may use."""
+
+_NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+
+
+class InputShape(NamedTuple):
+    """What a caller says about one input."""
+
+    shape: tuple[int, ...] | None
+    """None keeps the shape in the model; a size that it leaves open is then 1."""
+    dtype: str | None = None
+    """One of `terms.DTYPES`; None keeps the dtype in the model."""
+    value: float | None = None
+    """The value of all elements; None if it is not known."""
+
+
+class ModelInputs(NamedTuple):
+    """The sizes that a caller gives to the inputs and symbols of a model."""
+
+    shapes: Mapping[str, InputShape] = {}
+    """By the name of the input."""
+    dims: Mapping[str, int] = {}
+    """The size of each symbol, such as `batch`."""
+
+    @classmethod
+    def of(
+        cls,
+        shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str] = (),
+        dims: Mapping[str, int] | Iterable[str] = (),
+    ) -> ModelInputs:
+        """Make it from texts as on the command line, or from shapes and sizes by name.
+
+        Raises `QueryError`.
+        """
+        return cls(_shapes_of(shapes), _dims_of(dims))
+
+
+NO_INPUTS: Final = ModelInputs()
+"""Every input keeps the sizes in the model."""
+
+
+def parse_input_shape(text: str) -> tuple[str, InputShape]:
+    """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`."""
+    # A name may have colons, as in `input:0`, so all parts after it are recognised by their form.
+    match = re.fullmatch(
+        rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
+    )
+    if match is None:
+        raise QueryError(f"{text!r} is not NAME:SHAPE, such as {EXAMPLE} or ratio:f32:-1:0.25")
+    name, dtype, shape, value = match.groups()
+    if shape == "-1":
+        sizes = None
+    else:
+        sizes = () if shape == "scalar" else tuple(map(int, shape.split("x")))
+        _check_sizes(sizes, repr(text))
+    return name, InputShape(sizes, DTYPES.get(dtype), None if value is None else float(value))
+
+
+def parse_dim(text: str) -> tuple[str, int]:
+    """Return the symbol and its size in `SYMBOL=SIZE`. Raises `QueryError`."""
+    symbol, equals, size = text.rpartition("=")
+    if not (equals and symbol and re.fullmatch(r"-?\d+", size)):
+        raise QueryError(f"{text!r} is not SYMBOL=SIZE, such as batch=8")
+    _check_sizes((int(size),), repr(text))
+    return symbol, int(size)
+
+
+def _check_sizes(sizes: tuple[int, ...], where: str) -> None:
+    """Raise `QueryError` if a size is negative, or larger than ONNX can store."""
+    for size in sizes:
+        if not 0 <= size < 1 << 63:
+            problem = "negative" if size < 0 else "too large"
+            raise QueryError(f"{where}: the size {size} is {problem}; write one such as 8")
+
+
+def _shapes_of(
+    shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str],
+) -> dict[str, InputShape]:
+    if not isinstance(shapes, Mapping):
+        return _by_name(map(parse_input_shape, shapes))
+    parsed = {}
+    for name, shape in shapes.items():
+        if isinstance(shape, str):
+            _, parsed[name] = parse_input_shape(f"{name}:{shape}")
+        else:
+            _check_sizes(tuple(shape), name)
+            parsed[name] = InputShape(tuple(shape))
+    return parsed
+
+
+def _dims_of(dims: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
+    if not isinstance(dims, Mapping):
+        return _by_name(map(parse_dim, dims))
+    for symbol, size in dims.items():
+        _check_sizes((size,), symbol)
+    return dict(dims)
+
+
+def _by_name(pairs: Iterable[tuple[str, object]]) -> dict:  # type: ignore[type-arg]
+    """Return the pairs as a dictionary. Raises `QueryError` if a name has two values."""
+    by_name: dict[str, object] = {}
+    for name, value in pairs:
+        if by_name.setdefault(name, value) != value:
+            raise QueryError(f"{name!r} is given twice, with different values; leave one out")
+    return by_name

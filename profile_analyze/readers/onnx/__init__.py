@@ -1,0 +1,1 @@
+"""Reads ONNX models: what a network costs before it runs."""

@@ -1,0 +1,202 @@
+"""Sizes of dynamic inputs: what the caller gives, and what stays open."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from onnx import GraphProto, ModelProto, TypeProto, helper
+
+from profile_analyze.errors import QueryError
+from profile_analyze.readers.model_inputs import NO_INPUTS
+from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.types import sizes_of, tensor_type
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx import ValueInfoProto
+
+    from profile_analyze.readers.model_inputs import InputShape, ModelInputs
+    from profile_analyze.readers.onnx.folding import Array
+
+_MOST_NAMED: Final = 8
+"""The most inputs or symbols that a message names."""
+_DTYPES: Final = {
+    "fp32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
+    "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
+}  # fmt: skip
+"""The number in ONNX of each dtype that an input may be given."""
+
+
+def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
+    """Return the inputs that have no initializer, by name."""
+    initialized = {tensor.name for tensor in graph.initializer}
+    initialized.update(sparse.values.name for sparse in graph.sparse_initializer)
+    return {value.name: value for value in graph.input if value.name not in initialized}
+
+
+def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> None:
+    """Set the sizes that the caller gives, wherever the model has the symbols.
+
+    Raises `QueryError` if the model has no such input or symbol, or a different number of axes.
+    """
+    if given == NO_INPUTS:
+        return
+    inputs = inputs_of(proto.graph)
+    dims = _Dims(file, given, inputs)
+    for name, wanted in given.shapes.items():
+        if name not in inputs:
+            raise QueryError(
+                f"{file}: has no input '{name}' to shape; its inputs: {_listed(inputs.values())}"
+            )
+        dims.fix(inputs[name], wanted)
+    for graph in _graphs(proto.graph):
+        for value in (*graph.input, *graph.value_info, *graph.output):
+            dims.replace_symbols(value.type)
+    if dims.contradicts_model:
+        # Types that the exporter stored are about the old sizes.
+        del proto.graph.value_info[:]
+        for output in proto.graph.output:
+            output.type.CopyFrom(tensor_type(output.type.tensor_type.elem_type, None))
+
+
+class _Dims:
+    """The sizes of all symbols, as the caller gives them."""
+
+    def __init__(self, file: str, given: ModelInputs, inputs: dict[str, ValueInfoProto]) -> None:
+        self._file = file
+        self._sizes = dict(given.dims)
+        self.contradicts_model = False
+        """Whether an input gets a size where the model has another, or none and no symbol."""
+        symbols = {
+            dim.dim_param: None
+            for value in inputs.values()
+            for dim in value.type.tensor_type.shape.dim
+            if dim.dim_param
+        }
+        for symbol in given.dims:
+            if symbol not in symbols:
+                has = "no symbols" if not symbols else "these: " + _some([*symbols])
+                raise QueryError(
+                    f"{file}: no input has the symbol '{symbol}'; the inputs of the model have "
+                    f"{has}; inputs: {_listed(inputs.values())}"
+                )
+
+    def fix(self, value: ValueInfoProto, wanted: InputShape) -> None:
+        """Give an input its shape."""
+        tensor = value.type.tensor_type
+        if wanted.dtype is not None:
+            self._check_dtype(value, wanted.dtype)
+        old = sizes_of(value.type)
+        shape = wanted.shape
+        if shape is None:  # keep the model's
+            shape = tuple(
+                one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in old or ()
+            )
+        if old is not None and len(old) != len(shape):
+            raise QueryError(
+                f"{self._file}: the input '{value.name}' has {counted(len(old), 'axis', 'axes')} "
+                f"({_shape(value)}), not {len(shape)}"
+            )
+        for before, size in zip(old or (), shape, strict=False):
+            if isinstance(before, str):
+                if self._sizes.setdefault(before, size) != size:
+                    raise QueryError(
+                        f"{self._file}: the symbol '{before}' is given two sizes: "
+                        f"{self._sizes[before]}, and {size} for the input '{value.name}'"
+                    )
+            elif before != size:
+                self.contradicts_model = True
+        value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
+
+    def _check_dtype(self, value: ValueInfoProto, dtype: str) -> None:
+        tensor = value.type.tensor_type
+        if tensor.elem_type not in (0, _DTYPES[dtype]):
+            numbers = {number: name for name, number in _DTYPES.items()}
+            own = numbers.get(tensor.elem_type, "another")
+            raise QueryError(f"{self._file}: the input '{value.name}' has dtype {own}, not {dtype}")
+        tensor.elem_type = _DTYPES[dtype]
+
+    def replace_symbols(self, type_: TypeProto) -> None:
+        """Replace the symbols in a type by their sizes."""
+        if not type_.HasField("tensor_type"):
+            return
+        for dim in type_.tensor_type.shape.dim:
+            if dim.dim_param in self._sizes:
+                dim.dim_value = self._sizes[dim.dim_param]
+
+
+def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
+    """Return what inputs contain, if the caller gives the value of all their elements."""
+    contents = {}
+    inputs = inputs_of(proto.graph)
+    for name, wanted in given.shapes.items():
+        elem_type = inputs[name].type.tensor_type.elem_type
+        if wanted.value is None or not elem_type:
+            continue
+        # `fix_inputs` has set the sizes of all inputs that the caller names.
+        shape = [one for one in sizes_of(inputs[name].type) or () if isinstance(one, int)]
+        if prod(shape) <= LARGEST:
+            dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+            contents[name] = np.full(shape, wanted.value).astype(dtype)
+    return contents
+
+
+def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
+    """Yield a note if inputs have sizes that are not known."""
+    axes = {
+        name: axes for name, value in inputs_of(proto.graph).items() if (axes := _open_axes(value))
+    }
+    if not axes:
+        return
+    parts = [
+        f"{name} (axis {', '.join(texts)})" if texts[0] else name for name, texts in axes.items()
+    ]
+    name = next(iter(axes))
+    sizes = sizes_of(inputs_of(proto.graph)[name].type)
+    example = "x".join(str(one) if isinstance(one, int) else "1" for one in sizes or ()) or "1"
+    yield (
+        f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {_some(parts)}; "
+        f"give sizes, as in --input-shape {name}:{example}"
+    )
+
+
+def _open_axes(value: ValueInfoProto) -> list[str]:
+    """Return the axes of unknown size, each with its symbol; one empty text if all is unknown."""
+    if not value.type.HasField("tensor_type"):
+        return []
+    sizes = sizes_of(value.type)
+    if sizes is None:
+        return [""]
+    return [
+        f"{axis}: {one}" if one else str(axis)
+        for axis, one in enumerate(sizes)
+        if not isinstance(one, int)
+    ]
+
+
+def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _graphs(attribute.g)
+
+
+def _shape(value: ValueInfoProto) -> str:
+    sizes = sizes_of(value.type)
+    if sizes is None:
+        return "?"
+    return "x".join("?" if one is None else str(one) for one in sizes) or "scalar"
+
+
+def _listed(values: object) -> str:
+    return _some([f"{value.name}:{_shape(value)}" for value in values]) or "none"  # type: ignore[attr-defined]
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,91 @@
+"""The graph of an ONNX model, with all shapes, as the parts of the reader pass it on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.work.tensor import Dims
+
+
+class Weight(NamedTuple):
+    """The stored values of an initializer or of a Constant node, which are read only on demand."""
+
+    proto: Any
+    """The `TensorProto` or `SparseTensorProto`."""
+
+
+class Value(NamedTuple):
+    """A named value: an input of the graph, an initializer, or an output of a node."""
+
+    name: str
+    dims: Dims | None
+    """See `Tensor.shape`. For sparse tensors, the shape of the dense tensor."""
+    dtype: str | None
+    """One of `terms.DTYPES`, or the name in ONNX for any other dtype. None if it is unknown or if
+    the value is not a tensor."""
+    symbols: tuple[str | None, ...] = ()
+    """The symbol of each dimension that has one; empty if no dimension has one."""
+    is_constant: bool = False
+    """Whether it depends on no input of the graph."""
+    is_initializer: bool = False
+    is_graph_input: bool = False
+    """Whether it is an input of the main graph that has no initializer."""
+
+
+class Body(NamedTuple):
+    """A graph inside a node of type If, Loop or Scan."""
+
+    attribute: str
+    """The attribute of the node that has the graph, such as `then_branch`."""
+    graph: Graph
+    trip_count: int | None = None
+    """How often one call of the node executes it; None if this is not known before it runs."""
+
+
+class Node(NamedTuple):
+    """A node of the graph."""
+
+    name: str
+    """The name in the file, or a unique name made of type and position if it has none."""
+    type: str
+    domain: str
+    """Empty for the operators of ONNX itself."""
+    inputs: tuple[str, ...]
+    """The names of values; empty for an optional input that is left out."""
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    """Numbers, texts and tuples of these. Tensors and graphs are left out."""
+    is_constant: bool = False
+    """Whether all inputs, and all values that its bodies capture, are constant."""
+    is_shape_arithmetic: bool = False
+    bodies: tuple[Body, ...] = ()
+
+
+class Graph(NamedTuple):
+    """A graph: the main one, or a body."""
+
+    nodes: tuple[Node, ...]
+    """In stored order."""
+    values: Mapping[str, Value]
+    """All values that the nodes read or write, also those captured from outer graphs."""
+    inputs: tuple[str, ...]
+    """The inputs without an initializer."""
+    outputs: tuple[str, ...]
+    initializers: Mapping[str, Weight]
+    constants: Mapping[str, Weight] = {}
+    """The tensors that Constant nodes write, by the name of their output."""
+
+
+class OnnxModel(NamedTuple):
+    """A model after shape inference."""
+
+    graph: Graph
+    opsets: Mapping[str, int]
+    """The version of each domain's operators."""
+    producer: str
+    """The program that wrote the file, with its version; empty if the file does not say."""
+    problems: tuple[str, ...] = ()
+    """What a person should know about the inference: for example which inputs have symbols."""

@@ -1,0 +1,178 @@
+"""Reads the bytes of an ONNX model, and infers the shapes of all its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from onnx import AttributeProto, TensorProto
+
+from profile_analyze.readers.onnx.dynamic_inputs import (
+    contents_of_inputs,
+    fix_inputs,
+    notes_on_open_inputs,
+)
+from profile_analyze.readers.onnx.graph import Body, Graph, Node, OnnxModel, Value, Weight
+from profile_analyze.readers.onnx.parsing import note_on_missing_files, parse
+from profile_analyze.readers.onnx.shapes import Inference
+from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import GraphProto, NodeProto
+
+    from profile_analyze.readers.onnx.parsing import Parsed
+    from profile_analyze.readers.onnx.types import Scope
+    from profile_analyze.readers.source import Source
+
+_SHAPE_DTYPES: Final = ("int64", "int32", "bool")
+"""The dtypes of shape arithmetic."""
+_DTYPES: Final = {
+    "FLOAT": "fp32", "DOUBLE": "fp64", "FLOAT16": "fp16", "BFLOAT16": "bf16", "BOOL": "bool",
+    "COMPLEX64": "complex64", "COMPLEX128": "complex128", "FLOAT4E2M1": "fp4",
+    **{f"{sign}INT{bits}": f"{sign.lower()}int{bits}" for sign in ("", "U")
+       for bits in (4, 8, 16, 32, 64)},
+    **dict.fromkeys(("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"), "fp8"),
+}  # fmt: skip
+
+
+def read_model(source: Source) -> OnnxModel:
+    """Return the model in `source`, with all shapes that can be inferred.
+
+    Raises `MalformedProfileError`, and `QueryError` if the caller gives sizes to inputs or symbols
+    that the model does not have.
+    """
+    parsed = parse(source)
+    proto = parsed.proto
+    fix_inputs(proto, source.inputs, source.name)
+    inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, source.inputs))
+    graph = _GraphMaker(parsed, inference).graph(proto.graph)
+    missing = note_on_missing_files(source, parsed)
+    return OnnxModel(
+        graph,
+        parsed.opsets,
+        " ".join(filter(None, (proto.producer_name, proto.producer_version))),
+        (*notes_on_open_inputs(proto), *([] if missing is None else [missing])),
+    )
+
+
+class _GraphMaker:
+    """Makes graphs of one model from its protobuf and the inferred types."""
+
+    def __init__(self, parsed: Parsed, inference: Inference) -> None:
+        self._parsed = parsed
+        self._inference = inference
+        self._names: set[str] = set()
+
+    def graph(self, proto: GraphProto, outer: Mapping[str, Value] | None = None) -> Graph:
+        """Return the graph, or the body that may read the values `outer`."""
+        scope = self._inference.scope_of(proto)
+        initializers = {tensor.name: tensor for tensor in proto.initializer}
+        initializers.update((sparse.values.name, sparse) for sparse in proto.sparse_initializer)
+        inputs = tuple(one.name for one in proto.input if one.name not in initializers)
+        values = {
+            name: _value(name, scope, is_constant=True, is_initializer=True)
+            for name in initializers
+        }
+        for name in inputs:
+            values[name] = _value(name, scope, is_graph_input=outer is None)
+        visible = {**(outer or {}), **values}
+        arithmetic: set[str] = set()
+        nodes = [self._node(node, scope, visible, arithmetic) for node in proto.node]
+        used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
+        for body in (body for node in nodes for body in node.bodies):
+            used.update(name for name in body.graph.values if name in visible)
+        outputs = tuple(one.name for one in proto.output)
+        used.update(outputs)
+        values.update((name, value) for name, value in visible.items() if name in used)
+        return Graph(
+            tuple(nodes),
+            values,
+            inputs,
+            outputs,
+            {name: Weight(self._complete(tensor)) for name, tensor in initializers.items()},
+            {
+                node.output[0]: Weight(self._parsed.complete(attribute.t))
+                for node in proto.node
+                if node.op_type == "Constant" and not node.domain and node.output
+                for attribute in node.attribute
+                if attribute.type == AttributeProto.TENSOR
+            },
+        )
+
+    def _complete(self, tensor: Any) -> Any:
+        return self._parsed.complete(tensor) if isinstance(tensor, TensorProto) else tensor
+
+    def _node(
+        self,
+        proto: NodeProto,
+        scope: Scope,
+        visible: dict[str, Value],
+        arithmetic: set[str],
+    ) -> Node:
+        """Return a node, and add its outputs to `visible`, and to `arithmetic` if they are."""
+        name = self._unique_name(proto)
+        bodies = tuple(
+            Body(attribute, self.graph(body, visible), self._inference.scope_of(body).trip_count)
+            for attribute, body in bodies_of(proto)
+        )
+        captured = (name for body in bodies for name in body.graph.values if name in visible)
+        read = [name for name in (*proto.input, *captured) if name]
+        is_constant = all(visible[name].is_constant for name in read)
+        for output in filter(None, proto.output):
+            visible[output] = _value(output, scope, is_constant=is_constant)
+        is_arithmetic = not is_constant and (
+            _starts_arithmetic(proto)
+            or all(name in arithmetic or visible[name].is_constant for name in read)
+        )
+        dtypes = {visible[output].dtype for output in proto.output if output}
+        is_arithmetic = is_arithmetic and dtypes <= set(_SHAPE_DTYPES)
+        if is_arithmetic:
+            arithmetic.update(proto.output)
+        return Node(
+            name,
+            proto.op_type,
+            "" if proto.domain == "ai.onnx" else proto.domain,
+            tuple(proto.input),
+            tuple(proto.output),
+            {key: value for key, value in attributes_of(proto).items() if _is_plain(value)},
+            is_constant,
+            is_arithmetic,
+            bodies,
+        )
+
+    def _unique_name(self, proto: NodeProto) -> str:
+        """Return the name of a node, or one made of its type and position. No two are the same."""
+        base = proto.name or f"{proto.op_type}_{len(self._names)}"
+        name, copy = base, 1
+        while name in self._names:
+            copy += 1
+            name = f"{base}#{copy}"
+        self._names.add(name)
+        return name
+
+
+def _starts_arithmetic(node: NodeProto) -> bool:
+    return node.op_type in ("Shape", "Size") and not node.domain
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, (int, float, str, tuple))
+
+
+def _value(name: str, scope: Scope, **facts: bool) -> Value:
+    sizes = scope.sizes(name)
+    symbols = tuple(size if isinstance(size, str) else None for size in sizes or ())
+    return Value(
+        name, dims_of(sizes), _dtype(scope.dtype(name)), symbols if any(symbols) else (), **facts
+    )
+
+
+def _dtype(number: int) -> str | None:
+    if number == TensorProto.UNDEFINED:
+        return None
+    try:
+        name: str = TensorProto.DataType.Name(number)
+    except ValueError:  # a dtype that this version of `onnx` does not know
+        return f"dtype {number}"
+    return _DTYPES.get(name, name)

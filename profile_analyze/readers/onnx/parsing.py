@@ -1,0 +1,234 @@
+"""From bytes to a checked model, whose large tensors are kept apart from the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
+from onnx.inliner import inline_local_functions
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.model.visible import escaped
+from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.types import STORED_APART, bodies_of
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.readers.source import Source
+
+ONNX_DOMAIN: Final = ""
+_ALIAS_OF_ONNX: Final = "ai.onnx"
+
+
+class Parsed(NamedTuple):
+    """A model whose structure has been checked."""
+
+    proto: ModelProto
+    """The model without local functions. Large tensors have dims and dtype, but no values."""
+    stored: Mapping[str, Any]
+    """The complete tensors, by the doc string of the ones without values."""
+    opsets: Mapping[str, int]
+
+    def complete(self, tensor: Any) -> Any:
+        """Return `tensor` as it is in the file."""
+        return self.stored.get(tensor.doc_string, tensor)
+
+
+def parse(source: Source) -> Parsed:
+    """Return the model in `source`. Raises `MalformedProfileError`."""
+    try:
+        proto = ModelProto.FromString(source.content())
+    except DecodeError:
+        raise MalformedProfileError(
+            source.name, "truncated or damaged: the protobuf of the ONNX model cannot be decoded"
+        ) from None
+    for graph in (proto.graph, *proto.functions):
+        _check_texts(graph, source.name)
+    opsets = _opsets(proto, source.name)
+    if not proto.HasField("graph"):
+        reason = "is no ONNX model: it has no graph; the copy may be cut: copy the file again"
+        raise MalformedProfileError(source.name, reason)
+    stored: dict[str, Any] = {}
+    for graph in (proto.graph, *proto.functions):
+        _store_large_tensors(graph, stored)
+    if proto.functions:
+        proto = _inlined(proto, source.name)
+        opsets = _opsets(proto, source.name)
+    if not proto.graph.node:
+        raise MalformedProfileError(source.name, "the graph of the ONNX model has no nodes")
+    _check_graph(proto.graph, source.name, frozenset())
+    return Parsed(proto, stored, opsets)
+
+
+def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
+    """Return the version of each domain. Raises `MalformedProfileError` for an unknown one."""
+    opsets = {
+        "" if one.domain == _ALIAS_OF_ONNX else one.domain: one.version
+        for one in proto.opset_import
+    }
+    if not opsets:
+        if proto.ir_version >= 3:  # the first version with opsets
+            raise MalformedProfileError(file, "is no ONNX model: it imports no operator set")
+        opsets = {ONNX_DOMAIN: 1}
+    for domain, version in opsets.items():
+        newest = onnx.defs.C.schema_version_map().get(domain, (1, version))[1]
+        if not 1 <= version <= newest:
+            raise MalformedProfileError(
+                file,
+                f"has version {version} of the operator set {domain or _ALIAS_OF_ONNX}; the "
+                f"installed onnx {onnx.__version__} reads 1 to {newest}: update onnx",
+            )
+    return opsets
+
+
+def _inlined(proto: ModelProto, file: str) -> ModelProto:
+    """Return the model with calls of local functions replaced by the nodes of the functions.
+
+    A node of a function keeps its name, with a number after it that makes it unique.
+    """
+    try:
+        return inline_local_functions(proto)
+    except (RuntimeError, ValueError, DecodeError) as error:
+        reason = f"the local functions of the ONNX model cannot be inlined: {_one_line(error)}"
+        raise MalformedProfileError(file, reason) from None
+
+
+def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
+    """Move the values of large tensors in a graph or function, and in its bodies, to `stored`."""
+    if isinstance(graph, GraphProto):
+        initializers = list(graph.initializer)
+        # Deleting a list leaves its messages alive, so that no values are copied.
+        del graph.initializer[:]
+        for tensor in initializers:
+            _add_without_values(graph.initializer.add(), tensor, stored)
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.TENSOR and _is_large(attribute.t):
+                tensor = attribute.t
+                attribute.ClearField("t")
+                _add_without_values(attribute.t, tensor, stored)
+            elif attribute.HasField("g"):
+                _store_large_tensors(attribute.g, stored)
+
+
+def _add_without_values(new: TensorProto, tensor: TensorProto, stored: dict[str, Any]) -> None:
+    """Fill `new` with a small tensor, or with all but the values of a large one."""
+    if not _is_large(tensor):
+        new.CopyFrom(tensor)
+        return
+    new.name = tensor.name
+    new.data_type = tensor.data_type
+    new.dims.extend(tensor.dims)
+    new.doc_string = f"{STORED_APART}{len(stored)}"
+    stored[new.doc_string] = tensor
+
+
+def _is_large(tensor: TensorProto) -> bool:
+    """Return whether the tensor is large, or its values are in another file."""
+    elements = 1
+    for size in tensor.dims:
+        elements *= size
+    return elements > LARGEST or tensor.data_location == TensorProto.EXTERNAL
+
+
+def _check_graph(graph: GraphProto, file: str, outer: frozenset[str]) -> None:
+    """Raise `MalformedProfileError` if nodes read values that no earlier node writes."""
+    _check_sizes(graph, file)
+    known = {*outer, *(value.name for value in graph.input)}
+    known.update(tensor.name for tensor in graph.initializer)
+    known.update(tensor.values.name for tensor in graph.sparse_initializer)
+    written = {name for node in graph.node for name in node.output}
+    for node in graph.node:
+        for name in node.input:
+            if name and name not in known:
+                raise MalformedProfileError(file, _undefined(node, name, written))
+        for _, body in bodies_of(node):
+            _check_graph(body, file, frozenset(known))
+        known.update(node.output)
+    for value in graph.output:
+        if value.name not in known:
+            reason = f"no node of the ONNX model writes its output '{escaped(value.name)}'"
+            raise MalformedProfileError(file, reason)
+
+
+def _check_texts(graph: Any, file: str) -> None:
+    """Raise `MalformedProfileError` if a text in a graph or function is not UTF-8."""
+    texts = [text for node in graph.node for text in (*node.input, *node.output)]
+    for node in graph.node:
+        texts += [node.name, node.op_type, node.domain]
+        texts += [attribute.name for attribute in node.attribute]
+        for _, body in bodies_of(node):
+            _check_texts(body, file)
+    if isinstance(graph, GraphProto):
+        values = (*graph.input, *graph.output, *graph.value_info)
+        texts += [value.name for value in values]
+        shapes = (value.type.tensor_type.shape for value in values)
+        texts += [dim.dim_param for shape in shapes for dim in shape.dim]
+        for tensor in graph.initializer:
+            texts += [tensor.name, *(entry.value for entry in tensor.external_data)]
+    for text in texts:
+        # protobuf returns such a text as bytes, and raises no error
+        if not isinstance(text, str):
+            raise MalformedProfileError(file, f"damaged: a name in the ONNX model is {text!r}")
+
+
+def _check_sizes(graph: GraphProto, file: str) -> None:
+    """Raise `MalformedProfileError` if an initializer or an input has a negative dimension."""
+    stored = (("initializer", tensor.name, [*tensor.dims]) for tensor in graph.initializer)
+    inputs = (
+        ("input", value.name, [dim.dim_value for dim in value.type.tensor_type.shape.dim])
+        for value in graph.input
+    )
+    for what, name, sizes in (*stored, *inputs):
+        if any(size < 0 for size in sizes):
+            text = "x".join(map(str, sizes))
+            reason = (
+                f"the {what} '{escaped(name)}' of the ONNX model has a negative dimension: {text}"
+            )
+            raise MalformedProfileError(file, reason)
+
+
+def _undefined(node: Any, name: str, written: set[str]) -> str:
+    type_ = escaped(node.op_type)
+    of_node = f"the node '{escaped(node.name)}' ({type_})" if node.name else f"a {type_} node"
+    reads = f"{of_node} reads '{escaped(name)}'"
+    if name in written:
+        return f"{reads} before it is written: the graph has a cycle, or its nodes are not sorted"
+    return f"{reads}, which is no input, no initializer and no output of a node"
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0]
+
+
+def files_of_external_data(parsed: Parsed) -> dict[str, int]:
+    """Return the files with values of tensors, and how many tensors have theirs in each."""
+    files: dict[str, int] = {}
+    for tensor in parsed.stored.values():
+        if tensor.data_location == TensorProto.EXTERNAL:
+            for entry in tensor.external_data:
+                if entry.key == "location":
+                    files[entry.value] = files.get(entry.value, 0) + 1
+    return files
+
+
+def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
+    """Return a note on files with weights that are not beside the model; None if all are there."""
+    missing = {
+        name: tensors
+        for name, tensors in files_of_external_data(parsed).items()
+        if not source.has_neighbour(name)
+    }
+    if not missing:
+        return None
+    first, *others = missing
+    more = f" and {counted(len(others), 'other file')}" if others else ""
+    return (
+        f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}, not found "
+        "beside the model; only --columns sparsity needs them"
+    )

@@ -1,0 +1,213 @@
+"""Makes the profile of an ONNX model: a row for each node, without times."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, SPARSITY_NAMES
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
+from profile_analyze.readers.onnx.gradients import needed_gradients
+from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
+from profile_analyze.readers.onnx.operations import operation_of
+from profile_analyze.readers.onnx.sparsity import sparsity_columns
+from profile_analyze.readers.onnx.static import static_model
+from profile_analyze.readers.onnx.tables import ModelTables, known_shape
+from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
+from profile_analyze.work.operation import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
+    from profile_analyze.readers.onnx.gradients import NeededGradients
+    from profile_analyze.readers.onnx.graph import OnnxModel
+    from profile_analyze.readers.onnx.tables import PlacedNode
+
+
+class _Cost(NamedTuple):
+    """What one call of a node costs, without its bodies. NaN is N/A."""
+
+    category: str
+    work: Work
+    bias_elements: float = nan
+    backward_macs: float = nan
+
+
+_NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
+"""The cost of a constant operator, whose result can be stored."""
+
+
+def profile_of(
+    model: OnnxModel, file: str, folder: Path | None, wanted: Collection[str]
+) -> Profile:
+    """Return the profile of `model`.
+
+    It has all tables, and all columns that cost little. The other columns must be in `wanted`.
+    `folder` has the files with external data; it is None if there is no such folder.
+    """
+    tables = ModelTables(model.graph)
+    costs = [
+        _cost(placed, needed)
+        for placed, needed in zip(tables.rows, needed_gradients(tables), strict=True)
+    ]
+    costly, notes = _costly_columns(tables, folder, wanted)
+    return Profile(
+        file=file,
+        origin=Origin("ONNX model", model.producer or None, times=ABSENT),
+        operators=_operators(tables, costs, costly),
+        executions=Executions.of([], []),
+        tracks=(),
+        runs=(Run(),),
+        processes=(file,),
+        tensors=tables.tensors(),
+        uses=tables.uses(),
+        model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs]),
+        notes=(*(Note(text, Importance.INCOMPLETE) for text in model.problems), *notes),
+    )
+
+
+def _costly_columns(
+    tables: ModelTables, folder: Path | None, wanted: Collection[str]
+) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
+    """Return the columns that are computed only if a question needs them, and notes on them."""
+    columns: dict[str, OptionalValues] = {}
+    notes: tuple[Note, ...] = ()
+    if not frozenset(wanted).isdisjoint(ONNX_TOOL_NAMES):
+        columns |= onnx_tool_columns(tables.rows)
+    if not frozenset(wanted).isdisjoint(SPARSITY_NAMES):
+        of_sparsity, notes = sparsity_columns(tables.rows, folder)
+        columns |= of_sparsity
+    return columns, notes
+
+
+def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
+    operation = operation_of(placed.node, placed.graph.values)
+    if operation is None:
+        return _Cost(OTHER, Work())
+    return _Cost(
+        KINDS[operation.kind].category,
+        work_of(operation),
+        bias_elements(operation),
+        backward_macs(
+            operation,
+            needs_input_gradient=needed.of_input,
+            needs_weight_gradient=needed.of_weight,
+        ),
+    )
+
+
+def _operators(
+    tables: ModelTables, costs: Sequence[_Cost], costly: Mapping[str, OptionalValues]
+) -> Operators:
+    rows = tables.rows
+    in_run = [
+        _NOTHING if placed.node.is_constant else cost
+        for placed, cost in zip(rows, costs, strict=True)
+    ]
+    return Operators.of(
+        key=np.arange(len(rows)),
+        name=Categorical.of([placed.node.name for placed in rows]),
+        type=Categorical.of([placed.node.type for placed in rows]),
+        category=Categorical.of([cost.category for cost in in_run]),
+        scope=Categorical.of([placed.scope or None for placed in rows]),
+        computation=_numbers(cost.work.computation for cost in in_run),
+        memory=_numbers(cost.work.memory for cost in in_run),
+        source=DERIVED,
+        optional={
+            **_shapes_and_dtypes(tables),
+            **_weights(tables),
+            "input_bytes": _numbers(_bytes(tables, placed.inputs) for placed in rows),
+            "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
+            "macs": _numbers(cost.work.macs for cost in in_run),
+            "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
+            "backward_macs": _numbers(cost.backward_macs for cost in in_run),
+            **costly,
+        },
+        not_loaded=frozenset((*ONNX_TOOL_NAMES, *SPARSITY_NAMES)) - costly.keys(),
+    )
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _bytes(tables: ModelTables, indices: Iterable[int | None]) -> float:
+    """Return the bytes of the tensors that are not constant, each once."""
+    return sum((tensor.bytes for tensor in tables.distinct(indices)), 0.0)
+
+
+def _shapes_and_dtypes(tables: ModelTables) -> dict[str, OptionalValues]:
+    def of_rows(value: Callable[[PlacedNode], Any]) -> Categorical[Any]:
+        return Categorical.of([value(placed) for placed in tables.rows])
+
+    return {
+        "in_shapes": of_rows(lambda placed: _shapes(tables, placed.inputs)),
+        "out_shapes": of_rows(lambda placed: _shapes(tables, placed.outputs)),
+        "input_dtypes": of_rows(
+            lambda placed: tuple(tables.tensor(n).dtype for n in placed.inputs if n is not None)
+        ),
+        "compute_dtype": of_rows(lambda placed: _compute_dtype(tables, placed)),
+        "parameters": of_rows(_parameters),
+    }
+
+
+def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None:
+    """Return the shapes of tensors; None if a size is unknown."""
+    shapes = [known_shape(tables.values[index].dims) for index in indices if index is not None]
+    return None if None in shapes else tuple(shapes)  # type: ignore[arg-type]  # none is None
+
+
+def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
+    """Return the dtype of the first input; of the first output if that is a condition or absent.
+
+    A constant operator computes nothing in a run, so it has none.
+    """
+    if placed.node.is_constant:
+        return None
+    for indices in (placed.inputs[:1], placed.outputs[:1]):
+        for index in indices:
+            dtype = None if index is None else tables.tensor(index).dtype
+            if dtype in DTYPES and dtype != "bool":
+                return dtype
+    return None
+
+
+def _parameters(placed: PlacedNode) -> Parameters:
+    """Return the attributes of a node: a kernel shape is `3x3`."""
+    return tuple(
+        (name, _attribute(value)) for name, value in sorted(placed.node.attributes.items())
+    )
+
+
+def _attribute(value: Any) -> int | float | str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, (tuple, list)):
+        return "x".join(str(_attribute(one)) for one in value)
+    return value if isinstance(value, (int, float)) else str(value)
+
+
+def _weights(tables: ModelTables) -> dict[str, OptionalValues]:
+    params, sizes, reused = [], [], []
+    for weights in tables.weights():
+        counted = [tables.tensor(index) for index in weights.counted]
+        params.append(sum((tensor.elements for tensor in counted), 0.0))
+        sizes.append(sum((tensor.bytes for tensor in counted), 0.0))
+        names = [tables.values[index].name for index in weights.reused]
+        reused.append(", ".join(names) or None)
+    return {
+        "params": _numbers(params),
+        "param_bytes": _numbers(sizes),
+        "reused_weights": Categorical.of(reused),
+    }

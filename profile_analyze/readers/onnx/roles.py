@@ -1,0 +1,83 @@
+"""Which role each constant of a model has: a weight, a scale, a shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.terms import QUANTIZATION, SCALAR, STRUCTURE, UNUSED, WEIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.readers.onnx.graph import Node
+    from profile_analyze.work.tensor import Dims
+
+ORDER: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED)
+"""A constant with several uses has the first of their roles."""
+
+_ALL: Final = tuple(range(16))
+
+_STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys(
+        (
+            *("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "Split", "SplitToSequence"),
+            *("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"),
+            *("TopK", "Trilu", "CumSum", "CenterCropPad", "Compress", "ReverseSequence"),
+            *("SequenceAt", "SequenceErase", "AffineGrid", "OneHot"),
+            *("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1"),
+            *("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "Upsample"),
+        ),
+        (1,),
+    ),
+    **dict.fromkeys(("ConstantOfShape", "Range", "If"), _ALL),
+    **dict.fromkeys(("Clip", "Dropout", "DFT", "MaxUnpool"), (1, 2)),
+    "Loop": (0, 1),
+    "Slice": (1, 2, 3, 4),
+    "Pad": (1, 3),
+    "Resize": (1, 2, 3),
+    "NonMaxSuppression": (2, 3, 4),
+    "RoiAlign": (2,),
+    "SequenceInsert": (2,),
+    "STFT": (1, 3),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (4,)),
+}
+"""The inputs that are shapes, axes, indices or bounds, by the type of the operator."""
+
+_QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), (1, 2)),
+    **dict.fromkeys(
+        ("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), (1, 2, 4, 5, 6, 7)
+    ),
+    **dict.fromkeys(("MatMulInteger", "ConvInteger"), (2, 3)),
+    **dict.fromkeys(
+        (
+            *("QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearLeakyRelu"),
+            *("QLinearSigmoid", "QLinearSoftmax", "QLinearReduceMean"),
+        ),
+        (1, 2, 3, 4),
+    ),
+    "QGemm": (1, 2, 4, 5, 7, 8),
+    "MatMulNBits": (2, 3),
+    "MatMulIntegerToFloat": (2, 3, 4, 5),
+    "DynamicQuantizeMatMul": (2, 3),
+    "DynamicQuantizeLSTM": (8, 9, 10, 11),
+    "QAttention": (3, 4, 6, 7),
+}
+"""The inputs that are scales or zero points, by the type of the operator."""
+
+
+def role_of_use(node: Node, position: int, dims: Dims | None) -> str:
+    """Return the role of a constant as the input of `node` at `position`.
+
+    If `node` is constant, too, a weight has the role of what the node makes of it.
+    """
+    if position in _QUANTIZATION.get(node.type, ()):
+        return QUANTIZATION
+    if node.is_shape_arithmetic or position in _STRUCTURE.get(node.type, ()):
+        return STRUCTURE
+    return SCALAR if dims == () else WEIGHT
+
+
+def higher(role: str, other: str) -> str:
+    """Return the role that comes first in `ORDER`."""
+    return min(role, other, key=ORDER.index)

@@ -1,0 +1,168 @@
+"""Infers the types of all values of a model, also where the inference of `onnx` has gaps."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from onnx import ModelProto, numpy_helper, shape_inference
+
+from profile_analyze.readers.onnx import folding
+from profile_analyze.readers.onnx.bodies import infer_body_node
+from profile_analyze.readers.onnx.shape_rules import standard_node, types_by_rule
+from profile_analyze.readers.onnx.types import (
+    Scope,
+    attributes_of,
+    bodies_of,
+    declare,
+    is_complete,
+    merged,
+    sizes_of,
+    take_types,
+    tensor_type,
+    without_generated_symbols,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from onnx import GraphProto, NodeProto, TypeProto
+
+    from profile_analyze.readers.onnx.folding import Array
+
+_INT64: Final = 7
+# What `onnx` raises for a model or node that it cannot infer.
+_INFERENCE_ERRORS: Final = (
+    *(shape_inference.InferenceError, RuntimeError, ValueError, TypeError, MemoryError),
+)
+
+
+class Inference:
+    """The types of all values, graph by graph."""
+
+    def __init__(
+        self, proto: ModelProto, opsets: Mapping[str, int], values: Mapping[str, Array]
+    ) -> None:
+        """Infer all types of `proto`. `values` has the contents of inputs that are known."""
+        self._opset_imports = list(proto.opset_import)
+        self._ir_version = max(proto.ir_version, 8)
+        self._scopes: dict[int, tuple[GraphProto, Scope]] = {}
+        scope = Scope(opsets)
+        for name, array in values.items():
+            scope.set_array(name, array)
+        graph = proto.graph
+        declare(graph, scope)
+        take_types(_inferred(proto).graph, scope)
+        if _needs_walk(graph, scope):
+            self.infer_graph(graph, scope)
+        else:
+            self._scopes[id(graph)] = (graph, scope)
+
+    def scope_of(self, graph: GraphProto) -> Scope:
+        """Return what is known about the values of a graph or body of the model."""
+        return self._scopes[id(graph)][1]
+
+    def infer_graph(self, graph: GraphProto, scope: Scope) -> None:
+        """Infer the types of all values that nodes of `graph` write."""
+        # The graph is kept, so that no other object gets its id.
+        self._scopes[id(graph)] = (graph, scope)
+        for node in graph.node:
+            self._infer(node, scope)
+
+    def _infer(self, node: NodeProto, scope: Scope) -> None:
+        before = [scope.types.get(name) for name in node.output]
+        if next(bodies_of(node), None) is not None:
+            inferred = infer_body_node(node, scope, self.infer_graph)
+        elif all(map(is_complete, before)):
+            inferred = []
+        else:
+            inferred = types_by_rule(node, scope) or self._types_of_outputs(node, scope)
+        for position, name in enumerate(node.output):
+            new = inferred[position] if position < len(inferred) else None
+            type_ = merged(new, before[position])
+            if name and type_ is not None:
+                scope.types[name] = type_
+        self._fold(node, scope)
+
+    def _types_of_outputs(self, node: NodeProto, scope: Scope) -> list[TypeProto | None]:
+        """Return the types of the outputs of one node, from a model of this node alone."""
+        model = ModelProto(ir_version=self._ir_version, opset_import=self._opset_imports)
+        graph = model.graph
+        graph.name = "one node"
+        graph.node.append(standard_node(node))
+        for name in dict.fromkeys(filter(None, node.input)):
+            array = scope.array(name)
+            if array is not None:
+                graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+                graph.initializer[-1].dims[:] = array.shape
+            elif name in scope.types:
+                graph.input.add(name=name, type=scope.types[name])
+        by_name = {
+            value.name: without_generated_symbols(value.type)
+            for value in _inferred(model).graph.value_info
+        }
+        return [by_name.get(name) for name in node.output]
+
+    def _fold(self, node: NodeProto, scope: Scope) -> None:
+        """Compute the outputs of a node if its inputs are known and small."""
+        if node.domain or not node.output:
+            return
+        arrays = _folded(node, scope)
+        for name, array in zip(node.output, arrays or (), strict=False):
+            old = scope.types.get(name)
+            elem_type = 0 if old is None else old.tensor_type.elem_type
+            if not elem_type and array.dtype == np.int64:
+                elem_type = _INT64
+            scope.set_array(name, array)
+            scope.types[name] = tensor_type(elem_type, array.shape)
+
+
+def _needs_walk(graph: GraphProto, scope: Scope) -> bool:
+    """Return whether a graph has bodies, or types that are not known in full."""
+    return any(
+        next(bodies_of(node), None) is not None
+        or any(name and not is_complete(scope.types.get(name)) for name in node.output)
+        for node in graph.node
+    )
+
+
+def _inferred(model: ModelProto) -> ModelProto:
+    """Return the model with the types that `onnx` infers; as it is if `onnx` cannot infer any."""
+    try:
+        return shape_inference.infer_shapes(model, data_prop=True)
+    except _INFERENCE_ERRORS:
+        return model
+
+
+def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
+    if node.op_type in ("Shape", "Size"):
+        return _shape(node, scope) if node.input else None
+    if node.op_type not in folding.FOLDED:
+        return None
+    inputs = [scope.array(name) if name else None for name in node.input]
+    if any(name and array is None for name, array in zip(node.input, inputs, strict=True)):
+        return None
+    # Most constants of a model are weights. Only small ones can be part of a shape.
+    sizes = sizes_of(scope.types.get(node.output[0]))
+    known = [size for size in sizes or () if isinstance(size, int)]
+    if sizes is not None and len(known) == len(sizes) and prod(known) > folding.LARGEST:
+        return None
+    attributes = attributes_of(node)
+    if any(value is None for value in attributes.values()):
+        return None
+    return folding.fold(node.op_type, inputs, attributes)
+
+
+def _shape(node: NodeProto, scope: Scope) -> list[Array] | None:
+    """Return the output of a Shape or Size node."""
+    sizes = scope.sizes(node.input[0])
+    if sizes is None:
+        return None
+    attributes = attributes_of(node)
+    if node.op_type == "Shape":
+        sizes = sizes[slice(attributes.get("start", 0), attributes.get("end"))]
+    if not all(isinstance(size, int) for size in sizes):
+        return None
+    shape = np.array(sizes, np.int64)
+    return [shape if node.op_type == "Shape" else np.array(shape.prod(), np.int64)]

@@ -1,0 +1,152 @@
+"""Translates the operators of ONNX models that multiply no matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from profile_analyze.readers.onnx.call import Call
+    from profile_analyze.work.operation import Operation
+
+    Translation = Callable[[Call], Operation]
+
+
+def kind(name: str, *order: int, **attributes: Any) -> Translation:
+    """Return the translation to a kind, with the inputs in `order` first."""
+    return lambda call: call.as_operation(name, order, attributes)
+
+
+def of_all_inputs(first: int = 0) -> Translation:
+    """Return the translation of a function of n inputs: n - 1 operations, and `first` more."""
+    return lambda call: call.as_operation(
+        "elementwise", attributes={"per_element": len(call.node.inputs) - 1 + first}
+    )
+
+
+def with_bias(call: Call) -> Operation:
+    """Return an activation with an optional bias."""
+    return call.as_operation("activation", attributes={"per_element": 1 + call.has_input(1)})
+
+
+def rotary(query: int = 0) -> Translation:
+    """Return the translation of a rotary embedding, which may rotate a part of each head."""
+
+    def translate(call: Call) -> Operation:
+        rotated = call.attribute("rotary_embedding_dim", 0)
+        if not rotated:
+            return call.as_operation("rotary embedding", attributes={"per_element": 3})
+        dims = call.dims(query)
+        heads = call.attribute("num_heads", 0)
+        size = call.size(query, -1)
+        if dims is not None and len(dims) == 3:
+            size = size // heads if size and heads else None
+        share = None if not size else 3 * rotated / size
+        return call.as_operation("rotary embedding", attributes={"per_element": share})
+
+    return translate
+
+
+def gather(call: Call) -> Operation:
+    """Return an embedding if rows are read from a constant table, otherwise a gather."""
+    dims = call.dims(0)
+    is_table = call.is_constant(0) and dims is not None and len(dims) == 2
+    on_rows = call.attribute("axis", 0) in {0, -2}
+    return call.as_operation("embedding" if is_table and on_rows else "gather")
+
+
+def embedding_by_indices(call: Call) -> Operation:
+    """Return com.microsoft TorchEmbedding: a table and indices."""
+    operation = call.as_operation("embedding")
+    return operation._replace(inputs=operation.inputs[:2])
+
+
+def embedding_normalization(call: Call) -> Operation:
+    """Return com.microsoft EmbedLayerNormalization; it reads rows of two or three tables."""
+    operation = call.as_operation("embedding normalization", (0, 5, 6, 1, 7, 8))
+    return operation._replace(
+        inputs=operation.inputs[:6], attributes={"tables": 2 + call.has_input(4)}
+    )
+
+
+def dropout(call: Call) -> Operation:
+    """Return a view unless an input says whether the network is being trained."""
+    if call.has_input(2):
+        return call.as_operation("elementwise", attributes={"per_element": None})
+    return call.as_operation("view")
+
+
+def batch_normalization(call: Call) -> Operation:
+    """Return a batch normalization."""
+    is_training = bool(call.attribute("training_mode", 0))
+    return call.as_operation("batch normalization", attributes={"is_training": is_training})
+
+
+def window_normalization(call: Call) -> Operation:
+    """Return a normalization by the neighbouring channels."""
+    return call.as_operation(
+        "local response normalization", attributes={"window": call.attribute("size")}
+    )
+
+
+def pooling(per_element: int = 1) -> Translation:
+    """Return the translation of pooling by windows."""
+
+    def translate(call: Call) -> Operation:
+        kernel = call.attribute("kernel_shape")
+        known = None if kernel is None else tuple(kernel)
+        return call.as_operation(
+            "pooling", attributes={"kernel": known, "per_element": per_element}
+        )
+
+    return translate
+
+
+_TAPS: Final[dict[str, int | None]] = {
+    "nearest": 0,
+    "linear": 2,
+    "bilinear": 2,
+    "cubic": 4,
+    "bicubic": 4,
+}
+"""How many values are combined in each dimension, by the mode of the operator."""
+
+
+def resize(call: Call) -> Operation:
+    """Return a resize. Only the dimensions whose size changes are interpolated."""
+    taps = _TAPS.get(call.attribute("mode", "nearest"))
+    output = call.output(0)
+    before, after = call.dims(0), None if output is None else output.shape
+    known: int | None = None
+    if taps == 0:
+        known = 0
+    elif call.attribute("antialias", 0) or taps is None or before is None or after is None:
+        known = None
+    elif None not in before and None not in after:
+        changed = sum(old != new for old, new in zip(before, after, strict=False))
+        known = taps**changed
+    return call.as_operation("resize", attributes={"taps": known})
+
+
+def grid_sample(call: Call) -> Operation:
+    """Return a resize that reads at the places of a grid."""
+    taps = _TAPS.get(call.attribute("mode", "linear"))
+    dims = call.dims(0)
+    if taps and dims is not None:
+        taps **= max(0, len(dims) - 2)
+    elif taps:
+        taps = None
+    return call.as_operation("resize", attributes={"taps": taps})
+
+
+def affine_grid(call: Call) -> Operation:
+    """Return the products and sums of coordinates with a matrix of (N, D, D + 1)."""
+    rank = call.size(0, 1)
+    per_element = None if rank is None else 2 * rank
+    return call.as_operation("elementwise", attributes={"per_element": per_element})
+
+
+def optimizer(per_parameter: int, tensors: int) -> Translation:
+    """Return the translation of an optimizer's step that writes `tensors` for each parameter."""
+    return kind("optimizer step", per_element=per_parameter, tensors_per_parameter=tensors)

@@ -1,0 +1,124 @@
+"""The zeros in weights: their share, and the blocks that they come in."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.model_columns import SPARSITY_NAMES
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.readers.onnx.weights import zeros_of
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import OptionalValues
+    from profile_analyze.readers.onnx.graph import Graph, Node, Value
+    from profile_analyze.readers.onnx.tables import PlacedNode
+
+_LOSS: Final = 10
+"""The percentage points of sparsity that blocks may lose."""
+
+
+class Sparsity(NamedTuple):
+    """The zeros of one weight. NaN and None are N/A."""
+
+    share: float = np.nan
+    pattern: str | None = None
+    """The shape of the blocks, as rows x columns."""
+    zero_blocks: float = np.nan
+    """The share of the blocks that have only zeros."""
+
+
+def sparsity_columns(
+    rows: Sequence[PlacedNode], folder: Path | None
+) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
+    """Return the optional columns of `rows`, and notes.
+
+    `folder` has the files with external data; it is None if there is no such folder.
+    """
+    known: dict[tuple[int, str], Sparsity] = {}
+    of_rows = []
+    for row in rows:
+        graph = row.graph
+        weight = _largest_weight(row.node, graph)
+        # Graphs may have different weights of one name.
+        key = (id(graph), "" if weight is None else weight.name)
+        if key not in known:
+            known[key] = Sparsity() if weight is None else _sparsity_in(graph, weight, folder)
+        of_rows.append(known[key])
+    missing = sum(name != "" and isnan(one.share) for (_, name), one in known.items())
+    columns: tuple[OptionalValues, ...] = (
+        np.array([one.share for one in of_rows], np.float64),
+        Categorical.of([one.pattern for one in of_rows]),
+        np.array([one.zero_blocks for one in of_rows], np.float64),
+    )
+    text = f"the sparsity of {counted(missing, 'weight')} is N/A: their values cannot be read"
+    notes = (Note(text, Importance.INCOMPLETE),) if missing else ()
+    return dict(zip(SPARSITY_NAMES, columns, strict=True)), notes
+
+
+def _largest_weight(node: Node, graph: Graph) -> Value | None:
+    """Return the largest constant input of at least two dimensions."""
+    inputs = (graph.values[name] for name in node.inputs if name)
+    weights = [one for one in inputs if one.is_constant and one.dims and len(one.dims) > 1]
+    return max(weights, key=_elements, default=None)
+
+
+def _elements(value: Value) -> int:
+    return int(np.prod([size or 0 for size in value.dims or ()], dtype=np.int64))
+
+
+def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
+    stored = graph.initializers.get(weight.name) or graph.constants.get(weight.name)
+    zeros = None if stored is None else zeros_of(stored.proto, folder)
+    return Sparsity() if zeros is None or not zeros.size else sparsity_of(zeros)
+
+
+def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
+    """Return the sparsity of a weight, as a matrix of its first dimension and all others."""
+    matrix = zeros.reshape(len(zeros), -1)
+    found = _count(matrix)
+    share = found / matrix.size
+    if found * 100 <= _LOSS * matrix.size:  # blocks of any shape would lose few points
+        return Sparsity(share)
+    best = (1, 0, 1, 1, share)
+    tall: NDArray[np.bool_] | None = matrix
+    rows = 1
+    while tall is not None and _is_kept(tall, matrix.size, found):
+        wide: NDArray[np.bool_] | None = tall
+        columns = 1
+        while wide is not None and _is_kept(wide, matrix.size, found):
+            count = _count(wide)
+            # Of blocks with as many elements, those with more zeros count, then the wider ones.
+            best = max(best, (rows * columns, count, columns, rows, count / wide.size))
+            wide, columns = _joined_columns(wide), 2 * columns
+        tall, rows = _joined_rows(tall), 2 * rows
+    _, _, columns, rows, zero_blocks = best
+    return Sparsity(share, f"{rows}x{columns}", zero_blocks)
+
+
+def _count(zeros: NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(zeros))
+
+
+def _is_kept(blocks: NDArray[np.bool_], elements: int, zeros: int) -> bool:
+    """Return whether the zeros in `blocks` of zeros are at most 10 points fewer than `zeros`."""
+    in_blocks = _count(blocks) * (elements // blocks.size)
+    return (zeros - in_blocks) * 100 <= _LOSS * elements
+
+
+def _joined_columns(blocks: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Return blocks of twice the width; None if the width does not divide the weight."""
+    return None if blocks.shape[1] % 2 else blocks[:, ::2] & blocks[:, 1::2]
+
+
+def _joined_rows(blocks: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    return None if blocks.shape[0] % 2 else blocks[::2] & blocks[1::2]

@@ -1,0 +1,81 @@
+"""The facts of a model as a whole: inputs, outputs, bodies, and what one run executes."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.static import BodyWork, Port, StaticModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from profile_analyze.readers.onnx.graph import Graph, Node, Value
+    from profile_analyze.readers.onnx.tables import PlacedNode
+
+_Scope = tuple[str, ...]
+
+
+def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]) -> StaticModel:
+    """Return the facts of a model, whose rows have `macs` multiply-adds each."""
+    by_scope: dict[_Scope, float] = {}
+    of_constants = 0.0
+    for placed, row_macs in zip(rows, macs, strict=True):
+        if placed.node.is_constant:
+            of_constants += 0.0 if row_macs != row_macs else row_macs  # noqa: PLR0124  # NaN
+        else:
+            by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
+    return StaticModel(
+        inputs=tuple(_port(graph.values[name]) for name in graph.inputs),
+        outputs=tuple(_port(graph.values[name]) for name in graph.outputs),
+        bodies=tuple(_bodies(graph, (), by_scope)),
+        macs_executed=_executed(graph, (), by_scope),
+        constant_operators=sum(placed.node.is_constant for placed in rows),
+        macs_of_constant_operators=of_constants,
+    )
+
+
+def _port(value: Value) -> Port:
+    if value.dims is None:
+        return Port(value.name, None, value.dtype)
+    symbols = value.symbols or (None,) * len(value.dims)
+    sizes = tuple(
+        symbol if size is None else size for size, symbol in zip(value.dims, symbols, strict=True)
+    )
+    return Port(value.name, sizes, value.dtype)
+
+
+def _bodies(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> Iterator[BodyWork]:
+    for node in graph.nodes:
+        for body in node.bodies:
+            inside = (*scope, node.name, body.attribute)
+            yield BodyWork(
+                "/".join((*scope, node.name)),
+                body.attribute,
+                len(body.graph.nodes),
+                by_scope.get(inside, 0.0),
+                body.trip_count,
+            )
+            yield from _bodies(body.graph, inside, by_scope)
+
+
+def _executed(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> float:
+    """Return the multiply-adds of one execution of a graph, with its bodies."""
+    return by_scope.get(scope, 0.0) + sum(
+        _executed_in_bodies(node, scope, by_scope) for node in graph.nodes if node.bodies
+    )
+
+
+def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, float]) -> float:
+    """Return the multiply-adds that one call of a node executes in its bodies; NaN if unknown."""
+    of_bodies = [
+        _executed(body.graph, (*scope, node.name, body.attribute), by_scope) for body in node.bodies
+    ]
+    trips = [body.trip_count for body in node.bodies]
+    if node.type == "If" and None in trips:
+        # The input decides which branch is taken, which does not matter if both cost the same.
+        return of_bodies[0] if len(set(of_bodies)) == 1 else nan
+    return sum(
+        0.0 if macs == 0 else nan if trip is None else macs * trip
+        for macs, trip in zip(of_bodies, trips, strict=True)
+    )

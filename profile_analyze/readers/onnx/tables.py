@@ -1,0 +1,233 @@
+"""The nodes of a model and of its bodies as rows, with the tables of tensors and uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model import terms
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.tables import Tensors, Uses
+from profile_analyze.readers.onnx.roles import higher, role_of_use
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from profile_analyze.readers.onnx.graph import Graph, Node, Value
+
+
+class PlacedNode(NamedTuple):
+    """A node as a row, with the graph that it is in."""
+
+    node: Node
+    graph: Graph
+    scope: tuple[str, ...]
+    """The nodes and bodies around the node, outermost first; empty in the main graph."""
+    inputs: tuple[int | None, ...]
+    """The tensor of each input; None for an optional input that is left out."""
+    outputs: tuple[int | None, ...]
+    captured: tuple[int, ...]
+    """The tensors that the bodies of the node read from outside."""
+
+
+class WeightsOfRow(NamedTuple):
+    """The weights that a row uses, as indices of tensors."""
+
+    counted: tuple[int, ...]
+    """The weights that no earlier row uses."""
+    reused: tuple[int, ...]
+    """The weights that an earlier row uses, which has their parameters."""
+
+
+class ModelTables:
+    """The rows and tensors of a model, with the role of each tensor."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.rows: list[PlacedNode] = []
+        self.values: list[Value] = []
+        """The tensors, in the order of their definition."""
+        self._roles: list[str] = []
+        self._producer: dict[int, PlacedNode] = {}
+        """The constant node that makes a derived constant."""
+        self.body_inputs: dict[int, list[int]] = {}
+        """The inputs of all bodies of a row."""
+        names = self._add_graph(graph, (), {})
+        self._results = {names[name] for name in graph.outputs if name in names}
+        self._set_roles_of_constants()
+
+    def _add_graph(
+        self, graph: Graph, scope: tuple[str, ...], outer: Mapping[str, int]
+    ) -> dict[str, int]:
+        """Add the nodes of a graph, and return its tensors by name, with those of `outer`."""
+        visible = dict(outer)
+        for name in graph.inputs:
+            visible[name] = self._add(graph.values[name], terms.INNER if scope else terms.INPUT)
+        for name in graph.initializers:
+            visible[name] = self._add(graph.values[name], terms.UNUSED)
+        for node in graph.nodes:
+            self._add_node(node, graph, scope, visible)
+        return visible
+
+    def _add(self, value: Value, role: str) -> int:
+        self.values.append(value)
+        self._roles.append(role)
+        return len(self.values) - 1
+
+    def _add_node(
+        self, node: Node, graph: Graph, scope: tuple[str, ...], visible: dict[str, int]
+    ) -> None:
+        row = len(self.rows)
+        outputs = tuple(
+            self._add(graph.values[name], _role_of_output(node, scope)) if name else None
+            for name in node.outputs
+        )
+        inputs = tuple(visible.get(name) for name in node.inputs)
+        self.rows.append(PlacedNode(node, graph, scope, inputs, outputs, ()))
+        captured = self._add_bodies(node, scope, visible) if node.bodies else ()
+        self.rows[row] = self.rows[row]._replace(captured=captured)
+        for name, index in zip(node.outputs, outputs, strict=True):
+            if index is not None:
+                visible[name] = index
+                if node.is_constant:
+                    self._producer[index] = self.rows[row]
+
+    def _add_bodies(
+        self, node: Node, scope: tuple[str, ...], visible: Mapping[str, int]
+    ) -> tuple[int, ...]:
+        """Add the bodies of a node, and return the tensors that they read from outside."""
+        outside = set(visible.values())
+        own = self.body_inputs[len(self.rows) - 1] = []
+        read: set[int | None] = set()
+        for body in node.bodies:
+            first = len(self.rows)
+            names = self._add_graph(body.graph, (*scope, node.name, body.attribute), visible)
+            own += [names[name] for name in body.graph.inputs]
+            read.update(names.get(name) for name in body.graph.outputs)
+            for one in self.rows[first:]:
+                read.update((*one.inputs, *one.captured))
+        return tuple(sorted(index for index in read if index in outside and index is not None))
+
+    def _set_roles_of_constants(self) -> None:
+        """Give each constant the highest role of its uses, from the last use to the first."""
+        constants = (index for index, one in enumerate(self._roles) if one == terms.UNUSED)
+        roles = dict.fromkeys(constants, terms.UNUSED)
+        for index in self._results & roles.keys():
+            roles[index] = terms.WEIGHT
+        for placed in reversed(self.rows):
+            made = terms.UNUSED
+            for index in placed.outputs:
+                made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
+            for position, index in enumerate(placed.inputs):
+                if index is None or index not in roles:
+                    continue
+                role = role_of_use(placed.node, position, self.values[index].dims)
+                if role == terms.WEIGHT and placed.node.is_constant:
+                    role = made
+                roles[index] = higher(roles[index], role)
+        for index, role in roles.items():
+            is_stored = index not in self._producer or _makes_values(self._producer[index].node)
+            self._roles[index] = role if is_stored else terms.DERIVED_CONSTANT
+
+    def weights(self) -> Iterator[WeightsOfRow]:
+        """Yield the weights of each row. A constant node has none: its consumer has them."""
+        users: set[int] = set()
+        for placed in self.rows:
+            own: set[int] = set()
+            if not placed.node.is_constant:
+                for index in placed.inputs:
+                    own |= self._weights_behind(index)
+            yield WeightsOfRow(tuple(sorted(own - users)), tuple(sorted(own & users)))
+            users |= own
+
+    def _weights_behind(self, index: int | None) -> set[int]:
+        """Return the weight `index`, or the weights that the derived constant is made of."""
+        found: set[int] = set()
+        pending = [] if index is None else [index]
+        seen = set(pending)
+        while pending:
+            one = pending.pop()
+            if self._roles[one] == terms.WEIGHT:
+                found.add(one)
+            elif self._roles[one] == terms.DERIVED_CONSTANT:
+                further = {n for n in self._producer[one].inputs if n is not None} - seen
+                seen |= further
+                pending += further
+        return found
+
+    def bodies_have_weights(self, row: int) -> bool:
+        """Return whether a row inside a body of this row uses weights."""
+        depth = len(self.rows[row].scope)
+        for inside in self.rows[row + 1 :] if self.rows[row].node.bodies else ():
+            if len(inside.scope) <= depth:
+                break
+            if any(self._weights_behind(index) for index in inside.inputs):
+                return True
+        return False
+
+    def is_floating(self, index: int) -> bool:
+        """Return whether a tensor has floating-point numbers."""
+        return (self.values[index].dtype or "").startswith(("fp", "bf"))
+
+    def tensor(self, index: int) -> Tensor:
+        """Return the shape and dtype of a tensor."""
+        value = self.values[index]
+        return Tensor(value.dims, value.dtype)
+
+    def distinct(self, indices: Iterable[int | None]) -> list[Tensor]:
+        """Return the tensors that are not constants, each once."""
+        return [
+            self.tensor(index)
+            for index in dict.fromkeys(indices)
+            if index is not None and self._roles[index] not in terms.CONSTANT_ROLES
+        ]
+
+    def tensors(self) -> Tensors:
+        """Return the table of tensors."""
+        all_tensors = [Tensor(value.dims, value.dtype) for value in self.values]
+        return Tensors(
+            key=Categorical.of([value.name for value in self.values]),
+            shape=Categorical.of([known_shape(value.dims) for value in self.values]),
+            dtype=Categorical.of([value.dtype for value in self.values]),
+            size=np.array([tensor.bytes for tensor in all_tensors], np.float64),
+            role=Categorical.of(self._roles),
+            elements=np.array([tensor.elements for tensor in all_tensors], np.float64),
+            is_result=np.array([n in self._results for n in range(len(all_tensors))], np.bool_),
+        )
+
+    def uses(self) -> Uses:
+        """Return the table of uses. A node also uses what its bodies read from outside."""
+        found = [
+            (row, index, is_output)
+            for row, placed in enumerate(self.rows)
+            for indices, is_output in (
+                ((*placed.inputs, *placed.captured), False),
+                (placed.outputs, True),
+            )
+            for index in dict.fromkeys(indices)
+            if index is not None
+        ]
+        return Uses(
+            operator=np.array([row for row, _, _ in found], np.int32),
+            tensor=np.array([index for _, index, _ in found], np.int32),
+            is_output=np.array([is_output for _, _, is_output in found], np.bool_),
+        )
+
+
+def _role_of_output(node: Node, scope: tuple[str, ...]) -> str:
+    if node.is_constant:
+        return terms.UNUSED  # until its uses are known
+    if scope:
+        return terms.INNER
+    return terms.SHAPE_ARITHMETIC if node.is_shape_arithmetic else terms.ACTIVATION
+
+
+def _makes_values(node: Node) -> bool:
+    """Return whether a constant node holds values itself, as an initializer does."""
+    return node.type in ("Constant", "ConstantOfShape") or not any(node.inputs)
+
+
+def known_shape(dims: tuple[int | None, ...] | None) -> tuple[int, ...] | None:
+    """Return a shape without unknown sizes; None if there is one."""
+    return None if dims is None or None in dims else dims  # type: ignore[return-value]

@@ -1,0 +1,203 @@
+"""Types of values, as ONNX stores them, and what is known about the values of a graph."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
+
+from profile_analyze.readers.onnx.folding import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+
+    from onnx import GraphProto, NodeProto
+
+    from profile_analyze.readers.onnx.folding import Array
+    from profile_analyze.work.tensor import Dims
+
+    Sizes = tuple[int | str | None, ...]
+
+STORED_APART: Final = "stored apart: "
+"""The start of the doc string of a tensor whose values were taken out of the graph."""
+_TOO_LARGE: Final = 1 << 63
+_GENERATED: Final = "unk__"
+"""The start of the symbols that shape inference makes up for sizes that it does not know."""
+
+
+class Scope:
+    """What is known about the values of a graph: their types, and the contents of small ones."""
+
+    def __init__(self, opsets: Mapping[str, int], outer: Scope | None = None) -> None:
+        self.opsets = opsets
+        self.trip_count: int | None = None
+        """How often one call of the node around it executes a body; None if that is unknown."""
+        self.types: MutableMapping[str, TypeProto] = ChainMap(
+            {},
+            *([] if outer is None else outer.types.maps),  # type: ignore[attr-defined]
+        )
+        self._arrays: MutableMapping[str, Array | TensorProto | None] = ChainMap(
+            {},
+            *([] if outer is None else outer._arrays.maps),  # type: ignore[attr-defined]  # noqa: SLF001
+        )
+
+    def set_array(self, name: str, array: Array | TensorProto | None) -> None:
+        """Store what a value contains; None hides the value of that name in an outer graph."""
+        self._arrays[name] = array
+
+    def array(self, name: str) -> Array | None:
+        """Return what a value contains; None if that is unknown, or if it is large."""
+        array = self._arrays.get(name)
+        if isinstance(array, TensorProto):
+            array = self._arrays[name] = small_array(array)
+        return array
+
+    def sizes(self, name: str) -> Sizes | None:
+        """Return the shape of a value; None if the number of dimensions is unknown."""
+        return sizes_of(self.types.get(name))
+
+    def dtype(self, name: str) -> int:
+        """Return the number of the dtype of a value; 0 if it is unknown."""
+        type_ = self.types.get(name)
+        return 0 if type_ is None else type_.tensor_type.elem_type
+
+
+def is_stored_apart(tensor: TensorProto) -> bool:
+    """Return whether the values of the tensor were taken out of the graph."""
+    return tensor.doc_string.startswith(STORED_APART)
+
+
+def small_array(tensor: TensorProto) -> Array | None:
+    """Return the values of a small tensor; None if it is large, or has values of a rare dtype."""
+    if is_stored_apart(tensor) or prod(tensor.dims) > LARGEST:
+        return None
+    try:
+        array: Array = numpy_helper.to_array(tensor)
+    # A damaged tensor has too few bytes, or a dtype that does not exist.
+    except (ValueError, TypeError, KeyError, IndexError):
+        return None
+    return array if array.dtype.kind in "biuf" else None
+
+
+def tensor_type(elem_type: int, sizes: Iterable[int | str | None] | None) -> TypeProto:
+    """Return the type of a tensor."""
+    if sizes is not None:
+        # A product of sizes in a damaged model may be too large for ONNX.
+        sizes = [None if isinstance(one, int) and one >= _TOO_LARGE else one for one in sizes]
+    return helper.make_tensor_type_proto(elem_type, sizes)
+
+
+def sizes_of(type_: TypeProto | None) -> Sizes | None:
+    """Return the shape: a number, a symbol or None for each dimension."""
+    if type_ is None:
+        return None
+    tensor = type_.sparse_tensor_type if type_.HasField("sparse_tensor_type") else type_.tensor_type
+    if not tensor.HasField("shape"):
+        return None
+    # Negative sizes stand for "unknown" in models of some programs.
+    return tuple(
+        (dim.dim_value if dim.dim_value >= 0 else None)
+        if dim.HasField("dim_value")
+        else _symbol(dim.dim_param)
+        for dim in tensor.shape.dim
+    )
+
+
+def _symbol(name: str) -> str | None:
+    return None if not name or name.startswith(_GENERATED) else name
+
+
+def without_generated_symbols(type_: TypeProto) -> TypeProto:
+    """Return the type without symbols that shape inference made up. They differ in each call."""
+    if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
+        return type_
+    return tensor_type(type_.tensor_type.elem_type, sizes_of(type_))
+
+
+def dims_of(sizes: Sizes | None) -> Dims | None:
+    """Return the shape without symbols."""
+    if sizes is None:
+        return None
+    return tuple(size if isinstance(size, int) else None for size in sizes)
+
+
+def is_complete(type_: TypeProto | None) -> bool:
+    """Return whether the type is known with all its sizes. Only tensors have sizes."""
+    if type_ is None:
+        return False
+    if type_.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
+        return type_.WhichOneof("value") is not None
+    sizes = sizes_of(type_)
+    return sizes is not None and all(isinstance(size, int) for size in sizes)
+
+
+def merged(new: TypeProto | None, old: TypeProto | None) -> TypeProto | None:
+    """Return the new type, with the sizes of the old one where the new one has none."""
+    if new is None or old is None or new.WhichOneof("value") is None:
+        return old if new is None or new.WhichOneof("value") is None else new
+    if not (new.HasField("tensor_type") and old.HasField("tensor_type")):
+        return new
+    mine, others = sizes_of(new), sizes_of(old)
+    elem_type = new.tensor_type.elem_type or old.tensor_type.elem_type
+    if mine is None or others is None or len(mine) != len(others):
+        return tensor_type(elem_type, others if mine is None else mine)
+    return tensor_type(
+        elem_type,
+        [
+            one if isinstance(one, int) or (one and not isinstance(other, int)) else other
+            for one, other in zip(mine, others, strict=True)
+        ],
+    )
+
+
+def declare(graph: GraphProto, scope: Scope) -> None:
+    """Add the inputs, the initializers and the declared types of a graph to `scope`."""
+    for value in graph.input:
+        scope.types[value.name] = value.type
+    take_types(graph, scope)
+    for tensor in graph.initializer:
+        scope.types[tensor.name] = tensor_type(tensor.data_type, tensor.dims)
+        scope.set_array(tensor.name, tensor)
+    for sparse in graph.sparse_initializer:
+        scope.types[sparse.values.name] = tensor_type(sparse.values.data_type, sparse.dims)
+
+
+def take_types(graph: GraphProto, scope: Scope) -> None:
+    """Add the types of intermediate values and outputs to `scope`, unless it has complete ones."""
+    for value in (*graph.value_info, *graph.output):
+        if value.type.WhichOneof("value") and not is_complete(scope.types.get(value.name)):
+            scope.types[value.name] = value.type
+
+
+def attributes_of(node: NodeProto) -> dict[str, Any]:
+    """Return the attributes of a node by name: numbers, texts, lists of them, and small arrays."""
+    attributes: dict[str, Any] = {}
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.TENSOR:
+            attributes[attribute.name] = small_array(attribute.t)
+        elif attribute.type in _SIMPLE:
+            attributes[attribute.name] = _SIMPLE[attribute.type](attribute)
+    return attributes
+
+
+_SIMPLE: Final[Mapping[int, Any]] = {
+    AttributeProto.INT: lambda attribute: attribute.i,
+    AttributeProto.FLOAT: lambda attribute: attribute.f,
+    AttributeProto.STRING: lambda attribute: attribute.s.decode("utf-8", "replace"),
+    AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
+    AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
+    AttributeProto.STRINGS: lambda attribute: tuple(
+        text.decode("utf-8", "replace") for text in attribute.strings
+    ),
+}
+
+
+def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """Yield the graphs inside a node, with the name of the attribute of each."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.name, attribute.g
+        for body in attribute.graphs:
+            yield attribute.name, body

@@ -1,0 +1,112 @@
+"""Finds the zeros in stored weights, which are read only here, and only on demand."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from onnx import SparseTensorProto, TensorProto, numpy_helper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The sign bit of a float does not count, because -0.0 is a zero. In the dtypes FNUZ it stands for
+# NaN instead.
+_NONZERO_BITS: Final = {
+    "FLOAT": (32, 0x7FFF_FFFF),
+    "DOUBLE": (64, 0x7FFF_FFFF_FFFF_FFFF),
+    "FLOAT16": (16, 0x7FFF),
+    "BFLOAT16": (16, 0x7FFF),
+    "FLOAT8E4M3FN": (8, 0x7F),
+    "FLOAT8E5M2": (8, 0x7F),
+    "FLOAT8E4M3FNUZ": (8, 0xFF),
+    "FLOAT8E5M2FNUZ": (8, 0xFF),
+    "FLOAT4E2M1": (4, 0x7),
+    **{
+        f"{sign}INT{bits}": (bits, (1 << bits) - 1)
+        for sign in ("", "U")
+        for bits in (4, 8, 16, 32, 64)
+    },
+    "BOOL": (8, 0xFF),
+}
+"""The bits of a value in memory, and which of them are 0 in a zero, by the dtype's name in ONNX."""
+
+
+def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
+    """Return where a weight is 0, in the shape of the weight; None if its values are not there.
+
+    `folder` has the files with external data; it is None if there is no such folder.
+    """
+    if isinstance(proto, SparseTensorProto):
+        return _zeros_of_sparse(proto)
+    shape = tuple(proto.dims)
+    name = TensorProto.DataType.Name(proto.data_type)
+    if name not in _NONZERO_BITS:
+        return None
+    bits, nonzero = _NONZERO_BITS[name]
+    if proto.data_location == TensorProto.EXTERNAL:
+        raw = _external(proto, folder, -(-prod(shape) * bits // 8))
+    elif proto.raw_data:
+        raw = np.frombuffer(proto.raw_data, np.uint8)
+    else:
+        return _zeros_of_fields(proto, shape)
+    return None if raw is None else _zeros_of_bytes(raw, shape, bits, nonzero)
+
+
+def _zeros_of_bytes(
+    raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
+) -> NDArray[np.bool_] | None:
+    """Return where values are 0 that have `bits` each; two of 4 bits share a byte."""
+    elements = prod(shape)
+    if len(raw) != -(-elements * bits // 8):
+        return None
+    words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _halves(raw)[:elements]
+    zeros: NDArray[np.bool_] = (words & words.dtype.type(nonzero)) == 0
+    return zeros.reshape(shape)
+
+
+def _halves(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the two halves of each byte, the lower one first."""
+    return np.stack((raw & 0xF, raw >> 4), axis=-1).reshape(-1)
+
+
+def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] | None:
+    """Return `size` bytes of external data, which stay in the file until they are used."""
+    entries = {entry.key: entry.value for entry in proto.external_data}
+    location = Path(entries.get("location", ""))
+    # A model from elsewhere must not make us read files of other folders.
+    if folder is None or location.is_absolute() or ".." in location.parts:
+        return None
+    try:
+        offset = int(entries.get("offset", 0))
+        return np.memmap(folder / location, np.uint8, "r", offset, (size,)) if size else None
+    except (OSError, ValueError):  # no such file, or it is too short
+        return None
+
+
+def _zeros_of_fields(proto: Any, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
+    """Return where values are 0 that are stored as a list of numbers."""
+    try:
+        zeros: NDArray[np.bool_] = numpy_helper.to_array(proto) == 0
+    except (TypeError, ValueError):  # no values, or another number of them
+        return None
+    return zeros if zeros.shape == shape and zeros.size else None
+
+
+def _zeros_of_sparse(proto: Any) -> NDArray[np.bool_] | None:
+    """Return where a sparse weight is 0. What it does not store is 0."""
+    stored = zeros_of(proto.values, None)
+    shape = tuple(proto.dims)
+    try:
+        indices = numpy_helper.to_array(proto.indices)
+        if indices.ndim > 1:  # one index for each dimension
+            indices = np.ravel_multi_index(tuple(indices.T), shape)
+        zeros = np.ones(prod(shape), np.bool_)
+        if stored is None:
+            return None
+        zeros[indices] = stored
+    except (TypeError, ValueError, IndexError):
+        return None
+    return zeros.reshape(shape)

@@ -1,0 +1,251 @@
+"""Kinds of operator without multiply-adds that compute a few operations for each element."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model import terms
+from profile_analyze.work.kind import (
+    Kind,
+    attribute,
+    elements,
+    every_tensor,
+    given,
+    input_elements,
+    nothing,
+    output_elements,
+    tensor_at,
+    unknown,
+    volume,
+)
+
+if TYPE_CHECKING:
+    from profile_analyze.work.kind import Formula
+    from profile_analyze.work.operation import Operation
+
+_PER_ELEMENT: Final = "any; per_element (operations for each element, 1 unless it is given)"
+
+
+def _per_output(operation: Operation) -> float:
+    return output_elements(operation) * attribute(operation, "per_element", 1)
+
+
+def _per_input(operation: Operation) -> float:
+    return input_elements(operation) * attribute(operation, "per_element", 1)
+
+
+def _with_parameters(per_element: int, *, optional: tuple[int, ...]) -> Formula:
+    """Return the formula of `per_element` operations for each output element.
+
+    Each of the inputs in `optional` that is given adds one.
+    """
+
+    def formula(operation: Operation) -> float:
+        given_inputs = given(tensor_at(operation.inputs, index) for index in optional)
+        return output_elements(operation) * (per_element + len(given_inputs))
+
+    return formula
+
+
+def _batch_normalization(operation: Operation) -> float:
+    is_training = operation.attributes.get("is_training", False)
+    return output_elements(operation) * (7 if is_training else 2)
+
+
+def _window_normalization(operation: Operation) -> float:
+    return output_elements(operation) * (attribute(operation, "window", nan) + 5)
+
+
+def _pooling(operation: Operation) -> float:
+    if operation.attributes.get("is_global", False):
+        return _per_input(operation)
+    return _per_output(operation) * volume(operation.attributes.get("kernel"))
+
+
+def _resize(operation: Operation) -> float:
+    taps = attribute(operation, "taps", nan)
+    return 2 * taps * output_elements(operation) if taps else 0.0
+
+
+def _softmax(operation: Operation) -> float:
+    return output_elements(operation) * attribute(operation, "per_element", 5)
+
+
+def _embedding_normalization(operation: Operation) -> float:
+    return output_elements(operation) * (6 + attribute(operation, "tables", nan))
+
+
+def _read_of_tables(operation: Operation) -> float:
+    output = tensor_at(operation.outputs, 0)
+    of_each = nan if output is None else output.bytes
+    return every_tensor(operation) + attribute(operation, "tables", nan) * of_each
+
+
+def _loss(operation: Operation) -> float:
+    per_class = input_elements(operation) * attribute(operation, "per_element", nan)
+    return per_class + elements(tensor_at(operation.inputs, 1))
+
+
+def _optimizer(operation: Operation) -> float:
+    written = sum(tensor.elements for tensor in given(operation.outputs))
+    per_parameter = attribute(operation, "per_element", nan)
+    return written / attribute(operation, "tensors_per_parameter", nan) * per_parameter
+
+
+def _of(
+    name: str,
+    category: str,
+    other: Formula,
+    meaning: str,
+    inputs: str = "data",
+    source: str = "our convention",
+) -> Kind:
+    return Kind(name, category, nothing, other, every_tensor, inputs, meaning, source)
+
+
+KINDS: Final = (
+    _of(
+        "elementwise",
+        terms.ELEMENTWISE,
+        _per_output,
+        "1 FLO for each output element, whatever the function and dtype",
+        _PER_ELEMENT,
+    ),
+    _of(
+        "activation",
+        terms.ELEMENTWISE,
+        _per_output,
+        "as elementwise; a fused bias or product is 1 more",
+        _PER_ELEMENT,
+    ),
+    _of(
+        "rotary embedding",
+        terms.ELEMENTWISE,
+        _per_output,
+        "3 FLO for each rotated element: two products and a sum",
+        _PER_ELEMENT,
+        "ONNX RotaryEmbedding",
+    ),
+    _of(
+        "quantize",
+        terms.ELEMENTWISE,
+        _with_parameters(2, optional=(2,)),
+        "2 FLO for each element (division, rounding), 1 more with a zero point",
+        "data, scale, zero point",
+        "ONNX QuantizeLinear",
+    ),
+    _of(
+        "dynamic quantize",
+        terms.ELEMENTWISE,
+        lambda operation: 5 * input_elements(operation),
+        "5 FLO for each element: smallest, largest, division, rounding, zero point",
+        source="ONNX DynamicQuantizeLinear",
+    ),
+    _of(
+        "dequantize",
+        terms.ELEMENTWISE,
+        _with_parameters(1, optional=(2,)),
+        "1 FLO for each element (product), 1 more with a zero point",
+        "data, scale, zero point",
+        "ONNX DequantizeLinear",
+    ),
+    _of(
+        "batch normalization",
+        terms.NORMALIZATION,
+        _batch_normalization,
+        "2 FLO for each element (scale and shift, made from the statistics); 7 in training",
+        "data; is_training",
+        "ONNX BatchNormalization",
+    ),
+    _of(
+        "layer normalization",
+        terms.NORMALIZATION,
+        _with_parameters(5, optional=(1, 2, 3, 4)),
+        "5 FLO for each element (sum, difference, square, sum of squares, product), 1 more each "
+        "for scale, bias, and inputs that are added first; also group and instance normalization",
+        "data, scale, bias, added inputs",
+        "ONNX LayerNormalization",
+    ),
+    _of(
+        "RMS normalization",
+        terms.NORMALIZATION,
+        _with_parameters(3, optional=(1, 2, 3, 4)),
+        "3 FLO for each element (square, sum, product), 1 more each for scale and added inputs",
+        "data, scale, bias, added inputs",
+        "ONNX RMSNormalization; also LpNormalization",
+    ),
+    _of(
+        "local response normalization",
+        terms.NORMALIZATION,
+        _window_normalization,
+        "5 FLO for each element, and 1 for each channel of the window",
+        "data; window",
+        "ONNX LRN",
+    ),
+    Kind(
+        "embedding normalization",
+        terms.NORMALIZATION,
+        nothing,
+        _embedding_normalization,
+        _read_of_tables,
+        "indices, scale, bias, without the tables; tables (how many are read)",
+        "7 FLO for each element as layer normalization, and the sum of the tables; bytes: as many "
+        "from each table as the output has",
+        "com.microsoft EmbedLayerNormalization",
+    ),
+    _of(
+        "softmax",
+        terms.SOFTMAX,
+        _softmax,
+        "5 FLO for each element: largest, difference, exponential, sum, division",
+        "data; per_element (5 unless it is given)",
+        source="ONNX Softmax and LogSoftmax",
+    ),
+    _of(
+        "reduction",
+        terms.REDUCTION,
+        _per_input,
+        "1 FLO for each input element; 2 if a function is applied to it first",
+        _PER_ELEMENT,
+    ),
+    _of(
+        "pooling",
+        terms.POOLING,
+        _pooling,
+        "1 FLO for each element of each window, padding too; 2 for LpPool",
+        "data; kernel, is_global, per_element",
+    ),
+    _of(
+        "region pooling",
+        terms.POOLING,
+        unknown,
+        "N/A: the regions are known when the network runs",
+        "data, regions",
+    ),
+    _of(
+        "resize",
+        terms.DATA_MOVEMENT,
+        _resize,
+        "2 FLO for each interpolated value: 2 of them in each dimension if linear, 4 if cubic, "
+        "none if nearest",
+        "data, grid; taps (values that are combined to one)",
+        "ONNX Resize and GridSample",
+    ),
+    _of(
+        "loss",
+        terms.REDUCTION,
+        _loss,
+        "1 FLO for each target, and 5 for each score if a softmax is included",
+        "scores, targets; per_element",
+        "ONNX SoftmaxCrossEntropyLoss",
+    ),
+    _of(
+        "optimizer step",
+        terms.ELEMENTWISE,
+        _optimizer,
+        "for each parameter, 14 FLO (Adam), 9 (Adagrad) or 7 (Momentum)",
+        "any; per_element, tensors_per_parameter (written for each parameter)",
+        "equations of ONNX Adam, Adagrad and Momentum",
+    ),
+)

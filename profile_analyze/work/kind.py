@@ -1,0 +1,119 @@
+"""`Kind`: what a kind of operator costs, and the parts that several formulas share."""
+
+from __future__ import annotations
+
+from math import nan, prod
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from profile_analyze.work.operation import Operation
+    from profile_analyze.work.tensor import Tensor
+
+    Formula: TypeAlias = Callable[[Operation], float]
+
+
+def nothing(_: Operation) -> float:
+    """Return 0: the kind has no such work."""
+    return 0.0
+
+
+def unknown(_: Operation) -> float:
+    """Return NaN: shapes do not say how much the kind computes."""
+    return nan
+
+
+def every_tensor(operation: Operation) -> float:
+    """Return the bytes of all inputs and outputs, each once."""
+    inputs = (
+        tensor
+        for position, tensor in enumerate(operation.inputs)
+        if position not in operation.repeated
+    )
+    return sum(tensor.bytes for tensor in given((*inputs, *operation.outputs)))
+
+
+class Kind(NamedTuple):
+    """A kind of operator. Formulas return NaN if they need a size that is unknown."""
+
+    name: str
+    category: str
+    """One of `terms.CATEGORIES`."""
+    macs: Formula
+    """Returns the multiply-adds of one call."""
+    other_operations: Formula
+    """Returns the floating-point operations of one call that are not part of a multiply-add."""
+    memory: Formula
+    """Returns the bytes that one call reads and writes."""
+    inputs: str
+    """The inputs in order, and the attributes that the formulas use."""
+    meaning: str
+    """What is counted, for the table in the docs."""
+    source: str
+    """Where the formula is from: what defines the operator, or our convention."""
+    activation_macs: Formula = nothing
+    """Returns the multiply-adds that multiply two activations, and no weight."""
+    bias_elements: Formula = nothing
+    """Returns how many results of products get a bias added."""
+
+
+def given(tensors: Iterable[Tensor | None]) -> list[Tensor]:
+    """Return the tensors that are not left out."""
+    return [tensor for tensor in tensors if tensor is not None]
+
+
+def tensor_at(tensors: tuple[Tensor | None, ...], index: int) -> Tensor | None:
+    """Return a tensor; None if it is left out."""
+    return tensors[index] if index < len(tensors) else None
+
+
+def elements(tensor: Tensor | None) -> float:
+    """Return the number of elements; NaN if it is unknown."""
+    return nan if tensor is None else tensor.elements
+
+
+def input_elements(operation: Operation) -> float:
+    """Return the number of elements of the first input."""
+    return elements(tensor_at(operation.inputs, 0))
+
+
+def output_elements(operation: Operation) -> float:
+    """Return the number of elements of the first output."""
+    return elements(tensor_at(operation.outputs, 0))
+
+
+def size(tensor: Tensor | None, axis: int) -> float:
+    """Return the size of one dimension; NaN if it is unknown."""
+    if tensor is None or tensor.shape is None or not -len(tensor.shape) <= axis < len(tensor.shape):
+        return nan
+    found = tensor.shape[axis]
+    return nan if found is None else found
+
+
+def sizes(tensor: Tensor | None, start: int) -> tuple[int, ...] | None:
+    """Return the sizes of the dimensions from `start` on; None if one is unknown."""
+    if tensor is None or tensor.shape is None or len(tensor.shape) < start:
+        return None
+    found = tuple(known for known in tensor.shape[start:] if known is not None)
+    return found if len(found) == len(tensor.shape) - start else None
+
+
+def volume(known: tuple[int, ...] | None) -> float:
+    """Return the product of sizes; NaN if they are unknown."""
+    return nan if known is None else float(prod(known))
+
+
+def attribute(operation: Operation, name: str, default: float) -> float:
+    """Return a number among the attributes; NaN if it is there and unknown (None)."""
+    value = operation.attributes.get(name, default)
+    return nan if value is None else float(value)
+
+
+def fused_operations(operation: Operation) -> float:
+    """Return the operations of elementwise functions that are fused into a product.
+
+    `fused` says how many of them each output element goes through.
+    """
+    fused = attribute(operation, "fused", 0)
+    return fused * output_elements(operation) if fused else 0.0

@@ -1,0 +1,52 @@
+"""The register of kinds of operator, and the work of one operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.work import attention, convolutions, elementwise, movement, products
+from profile_analyze.work.operation import Work
+
+if TYPE_CHECKING:
+    from profile_analyze.work.operation import Operation
+
+_ALL: Final = (
+    *convolutions.KINDS,
+    *products.KINDS,
+    *attention.KINDS,
+    *elementwise.KINDS,
+    *movement.KINDS,
+)
+
+KINDS: Final = {kind.name: kind for kind in _ALL}
+
+
+def work_of(operation: Operation) -> Work:
+    """Return what one call of `operation` costs."""
+    kind = KINDS[operation.kind]
+    macs = kind.macs(operation)
+    return Work(macs, 2 * macs + kind.other_operations(operation), kind.memory(operation))
+
+
+def backward_macs(
+    operation: Operation, *, needs_input_gradient: bool, needs_weight_gradient: bool
+) -> float:
+    """Return the multiply-adds of one call that computes gradients from those of the outputs.
+
+    Each gradient costs as many as the call itself. For a product of two activations, the second
+    one counts as the weight. What a forward call computed is not computed again.
+    """
+    kind = KINDS[operation.kind]
+    gradients = needs_input_gradient + needs_weight_gradient
+    if not gradients:
+        return 0.0
+    macs, between_activations = kind.macs(operation), kind.activation_macs(operation)
+    of_weights = macs - between_activations
+    if not needs_input_gradient and of_weights == 0:
+        return 0.0
+    return gradients * of_weights + 2 * between_activations
+
+
+def bias_elements(operation: Operation) -> float:
+    """Return how many results of multiply-adds get a bias added, 0 without a bias."""
+    return KINDS[operation.kind].bias_elements(operation)

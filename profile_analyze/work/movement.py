@@ -1,0 +1,73 @@
+"""Kinds of operator that compute nothing, and those whose work the shapes do not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model import terms
+from profile_analyze.work.kind import (
+    Kind,
+    every_tensor,
+    given,
+    nothing,
+    tensor_at,
+    unknown,
+)
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from profile_analyze.work.kind import Formula
+    from profile_analyze.work.operation import Operation
+
+
+def _outputs(operation: Operation) -> float:
+    return sum(tensor.bytes for tensor in given(operation.outputs))
+
+
+def _part_of_input(operation: Operation) -> float:
+    """Return the bytes of the outputs, of what they are read from, and of the other inputs."""
+    data = tensor_at(operation.inputs, 0)
+    dtype = None if data is None else data.dtype
+    outputs = given(operation.outputs)
+    read = sum(Tensor(tensor.shape, dtype).bytes for tensor in outputs)
+    return read + _outputs(operation) + sum(one.bytes for one in given(operation.inputs[1:]))
+
+
+def _moving(name: str, memory: Formula, meaning: str, category: str = terms.DATA_MOVEMENT) -> Kind:
+    return Kind(name, category, nothing, nothing, memory, "data, ...", meaning, "our convention")
+
+
+_READS_A_PART: Final = "bytes: outputs, as much read from the data, and indices"
+
+KINDS: Final = (
+    _moving("embedding", _part_of_input, _READS_A_PART, terms.EMBEDDING),
+    _moving("gather", _part_of_input, _READS_A_PART),
+    _moving("slice", _part_of_input, f"{_READS_A_PART}; also split"),
+    _moving("concat", every_tensor, "bytes: inputs and output"),
+    _moving("copy", every_tensor, "bytes: inputs and output; also pad, tile, scatter"),
+    _moving("cast", every_tensor, "bytes: input and output; no FLO", terms.ELEMENTWISE),
+    _moving("layout change", every_tensor, "bytes: input and output; transpose, depth to space"),
+    _moving("fill", _outputs, "bytes: output"),
+    _moving("view", nothing, "no bytes: reshape, squeeze, identity"),
+    _moving("control", nothing, "no bytes: shapes, constants, If, Loop, Scan", terms.CONTROL),
+    Kind(
+        "data-dependent",
+        terms.OTHER,
+        nothing,
+        unknown,
+        every_tensor,
+        "data, ...",
+        "no MACs; other operations depend on the values and are N/A: sorting, search, texts",
+        "our convention",
+    ),
+    Kind(
+        "other",
+        terms.OTHER,
+        unknown,
+        unknown,
+        every_tensor,
+        "data, ...",
+        "computation is N/A: no formula, or the shapes do not say it",
+        "our convention",
+    ),
+)

@@ -1,0 +1,41 @@
+"""`Operation`: one operator in terms that all runtimes share, and `Work`: what it costs."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.work.tensor import Tensor
+
+
+class Operation(NamedTuple):
+    """One operator, translated by a reader from the terms of its runtime.
+
+    Inputs have the order that the operator's `Kind` states, whatever the order in the runtime.
+    """
+
+    kind: str
+    """The name of a kind in `kinds.KINDS`."""
+    inputs: tuple[Tensor | None, ...]
+    """None for an optional input that is left out."""
+    outputs: tuple[Tensor | None, ...]
+    """None for an output that is not used."""
+    attributes: Mapping[str, Any] = {}
+    """The attributes that formulas of the kind need, by the names that the kind states."""
+    repeated: frozenset[int] = frozenset()
+    """The positions of inputs that are the same tensor as an earlier input, so that their bytes
+    count once."""
+
+
+class Work(NamedTuple):
+    """What one call of an operator costs. NaN is N/A."""
+
+    macs: float = nan
+    """Multiply-adds. Padding counts; a bias, an activation or a normalization does not."""
+    computation: float = nan
+    """Floating-point operations: two for a multiply-add, and those that the kind counts besides."""
+    memory: float = nan
+    """Bytes read and written: inputs, weights and outputs, each once."""

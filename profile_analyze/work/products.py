@@ -1,0 +1,154 @@
+"""Kinds of operator that multiply matrices: products, Einstein sums and recurrent layers."""
+
+from __future__ import annotations
+
+from math import nan, prod
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model import terms
+from profile_analyze.work.kind import (
+    Kind,
+    attribute,
+    elements,
+    every_tensor,
+    fused_operations,
+    input_elements,
+    output_elements,
+    size,
+    sizes,
+    tensor_at,
+    volume,
+)
+
+if TYPE_CHECKING:
+    from profile_analyze.work.kind import Formula
+    from profile_analyze.work.operation import Operation
+    from profile_analyze.work.tensor import Tensor
+
+
+def _macs(operation: Operation) -> float:
+    if "n" in operation.attributes:
+        return input_elements(operation) * attribute(operation, "n", nan)
+    a = tensor_at(operation.inputs, 0)
+    is_transposed = operation.attributes.get("transposed_a", False)
+    return output_elements(operation) * attribute(
+        operation, "k", size(a, -2 if is_transposed else -1)
+    )
+
+
+def _bias_elements(operation: Operation) -> float:
+    has_bias = tensor_at(operation.inputs, 2) is not None
+    return output_elements(operation) if has_bias else 0.0
+
+
+def _einsum_macs(operation: Operation) -> float:
+    """Return the product of the sizes of all labels, 0 if there is nothing to multiply."""
+    if len(operation.inputs) < 2:
+        return 0.0
+    equation = operation.attributes.get("equation", "")
+    subscripts = equation.replace(" ", "").split("->")[0].split(",")
+    if len(subscripts) != len(operation.inputs):
+        return nan
+    sizes_of: dict[str, list[float]] = {}
+    for subscript, tensor in zip(subscripts, operation.inputs, strict=True):
+        for label, known in _sizes_by_label(subscript, tensor):
+            sizes_of.setdefault(label, []).append(known)
+    return prod(map(_broadcast, sizes_of.values()))
+
+
+def _broadcast(found: list[float]) -> float:
+    """Return the size of a label from those of its dimensions: the one that is not 1."""
+    known = [one for one in found if one == one and one != 1]  # noqa: PLR0124  # NaN is unknown
+    return (known or [prod(found)])[0]
+
+
+def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, float]]:
+    """Return the labels of one input with their sizes, 1 if broadcast and NaN if unknown.
+
+    Dimensions below the ellipsis are labelled from the last: `.1`, `.2`, ...
+    """
+    if tensor is None or tensor.shape is None:
+        return [(subscript, nan)]
+    before, dots, after = subscript.partition("...")
+    hidden = len(tensor.shape) - len(before) - len(after) if dots else 0
+    labels = [*before, *(f".{hidden - position}" for position in range(hidden)), *after]
+    if len(labels) != len(tensor.shape):
+        return [(subscript, nan)]
+    return [(label, size(tensor, axis)) for axis, label in enumerate(labels)]
+
+
+def _steps(operation: Operation) -> float:
+    """Return the time steps of all sequences in the batch, of one direction."""
+    data = sizes(tensor_at(operation.inputs, 0), 0)
+    return volume(None if data is None else data[:-1])
+
+
+def _recurrent_macs(operation: Operation) -> float:
+    weights = (tensor_at(operation.inputs, index) for index in (1, 2))
+    return _steps(operation) * sum(map(elements, weights))
+
+
+def _recurrent_bias(operation: Operation) -> float:
+    bias = tensor_at(operation.inputs, 3)
+    return 0.0 if bias is None else _steps(operation) * elements(bias)
+
+
+def _cell(per_unit: int) -> Formula:
+    """Return the formula of the operations in each cell: `per_unit` for each hidden unit.
+
+    Weights that look at the state of the cell (peepholes) add a product and a sum each.
+    """
+
+    def formula(operation: Operation) -> float:
+        recurrence = tensor_at(operation.inputs, 2)
+        units = size(recurrence, 0) * size(recurrence, -1)
+        peepholes = tensor_at(operation.inputs, 4)
+        of_peepholes = 0.0 if peepholes is None else 2 * elements(peepholes)
+        return _steps(operation) * (units * per_unit + of_peepholes)
+
+    return formula
+
+
+def _recurrent(name: str, gates: int, per_unit: int) -> Kind:
+    return Kind(
+        name,
+        terms.MATMUL,
+        _recurrent_macs,
+        _cell(per_unit),
+        every_tensor,
+        "data (steps, batch, I), weights (directions, gates * H, I), recurrent weights "
+        "(directions, gates * H, H), bias, peepholes",
+        f"MACs: steps * batch * directions * {gates} * H * (I + H); besides, {per_unit} FLO for "
+        "each step and hidden unit, 2 for each peephole weight",
+        f"equations of ONNX {name}",
+        bias_elements=_recurrent_bias,
+    )
+
+
+KINDS: Final = (
+    Kind(
+        "matmul",
+        terms.MATMUL,
+        _macs,
+        fused_operations,
+        every_tensor,
+        "A, B, bias; transposed_a, k and n (sizes that shapes of packed matrices do not have), "
+        "fused",
+        "MACs: output elements * K; A elements * N, if B is packed",
+        "ONNX MatMul and Gemm; each output is a sum over K",
+        bias_elements=_bias_elements,
+    ),
+    Kind(
+        "einsum",
+        terms.MATMUL,
+        _einsum_macs,
+        fused_operations,
+        every_tensor,
+        "operands; equation",
+        "MACs: product of the sizes of all labels; 0 for one operand, which nothing multiplies",
+        "definition of the Einstein sum, in one step",
+    ),
+    _recurrent("LSTM", 4, 9),
+    _recurrent("GRU", 3, 8),
+    _recurrent("RNN", 1, 1),
+)

@@ -1,0 +1,50 @@
+"""`Tensor`: the shape and dtype of an input or output of an operator."""
+
+from __future__ import annotations
+
+from math import nan, prod
+from typing import Final, NamedTuple, TypeAlias
+
+Dims: TypeAlias = "tuple[int | None, ...]"
+
+_BITS_OF: Final = {
+    **dict.fromkeys(("complex128",), 128),
+    **dict.fromkeys(("fp64", "int64", "uint64", "complex64"), 64),
+    **dict.fromkeys(("fp32", "tf32", "int32", "uint32"), 32),
+    **dict.fromkeys(("fp16", "bf16", "int16", "uint16"), 16),
+    **dict.fromkeys(("fp8", "int8", "uint8", "bool"), 8),
+    **dict.fromkeys(("fp4", "int4", "uint4"), 4),
+}
+"""The size in bits of a value of each dtype in `terms.DTYPES`."""
+
+
+def bytes_of(dtype: str | None) -> float:
+    """Return the bytes of one value of a canonical dtype; NaN if they are unknown.
+
+    A value of 4 bits takes half a byte.
+    """
+    bits = _BITS_OF.get(dtype or "")
+    return nan if bits is None else bits / 8
+
+
+class Tensor(NamedTuple):
+    """An input or output of an operator, without its values."""
+
+    shape: Dims | None
+    """The sizes of all dimensions. A size is None if it is unknown; all is None if even the number
+    of dimensions is unknown."""
+    dtype: str | None = None
+    """One of `terms.DTYPES`; None if it is unknown."""
+
+    @property
+    def elements(self) -> float:
+        """The number of elements, 1 for a scalar; NaN if a size is unknown."""
+        if self.shape is None or None in self.shape:
+            return nan
+        return float(prod(self.shape))  # type: ignore[arg-type]  # no size is None here
+
+    @property
+    def bytes(self) -> float:
+        """The bytes of all elements, rounded up to whole bytes; NaN if they are unknown."""
+        exact = self.elements * bytes_of(self.dtype)
+        return exact if exact != exact else float(-(-exact // 1))  # noqa: PLR0124  # NaN stays NaN

@@ -1,0 +1,76 @@
+"""Small graphs for tests, as the parts of the reader pass them on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from profile_analyze.readers.onnx.graph import Body, Graph, Node, OnnxModel, Value, Weight
+from profile_analyze.readers.onnx.profile import profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from profile_analyze.model.profile import Profile
+
+Dims = tuple[int | None, ...]
+
+
+def value(name: str, dims: Dims | None, dtype: str = "fp32", **facts: Any) -> Value:
+    return Value(name, dims, dtype, **facts)
+
+
+def node(type_: str, inputs: str, outputs: str, name: str = "", **facts: Any) -> Node:
+    """Return a node. Names of values are separated by blanks; `-` is an optional input."""
+    attributes = facts.pop("attributes", {})
+    names = tuple("" if one == "-" else one for one in inputs.split())
+    return Node(
+        name or outputs.split(maxsplit=1)[0],
+        type_,
+        "",
+        names,
+        tuple(outputs.split()),
+        attributes,
+        **facts,
+    )
+
+
+def graph(
+    nodes: Sequence[Node],
+    shapes: Mapping[str, Dims | None],
+    *,
+    inputs: str = "",
+    outputs: str = "",
+    initializers: str = "",
+    dtypes: Mapping[str, str] | None = None,
+) -> Graph:
+    """Return a graph whose values are fp32, apart from those in `dtypes`."""
+    stored = initializers.split()
+    constant = {*stored, *(name for one in nodes if one.is_constant for name in one.outputs)}
+    values = {
+        name: value(
+            name,
+            dims,
+            (dtypes or {}).get(name, "fp32"),
+            is_constant=name in constant,
+            is_initializer=name in stored,
+            is_graph_input=name in inputs.split(),
+        )
+        for name, dims in shapes.items()
+    }
+    return Graph(
+        tuple(nodes),
+        values,
+        tuple(inputs.split()),
+        tuple(outputs.split()),
+        {name: Weight(None) for name in stored},
+    )
+
+
+def body(attribute: str, inside: Graph, trip_count: int | None = None) -> Body:
+    return Body(attribute, inside, trip_count)
+
+
+def profile(main: Graph) -> Profile:
+    made = profile_of(OnnxModel(main, {"": 21}, "a test"), "small.onnx", None, ())
+    assert made.check() == ()
+    return made

@@ -1,0 +1,183 @@
+"""Damaged and unusual ONNX models: one line each, and never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import onnx
+import pytest
+from onnx import TensorProto
+
+import profile_analyze as pa
+from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.source import Source
+from tests.conftest import run_command
+from tests.readers.onnx.models import HEAD, RELU, model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NEWEST = onnx.defs.onnx_opset_version()
+
+
+def changed(**changes: Any) -> Any:
+    """Return a model with one node, whose first node gets these fields."""
+    proto = model(RELU)
+    for field, value in changes.items():
+        getattr(proto.graph.node[0], field)[:] = value
+    return proto
+
+
+def with_negative_initializer() -> Any:
+    proto = model(RELU)
+    proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[3, -1]))
+    return proto
+
+
+def without_graph() -> Any:
+    proto = model(RELU)
+    proto.ClearField("graph")
+    return proto
+
+
+def without_output() -> Any:
+    proto = model(RELU)
+    proto.graph.output[0].name = "z\n"
+    return proto
+
+
+ERRORS = {
+    "undefined": (
+        changed(input=["z"]),
+        "a Relu node reads 'z', which is no input, no initializer and no output of a node",
+    ),
+    "cycle": (
+        changed(input=["y"]),
+        "a Relu node reads 'y' before it is written: the graph has a cycle, or its nodes are not "
+        "sorted",
+    ),
+    "output": (without_output(), r"no node of the ONNX model writes its output 'z\n'"),
+    "empty": (
+        model("g (float[N, 3] x) => (float[N, 3] x) { }"),
+        "the graph of the ONNX model has no nodes",
+    ),
+    "no graph": (
+        without_graph(),
+        "is no ONNX model: it has no graph; the copy may be cut: copy the file again",
+    ),
+    "opset": (
+        model(RELU, '<ir_version: 8, opset_import: ["" : 999]>'),
+        f"has version 999 of the operator set ai.onnx; the installed onnx {onnx.__version__} reads "
+        f"1 to {NEWEST}: update onnx",
+    ),
+    "no opset": (
+        model(RELU, "<ir_version: 8, opset_import: []>"),
+        "is no ONNX model: it imports no operator set",
+    ),
+    "negative input": (
+        model("g (float[2, 3] x) => (float[N, 3] y) { y = Relu (x) }"),
+        "the input 'x' of the ONNX model has a negative dimension: -2x3",
+    ),
+    "negative initializer": (
+        with_negative_initializer(),
+        "the initializer 'w' of the ONNX model has a negative dimension: 3x-1",
+    ),
+}
+ERRORS["negative input"][0].graph.input[0].type.tensor_type.shape.dim[0].dim_value = -2
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_damaged_models_are_one_line(tmp_path: Path, name: str) -> None:
+    proto, reason = ERRORS[name]
+    file = write_model(tmp_path, proto)
+    outcome = run_command(file)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        1,
+        "",
+        f"profile_analyze: error: {file}: {reason}\n",
+    )
+
+
+def test_a_truncated_model_is_one_line_wherever_it_ends(tmp_path: Path) -> None:
+    whole = model(RELU).SerializeToString()
+    reasons = set()
+    for size in range(1, len(whole)):
+        file = tmp_path / "m.onnx"
+        file.write_bytes(whole[:size])
+        with pytest.raises(pa.InputError) as error:
+            pa.load(file)
+        reasons.add(error.value.reason)
+    assert reasons == {
+        "truncated or damaged: the protobuf of the ONNX model cannot be decoded",
+        "is no ONNX model: it imports no operator set",
+    }
+
+
+def test_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    file.write_bytes(model(RELU).SerializeToString().replace(b"\x01x", b"\x01\xff"))
+    with pytest.raises(pa.MalformedProfileError) as error:
+        pa.load(file)
+    assert error.value.reason == "damaged: a name in the ONNX model is b'\\xff'"
+
+
+def test_without_the_package_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_model(tmp_path, model(RELU))
+    for name in [one for one in sys.modules if one.startswith("profile_analyze.readers.onnx")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    outcome = run_command(file)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        1,
+        "",
+        f"profile_analyze: error: {file}: is an ONNX model, which needs onnx, the extra onnx: pip "
+        "install 'profile_analyze[onnx]'\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "start"),
+    [
+        ("m.onnx", b'{"profiler": 1}', "at $: object missing"),
+        ("m.onnx", b"version https://git-lfs", "is not JSON: it starts with 'version http'"),
+        ("m.onnx", b"[1]", "looks like JSON, but no profile; "),
+        ("m.onnx", b"", "is empty; "),
+        ("m.json", b"\x08\x08\x3a\x05", "truncated or damaged: "),
+        ("m.json", b"\x42\x02\x10\x0d", "is no ONNX model: it has no graph"),
+        ("m.ONNX", b"\x3a\x05", "truncated or damaged: "),
+        ("m.json", b"BZh91AY", "looks like a bzip2 file"),
+    ],
+)
+def test_models_are_recognised_by_bytes_and_name(
+    tmp_path: Path, name: str, content: bytes, start: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(pa.InputError) as error:
+        pa.load(file)
+    assert error.value.reason.startswith(start)
+
+
+def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
+    proto = model("g (float[2, 3] x) => (float[2, 4] y) { y = MatMul (x, w) }")
+    tensor = proto.graph.initializer.add(name="w", data_type=1, dims=[3, 4], data_location=1)
+    tensor.external_data.add(key="location", value="w.bin")
+    file = write_model(tmp_path, proto)
+    read = read_model(Source(file))
+    assert read.graph.values["y"].dims == (2, 4)
+    assert read.problems == (
+        "the values of 1 tensor are in w.bin, not found beside the model; only --columns "
+        "sparsity needs them",
+    )
+    (tmp_path / "w.bin").write_bytes(bytes(48))
+    assert read_model(Source(file)).problems == ()
+
+
+def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() -> None:
+    text = "g (float[2, 3] x) => (float[A, B] y) { u = own.Thing (x) y = Relu (u) z = Abs (x) }"
+    head = HEAD.replace("18]", '18, "own" : 1]')
+    values = read_model(Source.of_bytes("m", model(text, head).SerializeToString())).graph.values
+    assert [values[name].dims for name in "uyz"] == [None, (None, None), (2, 3)]

@@ -1,0 +1,121 @@
+"""`--input-shape` and `--dim`: sizes of dynamic inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.source import Source
+from tests.conftest import PROFILES, run_command
+from tests.readers.onnx.models import model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """g (float[batch, 3, height, s18] image, float scale, int64[n] sizes) => (float[A] y) {
+    relu = Relu (image)
+    other = ConstantOfShape (sizes)
+    y = Mul (relu, scale)
+}"""
+INPUTS = "image:batchx3xheightxs18, scale:scalar, sizes:n"
+
+
+def shapes_with(shapes: object = (), dims: object = ()) -> list[object]:
+    inputs = pa.ModelInputs.of(shapes, dims)  # type: ignore[arg-type]
+    source = Source.of_bytes("m", model(TEXT).SerializeToString())
+    source.inputs = inputs
+    values = read_model(source).graph.values
+    return [values[name].dims for name in ("relu", "other", "y")]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dims", "expected"),
+    [
+        ((), (), [(None, 3, None, None), None, (None, 3, None, None)]),
+        ((), ["batch=8"], [(8, 3, None, None), None, (8, 3, None, None)]),
+        (["image:2x3x4x5"], (), [(2, 3, 4, 5), None, (2, 3, 4, 5)]),
+        (["image:f32:2x3x4x5", "sizes:i64:2:6"], (), [(2, 3, 4, 5), (6, 6), (2, 3, 4, 5)]),
+        (["image:-1", "scale:f32:-1:0.25"], ["s18=9"], [(1, 3, 1, 9), None, (1, 3, 1, 9)]),
+        ({"image": (2, 5, 4, 5)}, {"n": 0}, [(2, 5, 4, 5), (), (2, 5, 4, 5)]),
+        ({"image": "f32:2x3x4x5"}, (), [(2, 3, 4, 5), None, (2, 3, 4, 5)]),
+    ],
+)
+def test_sizes_reach_all_shapes(shapes: object, dims: object, expected: list[object]) -> None:
+    assert shapes_with(shapes, dims) == expected
+
+
+ERRORS = {
+    "--input-shape x:2x3": "FILE: has no input 'x' to shape; its inputs: " + INPUTS,
+    "--input-shape image:2x3": ("FILE: the input 'image' has 4 axes (batchx3xheightxs18), not 2"),
+    "--input-shape image:f16:2x3x4x5": "FILE: the input 'image' has dtype fp32, not fp16",
+    "--dim b=2": (
+        "FILE: no input has the symbol 'b'; the inputs of the model have these: batch, height, "
+        "s18, n; inputs: " + INPUTS
+    ),
+    "--dim batch=2 --input-shape image:4x3x4x5": (
+        "FILE: the symbol 'batch' is given two sizes: 2, and 4 for the input 'image'"
+    ),
+    "--dim batch=2 --dim batch=3": "'batch' is given twice, with different values; leave one out",
+    "--dim batch=-2": (
+        "argument --dim: 'batch=-2': the size -2 is negative; write one such as 8; see "
+        "profile-analyze --help"
+    ),
+    "--input-shape image": (
+        "argument --input-shape: 'image' is not NAME:SHAPE, such as data:1x3x224x224 or "
+        "ratio:f32:-1:0.25; see profile-analyze --help"
+    ),
+}
+
+
+@pytest.mark.parametrize("options", ERRORS)
+def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, options: str) -> None:
+    file = write_model(tmp_path, model(TEXT))
+    outcome = run_command(file, *options.split())
+    message = ERRORS[options].replace("FILE", file)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"profile_analyze: error: {message}\n",
+    )
+
+
+def test_a_profile_has_no_inputs() -> None:
+    file = str(PROFILES / "tiny.json")
+    outcome = run_command(file, "--dim", "batch=2")
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"profile_analyze: error: {file}: is a MegEngine GraphProfiler JSON, which has no inputs to "
+        "give sizes to; leave out --input-shape and --dim\n",
+    )
+
+
+def test_a_note_names_the_open_inputs_and_an_option() -> None:
+    source = Source.of_bytes("m", model(TEXT).SerializeToString())
+    assert read_model(source).problems == (
+        "shapes that depend on 2 dynamic inputs are N/A: image (axis 0: batch, 2: height, 3: s18), "
+        "sizes (axis 0: n); give sizes, as in --input-shape image:1x3x1x1",
+    )
+
+
+def test_an_input_with_a_colon_in_its_name() -> None:
+    inputs = pa.ModelInputs.of(["input:0:1x3", "a:i64:2:1.5e3"])
+    assert [*inputs.shapes] == ["input:0", "a"]
+    assert inputs.shapes["a"] == ((2,), "int64", 1500.0)
+
+
+def test_stored_types_give_way_if_an_input_gets_another_size() -> None:
+    text = """g (float[2, 3] x) => (float[2, 3] y) <float[2, 3] t> { t = Relu (x) y = Abs (t) }"""
+    source = Source.of_bytes("m", model(text).SerializeToString())
+    source.inputs = pa.ModelInputs.of(["x:8x3"])
+    values = read_model(source).graph.values
+    assert [values[name].dims for name in "xty"] == [(8, 3), (8, 3), (8, 3)]
+
+
+def test_symbols_are_those_of_the_file_only() -> None:
+    text = "g (float[n, 3] x, int64[2] s) => (float[n, 3] y) { y = Relu (x) z = Reshape (x, s) }"
+    values = read_model(Source.of_bytes("m", model(text).SerializeToString())).graph.values
+    assert [values[name].symbols for name in "xyz"] == [("n", None), ("n", None), ()]

@@ -1,0 +1,109 @@
+"""What is constant, what is shape arithmetic, the bodies, and the stored values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import numpy_helper
+
+from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.source import Source
+from tests.readers.onnx.models import HEAD, model
+from tests.readers.onnx.test_shapes import MODELS
+
+if TYPE_CHECKING:
+    from profile_analyze.readers.onnx.graph import OnnxModel
+
+
+def read(text: str, head: str = HEAD, **arrays: object) -> OnnxModel:
+    proto = model(text, head)
+    for name, array in arrays.items():
+        proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
+    return read_model(Source.of_bytes("m", proto.SerializeToString()))
+
+
+def test_constants_and_shape_arithmetic() -> None:
+    found = read(
+        """g (float[2, 3] x) => (float[A, B] y) {
+            shape = Shape (x)
+            two = Constant <value_int = 2> ()
+            double = Mul (shape, two)
+            half = Cast <to = 1> (shape)
+            scaled = Mul (w, w)
+            shape_of_constant = Shape (scaled)
+            y = Expand (x, double)
+        }""",
+        w=np.ones((2, 2), np.float32),
+    )
+    constant = [node.outputs[0] for node in found.graph.nodes if node.is_constant]
+    arithmetic = [node.outputs[0] for node in found.graph.nodes if node.is_shape_arithmetic]
+    assert constant == ["two", "scaled", "shape_of_constant"]
+    assert arithmetic == ["shape", "double"]
+    values = found.graph.values
+    assert [name for name, value in values.items() if value.is_initializer] == ["w"]
+    assert [name for name, value in values.items() if value.is_graph_input] == ["x"]
+
+
+def test_an_input_with_an_initializer_is_an_initializer() -> None:
+    found = read("g (float[2, 2] x, float[2, 2] w) => (float[A] y) { y = Add (x, w) }", w=np.eye(2))
+    assert found.graph.inputs == ("x",)
+    assert found.graph.values["w"].is_constant
+
+
+def test_large_values_are_kept_apart_and_found_again() -> None:
+    large = np.arange(10_000, dtype=np.float32)
+    found = read("g (float[10000] x) => (float[A] y) { y = Add (x, w) }", w=large)
+    stored = found.graph.initializers["w"].proto
+    assert np.array_equal(numpy_helper.to_array(stored), large)
+    assert found.graph.values["y"].dims == (10_000,)
+
+
+def test_bodies_have_trip_counts_and_captured_values() -> None:
+    found = read_model(Source(MODELS / "loops.onnx"))
+    (first, second) = (node for node in found.graph.nodes if node.type == "Loop")
+    assert [(body.attribute, body.trip_count) for body in first.bodies] == [("body", 3)]
+    assert "x" in first.bodies[0].graph.values
+    assert not first.is_constant
+    assert [body.trip_count for body in second.bodies] == [3]
+
+
+def test_branches_say_which_is_taken_if_that_is_known() -> None:
+    text = """g (float[2, 3] x, bool c) => (float[A] y) {
+        flag = Constant <value = bool {0}> ()
+        y = If (flag) <then_branch = a () => (float[p] t) { t = Relu (x) },
+            else_branch = b () => (float[q] e) { e = Transpose (x) }>
+        z = If (c) <then_branch = d () => (float[r] u) { u = Relu (x) },
+            else_branch = f () => (float[s] v) { v = Concat <axis = 0> (x, x) }>
+    }"""
+    found = read(text)
+    assert [[body.trip_count for body in node.bodies] for node in found.graph.nodes[1:]] == [
+        [0, 1],
+        [None, None],
+    ]
+    assert [found.graph.values[name].dims for name in "yz"] == [(3, 2), (None, 3)]
+
+
+def test_a_sparse_initializer_has_its_dense_shape() -> None:
+    proto = model("g (float[2, 3] x) => (float[A, B] y) { y = MatMul (x, w) }")
+    sparse = proto.graph.sparse_initializer.add(dims=[3, 4])
+    sparse.values.CopyFrom(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    sparse.indices.CopyFrom(numpy_helper.from_array(np.array([1, 5])))
+    found = read_model(Source.of_bytes("m", proto.SerializeToString())).graph
+    weight = found.values["w"]
+    assert (weight.dims, weight.dtype, weight.is_constant) == ((3, 4), "fp32", True)
+    assert found.initializers["w"].proto == sparse
+    assert found.values["y"].dims == (2, 4)
+
+
+def test_node_names_are_unique() -> None:
+    proto = model("g (float[2] x) => (float[2] z) { y = Relu (x) w = Relu (y) z = Relu (w) }")
+    proto.graph.node[0].name = proto.graph.node[1].name = "same"
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    assert [node.name for node in found.graph.nodes] == ["same", "same#2", "Relu_2"]
+
+
+def test_small_dtypes_have_their_names() -> None:
+    text = "g (int4[3] a, uint4[3] b, float8e4m3fn[3] c, bfloat16[3] d) => (int4[3] y) { y = Identity (a) z = Identity (b) u = Identity (c) v = Identity (d) }"
+    values = read(text, HEAD.replace("18", "21")).graph.values
+    assert [values[name].dtype for name in "yzuv"] == ["int4", "uint4", "fp8", "bf16"]

@@ -1,0 +1,61 @@
+"""The tables of onnx-tool, reproduced row by row by the columns with its counts."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
+from profile_analyze.work.onnx_tool import NOT_LISTED
+from tests.conftest import FIXTURES
+from tests.readers.onnx.onnx_tool_models import tiny_transformer, with_stored_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from onnx import ModelProto
+
+Table = dict[str, tuple[str, list[float]]]
+
+MODELS: dict[str, Callable[[], ModelProto]] = {
+    **{
+        name: lambda name=name: with_stored_weights(name)  # type: ignore[misc]
+        for name in ("resnet50", "shufflenet", "squeezenet")
+    },
+    "tiny_transformer": tiny_transformer,
+}
+
+
+def recorded(name: str) -> Table:
+    """Return type and numbers by name, from a table that onnx-tool 1.0.1 wrote."""
+    with (FIXTURES / "onnx-tool" / f"{name}.csv").open() as file:
+        return {
+            row["Name"]: (
+                row["Type"],
+                [float(row[key]) for key in ("Forward_MACs", "Memory", "Params")],
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def ours(model: ModelProto, folder: Path) -> Table:
+    """Return the same of our columns, for the operators that onnx-tool lists, and their total."""
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    operators = pa.load(path, wanted=ONNX_TOOL_NAMES).operators
+    numbers = np.transpose([operators.numbers(name) for name in ONNX_TOOL_NAMES])
+    is_listed = ~operators.type.where(one in NOT_LISTED for one in operators.type.categories)
+    listed = operators.take(np.flatnonzero(is_listed))
+    texts = zip(listed.type.values(), numbers[is_listed].tolist(), strict=True)
+    total = ("_", numbers[is_listed].sum(axis=0).tolist())
+    return {**dict(zip(listed.name.values(), texts, strict=True)), "Total": total}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_row_is_as_in_the_table(name: str, tmp_path: Path) -> None:
+    assert ours(MODELS[name](), tmp_path) == recorded(name)

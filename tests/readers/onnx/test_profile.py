@@ -1,0 +1,199 @@
+"""Rows, weights, roles and bodies of ONNX models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from profile_analyze import Query, run
+from profile_analyze.query.model_summary import model_summary
+from tests.readers.onnx.graphs import body, graph, node, profile
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.model_summary import ModelSummary
+    from profile_analyze.readers.onnx.graph import Body
+
+
+def summary_of(made: Profile) -> ModelSummary:
+    summary = model_summary(made)
+    assert summary is not None
+    return summary
+
+
+def roles_of(made: Profile) -> dict[str, str]:
+    assert made.tensors is not None
+    assert made.tensors.role is not None
+    return dict(zip(made.tensors.key.values(), made.tensors.role.values(), strict=True))
+
+
+def shared_weight() -> Profile:
+    """Return two convolutions with one weight, which a Constant node reshapes."""
+    return profile(
+        graph(
+            [
+                node("Reshape", "stored shape", "w", is_constant=True),
+                node("Conv", "x w b", "y", attributes={"kernel_shape": (1, 1), "group": 1}),
+                node("Conv", "y w", "z", attributes={"kernel_shape": (1, 1)}),
+                node("Add", "z one", "out"),
+            ],
+            {
+                "x": (1, 4, 3, 3), "stored": (16,), "shape": (4,), "w": (4, 4, 1, 1), "b": (4,),
+                "y": (1, 4, 3, 3), "z": (1, 4, 3, 3), "one": (), "out": (1, 4, 3, 3), "lost": (7,),
+            },
+            inputs="x",
+            outputs="out",
+            initializers="stored shape b one lost",
+            dtypes={"shape": "int64"},
+        )
+    )  # fmt: skip
+
+
+def test_a_weight_used_twice_counts_at_its_first_user() -> None:
+    made = shared_weight()
+    table = run(Query(order="+id"), made)
+    names = ("name", "macs", "macs_with_bias", "params", "param_bytes", "reused_weights")
+    assert [tuple(row[name] for name in names) for row in table.rows] == [
+        ("w", 0.0, 0.0, 0.0, 0.0, None),
+        ("y", 144.0, 180.0, 20.0, 80.0, None),
+        ("z", 144.0, 144.0, 0.0, 0.0, "stored"),
+        ("out", 0.0, 0.0, 0.0, 0.0, None),
+    ]
+    assert table["macs_share"].tolist() == [0.0, 0.5, 0.5, 0.0]
+    assert table["param_share"].tolist() == [0.0, 1.0, 0.0, 0.0]
+    # The first convolution needs no gradient of its input, which depends on no weight.
+    assert table["backward_macs"].tolist() == [0.0, 144.0, 288.0, 0.0]
+    assert table["input_bytes"].tolist() == [0.0, 144.0, 144.0, 144.0]
+    assert table["output_bytes"].tolist() == [0.0, 144.0, 144.0, 144.0]
+
+
+def test_roles() -> None:
+    made = shared_weight()
+    assert roles_of(made) == {
+        "x": "input",
+        "stored": "weight",
+        "shape": "structure",
+        "b": "weight",
+        "one": "scalar",
+        "lost": "unused",
+        "w": "derived constant",
+        "y": "activation",
+        "z": "activation",
+        "out": "activation",
+    }
+    assert (summary_of(made).params, summary_of(made).param_bytes) == (20.0, 80.0)
+    assert summary_of(made).types == (("Conv", 2), ("Add", 1))
+
+
+def test_the_highest_role_of_all_uses_counts() -> None:
+    made = profile(
+        graph(
+            [
+                node("DequantizeLinear", "q scale zero", "w", is_constant=True),
+                node("MatMul", "x w", "y"),
+                node("Mul", "y scale", "z"),
+                node("Gather", "table index", "row"),
+            ],
+            {"x": (2, 3), "q": (3, 5), "scale": (5,), "zero": (5,), "w": (3, 5), "y": (2, 5),
+             "z": (2, 5), "table": (9, 4), "index": (), "row": (4,)},
+            inputs="x index",
+            outputs="z row",
+            initializers="q scale zero table",
+            dtypes={"q": "int4", "zero": "int4", "index": "int64"},
+        )
+    )  # fmt: skip
+    roles = roles_of(made)
+    assert [roles[name] for name in ("q", "scale", "zero", "table")] == [
+        *("weight", "weight", "quantization", "weight"),
+    ]
+    # 15 values of int4 take 8 bytes.
+    summary = summary_of(made)
+    assert (summary.params, summary.param_bytes) == (15 + 5 + 36, 8 + 20 + 144)
+    assert summary.params_by_dtype == (("fp32", 41.0, 164.0), ("int4", 15.0, 8.0))
+
+
+def loop(trip_count: int | None) -> Profile:
+    inside = graph(
+        [node("MatMul", "state w", "next", "step")],
+        {"state": (2, 4), "w": (4, 4), "next": (2, 4)},
+        inputs="state",
+        outputs="next",
+    )
+    return profile(
+        graph(
+            [
+                node("Loop", "trips - x", "y", "loop", bodies=(body("body", inside, trip_count),)),
+                node("MatMul", "y w", "z"),
+            ],
+            {"x": (2, 4), "w": (4, 4), "y": (2, 4), "z": (2, 4), "trips": ()},
+            inputs="x trips",
+            outputs="z",
+            initializers="w",
+            dtypes={"trips": "int64"},
+        )
+    )
+
+
+def test_bodies() -> None:
+    made = loop(5)
+    rows = run(Query(order="+id"), made).rows
+    assert [(row["name"], row["scope"], row["macs"], row["params"]) for row in rows] == [
+        ("loop", None, 0.0, 0.0),
+        ("step", ("loop", "body"), 32.0, 16.0),
+        ("z", None, 32.0, 0.0),
+    ]
+    summary = summary_of(made)
+    assert summary.facts.bodies == (("loop", "body", 1, 32.0, 5),)
+    assert (summary.macs, summary.facts.macs_executed) == (32.0, 32.0 + 5 * 32.0)
+    assert np.isnan(summary_of(loop(None)).facts.macs_executed)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_branch_is_executed(*, same: bool) -> None:
+    def branch(name: str, columns: int) -> Body:
+        return body(
+            name,
+            graph(
+                [node("MatMul", "x w", "y")],
+                {"x": (2, 4), "w": (4, columns), "y": (2, columns)},
+                outputs="y",
+            ),
+        )
+
+    made = profile(
+        graph(
+            [node("If", "c", "z", bodies=(branch("then", 4), branch("else", 4 if same else 8)))],
+            {"x": (2, 4), "w": (4, 4), "c": (), "z": (2, 4)},
+            inputs="x c",
+            outputs="z",
+            initializers="w",
+            dtypes={"c": "bool"},
+        )
+    )
+    executed = summary_of(made).facts.macs_executed
+    assert executed == 32.0 if same else np.isnan(executed)
+
+
+def test_an_unknown_size_is_not_guessed() -> None:
+    made = profile(
+        graph(
+            [node("MatMul", "x w", "y"), node("Relu", "y", "z")],
+            {"x": (None, 4), "w": (4, 4), "y": (None, 4), "z": (None, 4)},
+            inputs="x",
+            outputs="z",
+            initializers="w",
+        )
+    )
+    row = run(Query(order="+id"), made).rows[0]
+    assert (row["macs"], row["params"], row["out_shapes"]) == (None, 16.0, None)
+    activations = summary_of(made).activations
+    assert np.isnan([activations.total_bytes, activations.peak_bytes]).all()
+    assert (activations.peak_operator, activations.alive) == (None, ())
+
+
+def test_attributes_are_parameters() -> None:
+    table = run(Query(by="type,param.kernel_shape"), shared_weight())
+    rows = [(row["type"], row["param.kernel_shape"], row["macs"]) for row in table.rows]
+    assert rows == [("Conv", "1x1", 288.0), ("Add", None, 0.0), ("Reshape", None, 0.0)]

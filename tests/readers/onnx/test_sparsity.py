@@ -1,0 +1,197 @@
+"""The zeros in weights: read from every kind of storage, and the blocks that they come in."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper, save_model
+
+import profile_analyze as pa
+from profile_analyze.model.model_columns import SPARSITY_NAMES
+from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
+from profile_analyze.readers.onnx.weights import zeros_of
+from tests.conftest import run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = ",".join(("name", *SPARSITY_NAMES))
+
+
+def stored(dtype: str, dims: list[int], **fields: Any) -> TensorProto:
+    return TensorProto(data_type=TensorProto.DataType.Value(dtype), dims=dims, **fields)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "raw", "zeros"),
+    [
+        ("FLOAT", np.array([0, -0.0, 1, 1e-45], "<f4").tobytes(), [1, 1, 0, 0]),
+        ("DOUBLE", np.array([0, -0.0, 1, 5e-324], "<f8").tobytes(), [1, 1, 0, 0]),
+        ("FLOAT16", np.array([0, -0.0, 1, 6e-8], "<f2").tobytes(), [1, 1, 0, 0]),
+        ("BFLOAT16", np.array([0, 0x8000, 0x3F80, 1], "<u2").tobytes(), [1, 1, 0, 0]),
+        ("FLOAT8E4M3FN", b"\x00\x80\x01\x7f", [1, 1, 0, 0]),
+        ("FLOAT8E5M2", b"\x00\x80\x01\x7f", [1, 1, 0, 0]),
+        ("FLOAT8E4M3FNUZ", b"\x00\x80\x01\x7f", [1, 0, 0, 0]),  # 80 is NaN
+        ("INT8", b"\x00\x80\x01\xff", [1, 0, 0, 0]),
+        ("UINT8", b"\x80\x00\x00\x01", [0, 1, 1, 0]),
+        ("INT64", np.array([0, 1 << 32, -1, 0], "<i8").tobytes(), [1, 0, 0, 1]),
+        ("BOOL", b"\x01\x00\x00\x01", [0, 1, 1, 0]),
+        ("INT4", b"\x80\x01", [1, 0, 0, 1]),
+        ("UINT4", b"\x80\x01", [1, 0, 0, 1]),
+    ],
+)
+def test_zeros_of_each_dtype(dtype: str, raw: bytes, zeros: list[int]) -> None:
+    found = zeros_of(stored(dtype, [2, 2], raw_data=raw), None)
+    np.testing.assert_array_equal(found, np.reshape(zeros, (2, 2)) == 1)
+
+
+def test_an_odd_number_of_half_bytes() -> None:
+    found = zeros_of(stored("INT4", [3, 1], raw_data=b"\x10\x00"), None)
+    np.testing.assert_array_equal(found, [[True], [False], [True]])
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [
+        stored("FLOAT", [2, 2], raw_data=b"\x00" * 15),
+        stored("FLOAT", [2, 2], float_data=[1, 2, 3]),
+        stored("FLOAT", [2, 2]),
+        stored("STRING", [1, 1], string_data=[b"a"]),
+        stored("FLOAT8E8M0", [1, 1], raw_data=b"\x00")
+        if "FLOAT8E8M0" in TensorProto.DataType.keys()  # noqa: SIM118  # no mapping
+        else stored("COMPLEX64", [1, 1], raw_data=b"\x00" * 8),
+    ],
+    ids=lambda proto: f"{proto.data_type} {proto.dims}",
+)
+def test_values_that_are_not_there(proto: TensorProto) -> None:
+    assert zeros_of(proto, None) is None
+
+
+def test_values_in_a_list() -> None:
+    found = zeros_of(stored("FLOAT", [3], float_data=[0, -0.0, 2]), None)
+    np.testing.assert_array_equal(found, [True, True, False])
+
+
+@pytest.mark.parametrize("indices", [[1, 4], [[0, 1], [1, 1]]])
+def test_a_sparse_weight(indices: list[Any]) -> None:
+    sparse = helper.make_sparse_tensor(
+        numpy_helper.from_array(np.array([5, 0], np.float32), "w"),
+        numpy_helper.from_array(np.array(indices, np.int64)),
+        [2, 3],
+    )
+    np.testing.assert_array_equal(zeros_of(sparse, None), [[True, False, True], [True] * 3])
+
+
+def external(location: str, offset: int | None = None) -> TensorProto:
+    proto = stored("FLOAT", [2, 2], data_location=TensorProto.EXTERNAL)
+    entries = {"location": location} | ({} if offset is None else {"offset": str(offset)})
+    for key, value in entries.items():
+        proto.external_data.add(key=key, value=value)
+    return proto
+
+
+def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path) -> None:
+    values = np.array([[9, 0], [0, 1]], "<f4")
+    (tmp_path / "data").write_bytes(b"12345678" + values.tobytes())
+    np.testing.assert_array_equal(zeros_of(external("data", 8), tmp_path), values == 0)
+    wrong = ("data", 12), ("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)
+    for location, offset in wrong:
+        assert zeros_of(external(location, offset), tmp_path / "") is None
+    assert zeros_of(external("data", 8), None) is None
+
+
+def test_examples_of_patterns() -> None:
+    none = np.zeros((4, 4), np.bool_)
+    assert str(sparsity_of(none)) == str(Sparsity(0.0))
+    assert sparsity_of(~none) == Sparsity(1.0, "4x4", 1.0)
+    row = none.copy()
+    row[1] = True
+    assert sparsity_of(row) == Sparsity(0.25, "1x4", 0.25)
+    assert sparsity_of(row.T) == Sparsity(0.25, "4x1", 0.25)
+    assert sparsity_of(row.reshape(4, 2, 2)) == Sparsity(0.25, "1x4", 0.25)
+
+
+@st.composite
+def _zeros(draw: st.DrawFn) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    rows, columns = draw(st.sampled_from([(4, 8), (8, 4), (6, 4), (3, 5), (1, 8)]))
+    blocks = draw(st.sampled_from([(1, 1), (2, 1), (1, 4), (2, 2)]))
+    count = -(-rows // blocks[0]) * -(-columns // blocks[1])
+    flags = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    coarse = np.reshape(flags, (-(-rows // blocks[0]), -(-columns // blocks[1])))
+    return np.kron(coarse, np.ones(blocks, np.bool_))[:rows, :columns]
+
+
+@given(_zeros())
+def test_no_larger_block_loses_at_most_ten_points(zeros: np.ndarray[Any, Any]) -> None:
+    height, width = zeros.shape
+    share = zeros.sum() / zeros.size
+    kept = {}
+    for rows, columns in product((1, 2, 4, 8), repeat=2):
+        if height % rows == 0 and width % columns == 0:
+            blocks = zeros.reshape(height // rows, rows, width // columns, columns).all((1, 3))
+            if blocks.mean() >= share - 0.1 - 1e-9:
+                kept[rows, columns] = blocks.mean()
+    found = sparsity_of(zeros)
+    assert found.share == share
+    if share <= 0.1:
+        assert str(found) == str(Sparsity(float(share)))
+        return
+    rows, columns = map(int, str(found.pattern).split("x"))
+    assert found.zero_blocks == pytest.approx(kept[rows, columns])
+    assert rows * columns == max(a * b for a, b in kept)
+
+
+def model(folder: Path, *, location: str | None = None) -> str:
+    """Write a model with a sparse weight that is used twice, and a dense one."""
+    keep = np.tile([1, 1, 0, 0, 0, 0, 0, 0], (8, 1)).astype(np.float32)
+    dense, bias = np.ones((8, 8), np.float32), np.zeros(8, np.float32)
+    nodes = [
+        helper.make_node("Gemm", ["x", "sparse", "bias"], ["a"], "sparse"),
+        helper.make_node("MatMul", ["a", "dense"], ["b"], "dense"),
+        helper.make_node("MatMul", ["b", "sparse"], ["c"], "again"),
+        helper.make_node("Add", ["c", "bias"], ["y"], "bias"),
+    ]
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 8]) for name in "xy"]
+    weights = {"sparse": keep, "dense": dense, "bias": bias}
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        info[:1],
+        info[1:],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    path = folder / "model.onnx"
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    save_model(
+        made, path, save_as_external_data=bool(location), location=location, size_threshold=0
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize("location", [None, "weights.bin"])
+def test_a_model(tmp_path: Path, location: str | None) -> None:
+    path = model(tmp_path, location=location)
+    answer = run_command(path, "-t", "0", "--columns", COLUMNS, "--format", "csv")
+    assert answer.out.replace("\r", "") == (
+        "name,sparsity,sparsity_pattern,sparsity_block\n"
+        "sparse,0.75,8x2,0.75\n"
+        "dense,0.0,,\n"
+        "again,0.75,8x2,0.75\n"
+        "bias,,,\n"
+    )
+
+
+def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
+    path = model(tmp_path, location="weights.bin")
+    (tmp_path / "weights.bin").unlink()
+    profile = pa.load(path, wanted=("sparsity",))
+    missing, unread = profile.notes
+    assert "not found beside the model" in missing
+    assert unread == "the sparsity of 2 weights is N/A: their values cannot be read"
+    assert np.isnan(profile.operators.numbers("sparsity")).all()
+    assert pa.load(path, wanted=()).notes == (missing,)
