@@ -31,6 +31,7 @@ AMOUNTS = (
     "wait",
     "queue",
     "self",
+    "thread_wait",
     "calls",
     "computation",
     "flops",
@@ -146,7 +147,15 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
-        *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
+        *(
+            "thread_wait",
+            "calls",
+            "computation",
+            "computation_source",
+            "flops",
+            "memory",
+            "memory_source",
+        ),
         *("bandwidth", "intensity", *MODEL_AMOUNTS[:7], "reused_weights", *MODEL_AMOUNTS[7:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
         *("input_dtype", "device", "track", "stream", "rank"),
