@@ -54,6 +54,17 @@ class Track(NamedTuple):
     threads: int | None = None
     """The number of CPU threads that work on an operator together; None if it is unknown."""
 
+    @property
+    def line(self) -> Track:
+        """The track without its device, if it is a thread; equal for tracks of one thread.
+
+        A thread that works for several devices has a track for each. Executions of one line run one
+        after another, or nested.
+        """
+        if self.kind != "thread":
+            return self
+        return self._replace(device=None, device_kind=None, threads=None)
+
 
 class Run(NamedTuple):
     """One iteration of the network."""

@@ -205,20 +205,22 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
 
 def _track_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if several tracks of the device have times, which may overlap."""
-    by_track = profile.total_by_track(DEVICE)
-    if len(by_track) < 2:
+    by_line: dict[Track, float] = {}
+    for track, total in profile.total_by_track(DEVICE).items():
+        by_line[track.line] = by_line.get(track.line, 0.0) + total
+    if len(by_line) < 2:
         return
-    kinds = {track.kind for track in by_track}
+    kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
     # Every device may have a `stream 7`.
-    is_ambiguous = len({track.name for track in by_track}) < len(by_track)
+    is_ambiguous = len({track.name for track in by_line}) < len(by_line)
     parts = ", ".join(
         f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
         + (_full_name(track) if is_ambiguous else track.name)
-        for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
+        for track, total in sorted(by_line.items(), key=lambda item: item[0].name)
     )
     yield Note(
-        f"the device time is the sum of {counted(len(by_track), noun)}, which may have run at the "
+        f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
         f"same time: {parts}",
         Importance.WRONG,
     )
