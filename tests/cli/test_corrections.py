@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OPERATOR_COLUMNS = (
     "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time, "
-    "host_time, wait, queue, self, calls, computation, computation_source, flops, memory, "
+    "host_time, wait, queue, self, thread_wait, calls, computation, computation_source, flops, memory, "
     "memory_source, bandwidth, intensity, macs, macs_share, macs_with_bias, backward_macs, "
     "params, param_share, param_bytes, reused_weights, input_bytes, output_bytes, onnx_tool_macs, "
     "onnx_tool_memory, onnx_tool_params, sparsity, sparsity_pattern, sparsity_block, "
@@ -25,7 +25,7 @@ OPERATOR_COLUMNS = (
 )
 GROUP_COLUMNS = (
     "type, count, time, runs, spread, time_min, time_max, share, device_time, host_time, wait, "
-    "queue, self, calls, computation, flops, memory, bandwidth, intensity, macs, macs_share, "
+    "queue, self, thread_wait, calls, computation, flops, memory, bandwidth, intensity, macs, macs_share, "
     "macs_with_bias, backward_macs, params, param_share, param_bytes, input_bytes, output_bytes, "
     "onnx_tool_macs, onnx_tool_memory, onnx_tool_params"
 )

@@ -205,15 +205,6 @@ def _recurrent(gates: int) -> Completion:
     return complete
 
 
-def _gather(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a gather: it reads whole rows if the result has a row for each index."""
-    if len(inputs) < 2:
-        return _Completed(inputs)
-    table, indices = _shape(inputs[0]), _shape(inputs[1])
-    reads_rows = _shape(outputs[0]) == (*indices, *table[1:])
-    return _Completed(inputs, attributes={"axis": 0 if reads_rows else 1})
-
-
 _COMPLETIONS: Final[Mapping[str, Completion]] = {
     **dict.fromkeys(("Conv", "ConvInteger", "DeformConv"), _convolution()),
     "FusedConv": _convolution(has_added=True),
@@ -232,5 +223,4 @@ _COMPLETIONS: Final[Mapping[str, Completion]] = {
     "LSTM": _recurrent(4),
     "GRU": _recurrent(3),
     "RNN": _recurrent(1),
-    "Gather": _gather,
 }

@@ -106,6 +106,38 @@ def test_rounded_times_do_not_move_a_node_out_of_its_loop(tmp_path: Path) -> Non
     assert rows(document(*lines), tmp_path, "id") == [("loop",), ("loop/mul",)]
     lines = (node("loop", "Loop", 12, 9), node("mul", "Mul", 21, 1), run(10, 30))
     assert rows(document(*lines), tmp_path, "id") == [("loop",), ("mul",)]
+    # sorted by start: the node that follows the loop is none of its body
+    by_start = (LOOP[2], LOOP[0], node("abs", "Abs", 22, 1), run(10, 30))
+    assert rows(document(*by_start), tmp_path, "id") == [("abs",), ("loop",), ("loop/mul",)]
+
+
+def test_rounded_times_do_not_move_a_node_out_of_its_run(tmp_path: Path) -> None:
+    lines = (node("abs", "Abs", 20, 1), node("mul", "Mul", 22, 1), run(10, 9), run(21, 9))
+    profile = pa.load(write_bytes(tmp_path, document(*lines)))
+    assert profile.executions.run.tolist() == [0, 1]
+    assert rows(document(*lines[:3]), tmp_path, "id") == [("abs",)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "memory", "source"),
+    [
+        ([node("a", "Abs", 10, 1, ins=[(2,)], outs=[(2,)], sizes=(8, 0, 8))], 16, "measured"),
+        ([node("a", "Abs", 10, 1, ins=[(2,)], outs=[(2,)])], 16, "derived"),
+        ([node("a", "Abs", 10, 1, sizes=(8, 4, 8))], 20, "measured"),
+        ([node("a", "Reshape", 10, 1, ins=[(2,)], outs=[(2,)], sizes=(8, 8, 8))], 0, "derived"),
+        (
+            [node("a", "MatMul", 10, 1, ins=[(2, 3)], outs=[(2, 5)], sizes=(24, 0, 40))],
+            124,
+            "derived",
+        ),
+        ([node("a", "MatMul", 10, 1, ins=[(2, 3)], outs=[(2, 5)])], 124, "derived"),
+    ],
+)
+def test_the_memory_and_its_source(
+    lines: list[str], memory: float, source: str, tmp_path: Path
+) -> None:
+    content = document(*lines, run(9, 9))
+    assert rows(content, tmp_path, "memory", "memory_source") == [(memory, source)]
 
 
 def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
@@ -143,8 +175,8 @@ GPU = {"args": {"provider": "CUDAExecutionProvider"}}
 def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Path) -> None:
     lines = [
         node("conv", "Conv", 12, 4, **GPU),
-        kernel("gemm<float>", 14, 9, parent_name="conv_kernel_time", stream="7"),
-        kernel("relu", 24, 1, op_name="Conv", stream="7"),
+        kernel("gemm<float>", 12, 9, parent_name="conv_kernel_time", stream="7"),
+        kernel("relu", 44, 1, op_name="Conv", stream="7"),  # after the end of the run
         kernel("lost", 25, 1),
         run(10, 20),
     ]

@@ -87,7 +87,11 @@ def test_what_moves_nothing() -> None:
         True,
         False,
     ]
-    assert work("Gather", [(9, 4), (2, 3)], [(2, 3, 4)]).category == "data movement"
+
+
+def test_a_gather_of_rows_reads_as_much_as_it_writes() -> None:
+    assert work("Gather", [(9, 4), (2, 3)], [(2, 3, 4)]).work.memory == 216
+    assert work("Gather", [], [(2, 3, 4)]).category == "data movement"
 
 
 def test_tensors_in_json() -> None:
