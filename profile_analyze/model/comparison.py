@@ -32,9 +32,9 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
 }
-"""The steps of each way to match. A step is a tuple: first the text that `Comparison.match` has for
-its matches, then the columns that must be equal. Each step matches only operators that earlier
-steps left unmatched."""
+"""The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
+columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
+step skips operators that an earlier step has matched."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -106,8 +106,8 @@ def compare(
     new_row = np.empty(len(base), np.int32)
     new_row[base_row_of[in_base]] = np.flatnonzero(in_base)
     new_row[removed] = np.arange(len(profile), len(profile) + len(removed))
-    # Both sides share one table of operators, which has the work that the profile reports. The work
-    # of operators that only the baseline has is therefore unknown.
+    # Both sides share one table of operators, with the work that the profile reports. For operators
+    # that are only in the baseline, the work is therefore unknown.
     no_work = np.full(len(removed), np.nan)
     only_in_base = replace(base.operators.take(removed), computation=no_work, memory=no_work)
     operators = Operators.concatenated([profile.operators, only_in_base])
@@ -178,7 +178,10 @@ def _have_shapes(*profiles: Profile) -> bool:
 def _rows_by_identity(
     profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
 ) -> dict[tuple[Any, ...], int]:
-    """Return the row of each operator among `rows`, by its identity in `columns`."""
+    """Return a dictionary from identities to rows, for the operators in `rows`.
+
+    The identity of an operator consists of its values in `columns`: see `identities`.
+    """
     keys = identities(profile, columns, rows)
     return dict(zip(keys, rows.tolist(), strict=True))
 
