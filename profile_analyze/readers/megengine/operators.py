@@ -99,7 +99,7 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # False sorts first: an id with other characters is reported rather than a long number.
+    # `min` prefers False: an id with other characters than digits, if there is one.
     worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)
