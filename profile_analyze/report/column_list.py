@@ -143,7 +143,7 @@ def _entry(column: Column) -> str:
 
 
 def brackets(column: Column) -> str:
-    """Return the unit and the name for programs, where they say more than the name."""
+    """Return the unit and the name for programs, without those that are obvious from the name."""
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]

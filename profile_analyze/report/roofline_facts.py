@@ -41,7 +41,7 @@ def _judgement(summary: Summary) -> Judgement:
 def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = _judgement(summary).peaks
     name = visible(peaks.name, "utf-8")
-    # The name of peaks that are given as two rates has the bandwidth.
+    # If the user gave two rates, the name of the peaks already has the bandwidth.
     return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
 
 
@@ -66,11 +66,11 @@ def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
 def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     judgement = _judgement(summary)
     for dtype, rate, share in judgement.rates:
-        # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
+        # If the user gave two rates, they hold for every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
-        # A single roof judges all that is judged, which another fact says.
+        # With a single roof, the fact `judged` already says which share of the time it judges.
         if len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
