@@ -114,8 +114,8 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
 the user gave, or by an example. In an example call, the given value replaces the word in braces."""
 
 _NO_OTHER_LEVEL: Final = (
-    "verdicts need a p of at most 0.05 and have intervals of 95%; --threshold sets the smallest "
-    "change that counts, such as --threshold 5%"
+    "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
+    "--threshold sets the smallest change that counts, such as --threshold 5%"
 )
 ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),

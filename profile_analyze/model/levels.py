@@ -111,7 +111,7 @@ def common_level(profile: Profile, other: Profile) -> str | None:
         if level in other_levels:
             return level
     names, other_names = (", ".join(found) or "no level" for found in (levels, other_levels))
-    raise QueryError(f"level: the profiles have none in common: {names}, and {other_names}")
+    raise QueryError(f"level: the profiles have no level in common: {names}, and {other_names}")
 
 
 def _is_flat(profile: Profile) -> bool:

@@ -79,7 +79,7 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     if in_all_runs * 2 < operators:
         yield Note(
             f"only {in_all_runs} of {operators} operators are in all {runs} runs: these look like "
-            "different models; --aggregate-by file treats them so",
+            "different models; --aggregate-by file shows each file on its own",
             Importance.WRONG,
         )
     elif in_all_runs < operators:

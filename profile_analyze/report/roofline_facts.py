@@ -116,7 +116,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "additionalProperties": {"type": "number"},
         },
         "bandwidth_bytes_per_s": {"type": "number"},
-        "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
+        "dtype": {"description": "The dtype assumed for operators with an unknown dtype.", **TEXT},
         "source": TEXT,
         "device_kind": {"description": "null if it is unknown.", "enum": [*DEVICE_KINDS, None]},
         "threads": {
@@ -124,7 +124,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "type": ["integer", "null"],
         },
         "doubt": {
-            "description": "The share by which measured rates may be wrong; else 0.",
+            "description": "The share by which measured rates may be wrong; 0 for other rates.",
             "type": "number",
         },
     }
@@ -133,14 +133,20 @@ _PEAKS_SCHEMA: Final = object_schema(
 _WINNER_SCHEMA: Final = {
     "label": TEXT,
     "operators": {"type": "integer"},
-    "judged": {"description": "How many of them have a least possible time.", "type": "integer"},
+    "judged": {
+        "description": "The number of operators with a known least possible time.",
+        "type": "integer",
+    },
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
     "total_time_s": {
-        "description": "The time of the whole, with this group at its roof.",
+        "description": "The total time if this group ran at its roof.",
         "type": "number",
     },
-    "gain": {"description": "How many times as fast the whole would be.", "type": "number"},
+    "gain": {
+        "description": "How many times as fast the whole profile would run.",
+        "type": "number",
+    },
 }
 
 GROUP: Final = FactGroup(
@@ -191,14 +197,14 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "efficiency",
-            "Least possible time over time, of the judged operators.",
+            "Least possible time divided by time, for the judged operators.",
             lambda summary: _judgement(summary).efficiency,
             label="efficiency, judged",
             text=lambda summary, _: percent(_judgement(summary).efficiency),
         ),
         Fact(
             "lost_s",
-            "Time minus least possible time, of the judged operators.",
+            "Time minus least possible time, for the judged operators.",
             lambda summary: _judgement(summary).lost_s,
             label="lost",
             text=lambda summary, times: times.text(_judgement(summary).lost_s),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _STALE_TEXT: Final = (
     "the shapes of {} changed between runs: computation, memory and shapes are of the first run, "
-    "times of the last, and so FLOPS and bandwidth are wrong there; profile with one input shape"
+    "times of the last, so their FLOPS and bandwidth are wrong; profile with one input shape"
 )
 
 
