@@ -110,8 +110,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "v": "--version",
     "?": "--help",
 }
-"""Each value is an option or an example call. In a message, an option is followed by the value that
-the user gave, or by an example. In an example call, the given value replaces the word in braces."""
+"""Each value is an option, or a text that begins with an option. Messages complete an option by the
+value that the user gave, or by an example. In a text, the given value replaces the word in braces.
+"""
 
 _NO_OTHER_LEVEL: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "

@@ -193,8 +193,8 @@ def _distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 def _has_cycle(parent: Any) -> bool:
     """Return whether some execution is its own ancestor."""
-    # A row without a parent has -1. NumPy's index -1 selects the last entry. An appended -1 makes
-    # sure that the ancestor of -1 is -1 again.
+    # A row without a parent has -1. NumPy's index -1 selects the last entry, so the appended -1
+    # keeps such rows at -1.
     ancestor = np.append(parent, -1)
     for _ in range(len(parent).bit_length()):  # after n passes, `ancestor` is 2**n levels up
         ancestor = ancestor[ancestor]

@@ -177,8 +177,8 @@ def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     A kernel is below the call that launched it.
     """
     above = parent.copy()
-    # Each pass looks up its own result, which doubles the number of levels that it went up. The
-    # loop ends, because `load` rejects profiles with cycles.
+    # Each pass looks up the result of the pass before, so it goes up twice as far. The loop ends,
+    # because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
@@ -188,7 +188,10 @@ def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:
-    """Return the outermost target above the owner of each execution, or else the owner, or -1."""
+    """Return the outermost target above the owner of each execution, or the owner itself.
+
+    The result is -1 for an execution without an owner.
+    """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
     while True:  # as in `_targets_above`
@@ -218,7 +221,7 @@ def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above:
 def _with_other_tracks(
     executions: Executions, is_target: NDArray[np.bool_], above: Indices, owner: Indices
 ) -> Floats:
-    """Return each duration plus the targets nested inside on other tracks, shape (executions,)."""
+    """Return each duration plus those of targets inside on other tracks, shape (executions,)."""
     nested = np.flatnonzero(is_target & (above >= 0))
     nested = nested[executions.track[nested] != executions.track[above[nested]]]
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))

@@ -34,7 +34,7 @@ def ratio(
 
 
 def total(values: NDArray[np.float64]) -> float:
-    """Return the sum of the values that are not NaN; NaN if there are none or the sum overflows."""
+    """Return the sum of the values that are not NaN; NaN without any, or if the sum is infinite."""
     known = values[~np.isnan(values)]
     with np.errstate(all="ignore"):
         sum_ = float(np.sum(known)) if len(known) else np.nan

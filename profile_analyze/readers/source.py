@@ -84,8 +84,8 @@ class Source:
         """Return the first `size` bytes without leading white space, or fewer at the end."""
         wanted = size
         while True:
-            # In place would reserve memory for the whole file, which a reader that calls `chunks`
-            # avoids.
+            # Not in place, because that would reserve memory for the whole file. A reader calls
+            # `chunks` to avoid this.
             self._buffer_up_to(wanted, in_place=False)
             head = self._buffered.first(wanted).lstrip()
             if len(head) >= size or self._buffered.size < wanted:

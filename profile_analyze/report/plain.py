@@ -66,7 +66,7 @@ def _table(
         bare = _with_narrow_headers(cells_of(texts, names, display, bars=False))
         columns = with_intervals(texts, names, bare)
         indices = _chosen(columns, removal, display.width)
-        # Intervals must not push out columns that an option added. They are then left out instead.
+        # If intervals would push out a column that an option added, the intervals are left out.
         if not set(removal.asked_for).issubset(indices):
             columns, indices = bare, _chosen(bare, removal, display.width)
     shown = [columns[index] for index in indices]

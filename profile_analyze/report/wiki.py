@@ -142,7 +142,7 @@ def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
 
 def _bars(values: list[float]) -> list[str]:
     """Return a bar for each value, the largest at full length; empty for N/A."""
-    # NaN is left out, because `max` depends on its position: comparisons with NaN are false.
+    # Without N/A: comparisons with NaN are false, so that `max` could return NaN.
     longest = max((value for value in values if not isnan(value)), default=0.0)
     return [
         "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
