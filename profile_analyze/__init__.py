@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from profile_analyze.version import VERSION as __version__
 
-# Type checkers and editors read these imports. At run time, `__getattr__` imports a name from its
-# module in `_NAMES_OF_MODULES`. A test imports every name of `__all__`.
+# Type checkers and editors read these imports. At run time, `__getattr__` imports each name from
+# the module that `_NAMES_OF_MODULES` gives for it. A test imports every name of `__all__`.
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (

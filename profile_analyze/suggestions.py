@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-# What people know from other tools, such as SQL, pandas, the profilers of runtimes and Unix
-# commands, and the name here. A word is in lower case, with _ for a blank or a hyphen.
+# Each table maps the words of other tools (SQL, pandas, profilers, Unix commands) to the names of
+# this tool. The words are in lower case, with _ for a blank or a hyphen.
 
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
@@ -110,12 +110,13 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "v": "--version",
     "?": "--help",
 }
-"""An entry is an option, which gets the given value or an example, or a text that begins with one.
-The given value replaces a word in braces."""
+"""Each value is an option, or a text that begins with an option. Messages complete an option by the
+value that the user gave, or by an example. In a text, the given value replaces the word in braces.
+"""
 
 _NO_OTHER_LEVEL: Final = (
-    "verdicts need a p of at most 0.05 and have intervals of 95%; --threshold sets the smallest "
-    "change that counts, such as --threshold 5%"
+    "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
+    "--threshold sets the smallest change that counts, such as --threshold 5%"
 )
 ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),
@@ -125,7 +126,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "--format csv and --format json have all digits; --time-unit us has more for short times",
     ),
 }
-"""What to write instead of options for what cannot be set here."""
+"""Options of other tools for what this tool cannot set, each with the advice for the message."""
 
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
@@ -173,7 +174,7 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
-"""What other languages write for the operators of conditions."""
+"""The words and signs of other languages for the operators of conditions."""
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
@@ -189,8 +190,8 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 _MOST_SIMILAR_TEXTS: Final = 8
 
 LONGEST_ADVISED: Final = 200
-"""The number of characters up to which a wrong text gets advice: nobody types a longer name, and
-looking for what it means could take long."""
+"""A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching
+for similar names could take long."""
 
 
 def similar_names(
@@ -204,7 +205,10 @@ def similar_names(
 
 
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
-    """Return the known texts that contain `text` in any case, or else those spelt like it."""
+    """Return the known texts that contain `text`, ignoring case.
+
+    If no text contains it, return the texts that are spelt like it.
+    """
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
     return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
@@ -215,9 +219,12 @@ def likely_names(
 ) -> list[str]:
     """Return the names that `name` may stand for, the likeliest first; none if nothing is similar.
 
-    That is the name that differs only in case and hyphens, or what another tool means by `name`,
-    or else similar names. `words` has the words of other tools. An entry may be a name with its
-    value, such as `--format json`.
+    The first rule that finds something counts:
+
+    - the known name that differs from `name` only in case and hyphens
+    - the entry of `name` in `words`, which has the words of other tools. An entry may be a known
+      name with a value, such as `--format json`.
+    - known names that are spelt like `name`, or begin with it
     """
     if len(name) > LONGEST_ADVISED:
         return []

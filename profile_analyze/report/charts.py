@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _MAX_NAMES: Final = 10
 _MAX_BARS: Final = 30
 _FEWEST_BARS: Final = 8
-"""Fewer bars leave space below them. Otherwise they would be very thick."""
+"""If there are fewer bars, the space below them stays empty. Otherwise they would be very thick."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files would be huge
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 40
-"""How many characters a name beside a dot has."""
+"""The most characters of a name beside a dot."""
 _LEGEND_WIDTH: Final = 28
 _BAR_NAME_WIDTH: Final = 75
 """How many characters of a name, in the font of bars, fill half the width of the picture."""
@@ -89,7 +89,7 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
 def draw_roofline(figure: Figure, chart: Chart) -> None:
     """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes.
 
-    In a comparison, a line leads from each dot to that of the baseline.
+    In a comparison, a line connects each dot with the dot of the baseline.
     """
     table = chart.table
     peaks = table.query.peaks
@@ -129,7 +129,7 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
 def _baseline_dots(
     table: Table, drawn: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return intensity and FLOPS of the drawn rows in the baseline; NaN where it has no dot."""
+    """Return the baseline's intensity and FLOPS for the drawn rows; NaN for a row without a dot."""
     if not table.query.compared:
         nothing = np.full(len(drawn), np.nan)
         return nothing, nothing
@@ -141,7 +141,7 @@ def _baseline_dots(
 
 
 def _files(table: Table) -> list[str]:
-    """Return the name of the profile, then that of its baseline if there is one."""
+    """Return the names of the profile and of its baseline, if there is one."""
     comparison = table.shown.comparison
     baseline = [f"baseline {comparison.base.file}"] if comparison else []
     return [visible(file, "utf-8") for file in (table.shown.profile.file, *baseline)]
@@ -164,7 +164,7 @@ def _names(table: Table, width: int) -> list[str]:
 
 
 def _middle_cut(text: str, width: int) -> str:
-    """Return `text` in at most `width` columns. Long names often differ only at their end."""
+    """Return `text` cut in the middle to `width` columns, because names often differ at the end."""
     if text_width(text) <= width:
         return text
     tail_width = (width - 1) // 2
@@ -173,7 +173,7 @@ def _middle_cut(text: str, width: int) -> str:
 
 
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
-    """Draw the slope of the bandwidth and the roof of each rate, around the dots at `x` and `y`."""
+    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` have all dots."""
     # Both axes show all dots and all ridges, with margins for the labels.
     ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     top = max(rate for _, rate in peaks.flops)
@@ -259,7 +259,7 @@ def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) ->
     ]
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
-    occupied += [Text.get_window_extent(label, renderer) for label in axes.texts]  # of the roofs
+    occupied += [Text.get_window_extent(label, renderer) for label in axes.texts]  # labels of roofs
     for x, y, name in dots:
         for dx, dy in _NAME_OFFSETS:
             text = axes.annotate(

@@ -33,7 +33,7 @@ _WORD_COLORS: Final = {
     "error": _RED,
     "note": _CYAN,
 }
-"""The colours of verdicts, and of the outcomes of a gate, as reports write them."""
+"""The colours of verdicts, outcomes of a gate and labels, as reports write them."""
 
 
 def dim(text: str) -> str:
@@ -48,7 +48,7 @@ def colored_word(word: str) -> str:
 
 
 def colored_start(text: str, separator: str) -> str:
-    """Return `text` with a colour for the word before the first `separator`, if it has one."""
+    """Return `text`. A verdict or label before the first `separator` gets its colour."""
     start, found, rest = text.partition(separator)
     return f"{colored_word(start)}{found}{rest}"
 

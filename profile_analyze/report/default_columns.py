@@ -22,7 +22,7 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """Return the columns on the difference to the baseline and between runs, as far as they apply.
+    """Return the columns of a comparison, and of the variation between runs, if they apply.
 
     A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """

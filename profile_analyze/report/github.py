@@ -43,6 +43,6 @@ def _annotations(report: Report) -> Iterator[str]:
 
 def _annotation(level: str, message: str) -> str:
     """Return one workflow command, with the escapes of GitHub's own toolkit."""
-    # `visible` has escaped line breaks, the other characters that end or change a command.
+    # A command must not contain line breaks or a plain `%`. `visible` has escaped line breaks.
     text = visible(message, "utf-8").replace("%", "%25")
     return f"::{level} title={_TITLE}::{text}\n"

@@ -82,7 +82,7 @@ def output_format_of(file: str) -> str | None:
         return None
     known: list[str] = []
     ending = suffix.lower()
-    # Most formats are named like their suffix. Trying that one first avoids importing the others.
+    # Most formats have the name of their suffix. Trying these first avoids importing the others.
     for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
         suffixes = find_renderer(output_format).suffixes
         if f".{ending}" in suffixes:

@@ -25,8 +25,8 @@ _LEAST_WIDTH: Final = 12
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
     """Return `text` in lines of at most `width` columns, all but the first with `indent`.
 
-    Lines break at blanks, but not before a unit. A longer word, such as a path, stays whole and can
-    be copied.
+    Lines break at blanks, but not before a unit. A word that is longer than a line, such as a path,
+    stays whole, so that it can be copied.
     """
     if width is None or text_width(text) <= width:
         return text
@@ -52,7 +52,7 @@ def paragraphs(texts: Iterable[str], display: Display) -> str:
 def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
     """Return lines whose texts are wrapped, so that they fit next to the longest label.
 
-    Texts that are a verdict have its colour.
+    On a colour display, a verdict at the start of a text gets its colour.
     """
     if display.color:
         lines = [(label, colored_start(text, " ")) for label, text in lines]

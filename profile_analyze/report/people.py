@@ -49,10 +49,10 @@ class PeopleRenderer(ABC):
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Return a table in pieces, which use only characters that the display has."""
+        """Return a table in pieces. Characters that the display lacks must be escaped."""
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:
-        """Return the sentences that follow from facts, or those on the conditions of a gate."""
+        """Return conclusions from facts, or verdicts on the conditions of a gate, as text."""
         return paragraphs(texts, display)
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:

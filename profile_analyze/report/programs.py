@@ -71,7 +71,7 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     )
     if not query.compared:
         return columns
-    # Programs also get what the verdicts are based on; people would not have the width for it.
+    # Programs also get what the verdicts are based on. A terminal would be too narrow for it.
     after = columns.index("ratio") + 1
     basis = [
         name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by

@@ -41,7 +41,7 @@ def _judgement(summary: Summary) -> Judgement:
 def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = _judgement(summary).peaks
     name = visible(peaks.name, "utf-8")
-    # The name of peaks that are given as two rates has the bandwidth.
+    # If the user gave two rates, the name of the peaks already has the bandwidth.
     return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
 
 
@@ -68,11 +68,11 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     for dtype, rate, share in judgement.rates:
         if isnan(rate):  # only data movements have this dtype
             continue
-        # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
+        # If the user gave two rates, they hold for every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
-        # A single roof judges all that is judged, which another fact says.
+        # With a single roof, the fact `judged` already says which share of the time it judges.
         if summary.has_times and len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
@@ -127,7 +127,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "additionalProperties": {"type": "number"},
         },
         "bandwidth_bytes_per_s": {"type": "number"},
-        "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
+        "dtype": {"description": "The dtype assumed for operators with an unknown dtype.", **TEXT},
         "source": TEXT,
         "device_kind": {"description": "null if it is unknown.", "enum": [*DEVICE_KINDS, None]},
         "threads": {
@@ -135,7 +135,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "type": ["integer", "null"],
         },
         "doubt": {
-            "description": "The share by which measured rates may be wrong; else 0.",
+            "description": "The share by which measured rates may be wrong; 0 for other rates.",
             "type": "number",
         },
     }
@@ -144,14 +144,20 @@ _PEAKS_SCHEMA: Final = object_schema(
 _WINNER_SCHEMA: Final = {
     "label": TEXT,
     "operators": {"type": "integer"},
-    "judged": {"description": "How many of them have a least possible time.", "type": "integer"},
+    "judged": {
+        "description": "The number of operators with a known least possible time.",
+        "type": "integer",
+    },
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
     "total_time_s": {
-        "description": "The time of the whole, with this group at its roof.",
+        "description": "The total time if this group ran at its roof.",
         "type": "number",
     },
-    "gain": {"description": "How many times as fast the whole would be.", "type": "number"},
+    "gain": {
+        "description": "How many times as fast the whole profile would run.",
+        "type": "number",
+    },
 }
 
 GROUP: Final = FactGroup(
@@ -209,14 +215,14 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "efficiency",
-            "Least possible time over time, of the judged operators.",
+            "Least possible time divided by time, for the judged operators.",
             lambda summary: _judgement(summary).efficiency,
             label="efficiency, judged",
             text=_if_timed(lambda summary, _: percent(_judgement(summary).efficiency)),
         ),
         Fact(
             "lost_s",
-            "Time minus least possible time, of the judged operators.",
+            "Time minus least possible time, for the judged operators.",
             lambda summary: _judgement(summary).lost_s,
             label="lost",
             text=_if_timed(lambda summary, times: times.text(_judgement(summary).lost_s)),

@@ -138,7 +138,8 @@ def _track() -> dict[str, Any]:
         "process": _OPTIONAL_TEXT,
         "rank": _OPTIONAL_COUNT,
         "device_kind": _described(
-            "null if the kind is unknown, or neither of these.", {"enum": [*DEVICE_KINDS, None]}
+            "The kind of device; null if it is unknown, or another kind.",
+            {"enum": [*DEVICE_KINDS, None]},
         ),
         "threads": _described("How many CPU threads work together.", _OPTIONAL_COUNT),
     }

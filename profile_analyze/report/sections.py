@@ -28,7 +28,7 @@ class FactValue(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The facts of one group, such as all on the roofline."""
+    """The facts of one group, such as the roofline."""
 
     name: str
     """The name of the group in formats for programs."""

@@ -40,7 +40,7 @@ def iterations_remark(unit: str) -> str:
 
 
 def runs_and_spread(runs: int, processes: int, spread: float) -> str:
-    """Return the number of runs, of processes if it differs, and the spread if it is known."""
+    """Return the number of runs, the number of processes if it differs, and the spread if known."""
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     count = f"{runs}{of}"
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
@@ -55,7 +55,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
-        return visible(verdict.reason, "utf-8")  # it may have names of the profile
+        return visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
         return _reason_of_work(verdict)
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"

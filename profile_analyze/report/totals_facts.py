@@ -40,7 +40,7 @@ def _copy_text(summary: Summary, times: Times) -> str:
 
 
 def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
-    """Yield a note if the original's format shows a copy time as 0, although it is not."""
+    """Yield a note if the original's format shows a copy time as 0, although it is above 0."""
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         text = f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"

@@ -410,8 +410,8 @@ def test_w8_a_note_says_if_shapes_changed_between_runs() -> None:
     outcome = run_command(str(PROFILES / "trace-dyn.json"), "-t", "5")
     assert outcome.err == (
         "note: the shapes of 10 operators (99.7% of the time) changed between runs: computation, "
-        "memory and shapes are of the first run, times of the last, and so FLOPS and bandwidth are "
-        "wrong there; profile with one input shape\n"
+        "memory and shapes are of the first run, times of the last, so their FLOPS and bandwidth "
+        "are wrong; profile with one input shape\n"
     )
 
 

@@ -111,7 +111,7 @@ def test_operators_with_different_shapes_do_not_match() -> None:
     assert pa.join_runs([one, two]).notes_on_runs == (
         "1 file named again: the same run counts twice",
         "only 0 of 2 operators are in all 2 runs: these look like different models; "
-        "--aggregate-by file treats them so",
+        "--aggregate-by file shows each file on its own",
     )
 
 
