@@ -37,9 +37,9 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     assert rows.peaks is not None, "these notes are about peak rates"
     if rows.peaks.doubt > STABLE_DOUBT:
         yield Note(
-            f"the peaks are uncertain by {percent(rows.peaks.doubt)}, and so is every efficiency, "
-            "because the measurements differ or other programs ran meanwhile; they were not kept: "
-            "stop other programs and call again",
+            f"the peaks may be up to {percent(rows.peaks.doubt)} too low, and efficiencies too "
+            "high, because the measurements differ or other programs ran meanwhile; stop other "
+            "programs and measure again, with ! after here",
             Importance.WRONG,
             share=1.0,
         )

@@ -162,7 +162,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "type": ["integer", "null"],
         },
         "doubt": {
-            "description": "The share by which measured rates may be wrong; else 0.",
+            "description": "The share by which measured rates may be too low; else 0.",
             "type": "number",
         },
     }

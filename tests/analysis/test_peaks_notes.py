@@ -71,9 +71,9 @@ FOUR = CPU._replace(name="four", threads=4)
             ON_CPU._replace(doubt=0.031),
             (CPU._replace(threads=2),) * 2,
             (
-                "the peaks are uncertain by 3.1%, and so is every efficiency, because the "
-                "measurements differ or other programs ran meanwhile; they were not kept: stop "
-                "other programs and call again",
+                "the peaks may be up to 3.1% too low, and efficiencies too high, because the "
+                "measurements differ or other programs ran meanwhile; stop other programs and "
+                "measure again, with ! after here",
             ),
         ),
     ],
