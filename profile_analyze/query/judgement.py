@@ -71,6 +71,8 @@ class Judgement(NamedTuple):
     gain: float
     """How many times as fast the whole profile would be if it took only `total_s`."""
     winners: tuple[Winner, ...]
+    by: tuple[str, ...]
+    """The keys that `winners` are grouped by."""
     other_kinds: tuple[tuple[str, float], ...]
     """The kinds of device that operators ran on and that the peaks are not of, with their shares
     of the device time."""
@@ -102,6 +104,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
         total_s=total_s,
         gain=float(ratio(np.array([rows.total_s]), total_s)[0]) if total_s > 0 else np.nan,
         winners=tuple(_winners(query, profile)),
+        by=_keys(query),
         other_kinds=tuple(
             (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
         ),
@@ -125,9 +128,13 @@ def _rates(
         yield dtype, peaks.rate(dtype), shares[dtype]
 
 
+def _keys(query: Query) -> tuple[str, ...]:
+    return query.plain_keys or ("type",)
+
+
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     groups = Query(
-        by=query.plain_keys or ("type",),
+        by=_keys(query),
         having=f"gain > {_LEAST_GAIN}",
         order="lost",
         top=_MOST_WINNERS,

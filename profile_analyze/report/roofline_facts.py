@@ -10,7 +10,7 @@ from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
 from profile_analyze.report.programs import peaks_record
-from profile_analyze.units import decimal_rate, percent, scaled, three_digits
+from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,10 +125,12 @@ def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
         # Operators without known work or without a time have no roof to compare with.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f" ({winner.judged} of them judged)"
+        label = visible(f"{', '.join(judgement.by)} {winner.label}", "utf-8")
+        one = winner.operators == 1
         yield (
-            f"{winner.operators} {visible(winner.label, 'utf-8')}{judged}, "
-            f"{percent(winner.share)} of the time, run at "
-            f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
+            f"{counted(winner.operators, 'operator')} of {label}{judged}, "
+            f"{percent(winner.share)} of the time, {'runs' if one else 'run'} at "
+            f"{percent(winner.efficiency)} of the roof: at the roof, the model takes "
             f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
         )
 
