@@ -83,7 +83,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            f"their data probably stayed in caches; their rows have a lost of "
+            "their data probably stayed in caches; their rows have a lost of "
             f"{seconds(total(rows['lost'][faster]))} s in sum, which the summary counts as 0; "
             "--where 'efficiency <= 100%' leaves out their rows"
         )

@@ -99,15 +99,20 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
         if not isinstance(key.of_operators, PartOf):
             continue
         parts: Categorical[str] = operators[key.name]
-        for code, part in enumerate(parts.categories):
-            share = share_of(operators, parts.codes == code)
-            if share > _NEARLY_ALL:
-                yield Note(
-                    f"{key.name}: {part} alone has {percent(share)} of the time: the names may not "
-                    "say the layer; -t 0 without groups shows each operator, --aggregate-by "
-                    "out_shapes groups by stage",
-                    Importance.CONTEXT,
-                )
+        known = parts.codes >= 0
+        if not known.any():
+            continue
+        # There may be as many parts as operators, so only the share of the largest is computed.
+        sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
+        largest = int(np.argmax(sums_s))
+        share = share_of(operators, parts.codes == largest)
+        if share > _NEARLY_ALL:
+            yield Note(
+                f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
+                "the names may not say the layer; -t 0 without groups shows each operator, "
+                "--aggregate-by out_shapes groups by stage",
+                Importance.CONTEXT,
+            )
 
 
 def bare_number_notes(
