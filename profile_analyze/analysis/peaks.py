@@ -28,7 +28,7 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 `19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
 STABLE_DOUBT: Final = 0.03
-"""Measured rates are stable if they are wrong by no more than this share."""
+"""Measured rates are stable if they are too low by no more than this share."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
 ANY_DTYPE: Final = "any"
@@ -54,7 +54,8 @@ class Peaks(NamedTuple):
     threads: int | None = None
     """The number of CPU threads that reach the rates; None if it is unknown."""
     doubt: float = 0.0
-    """The share by which measured rates may be wrong; 0 for rates that were not measured."""
+    """The share of the real rates by which measured ones may be too low; 0 for rates that were not
+    measured."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -75,15 +76,10 @@ class Measured(NamedTuple):
     bandwidth: float
     """Bytes per second, read and written: the best of all copies and triads."""
     flops_doubt: float
-    """The share by which `flops` may be wrong."""
+    """The share of the real rate by which `flops` may be too low."""
     bandwidth_doubt: float
     when: str = ""
     """The local date and time of the measurement, for people."""
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether the rates are certain enough to be kept."""
-        return max(self.flops_doubt, self.bandwidth_doubt) <= STABLE_DOUBT
 
 
 def parse_peaks(spec: str) -> Peaks:

@@ -146,12 +146,15 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
 
     def measured() -> Peaks:
         assert measure is not None, "these peaks need no measuring"
-        with status_line("measuring ") as show:
+        with status_line("measuring ", _MEASURING) as show:
             return measure(show)
 
     return peaks, measured if measure else None
 
 
+_MEASURING: Final = (
+    "measuring the peaks of this machine takes up to 10 s for each number of threads; leave it idle"
+)
 _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
     "end": {"device": "time", "host": "host_time"},
     "kern": {"device": "wait", "host": "host_wait"},

@@ -115,8 +115,9 @@ class Column(NamedTuple):
     needs_split_rows: bool = False
     """Whether the column needs rows that are split by it: see `model.splitting`. Other split keys,
     such as `track`, also have values for unsplit rows: all values of the operator, as a list."""
-    shown_as: Literal["percent", "digits", "count"] = "percent"
-    """How a number without a unit is shown to people: `8.5%`, `1.07` (three digits) or `12`."""
+    shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
+    """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
+    decimals) or `12`."""
     signed: bool = False
     """Whether numbers above 0 are shown to people with a plus sign."""
     has_order: bool = True

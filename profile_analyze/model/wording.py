@@ -130,4 +130,4 @@ def _bare_number_text(column: Column, value: float) -> str:
         return percent(value)
     if column.shown_as == "count":
         return f"{value:.0f}" if value.is_integer() else f"{value:.1f}"
-    return three_digits(value)
+    return f"{value:.2f}" if column.shown_as == "decimals" else three_digits(value)

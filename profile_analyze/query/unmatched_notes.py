@@ -15,8 +15,9 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.condition_advice import PATTERN_OF
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_texts
-from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
+from profile_analyze.units import base_unit_name, parse_quantity, percent, seconds, suitable_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
+_NEARLY_ALL: Final = 0.95
+"""If one group has a larger share of the time, grouping tells nearly nothing."""
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """The operators on texts, each without its negation."""
@@ -88,6 +91,28 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
                     f"{key.name}: the pattern is found in no {rule.column}; {advice}",
                     Importance.ANSWER,
                 )
+
+
+def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX if one part of the names has nearly all time."""
+    for key in query.by_columns:
+        if not isinstance(key.of_operators, PartOf):
+            continue
+        parts: Categorical[str] = operators[key.name]
+        known = parts.codes >= 0
+        if not known.any():
+            continue
+        # There may be as many parts as operators, so only the share of the largest is computed.
+        sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
+        largest = int(np.argmax(sums_s))
+        share = share_of(operators, parts.codes == largest)
+        if share > _NEARLY_ALL:
+            yield Note(
+                f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
+                "the names may not say the layer; -t 0 without groups shows each operator, "
+                "--aggregate-by out_shapes groups by stage",
+                Importance.CONTEXT,
+            )
 
 
 def bare_number_notes(

@@ -38,6 +38,12 @@ _VERDICT_IN_WORDS: Final = {
 }
 
 
+def comparison_caption(summary: Summary, times: Times) -> str:
+    """Return the verdict on the device time, as a caption of a picture."""
+    ratio, verdict = _ratio_text(summary, times), _verdict_text(summary, times)
+    return f"device time: ratio {ratio}, verdict {verdict}"
+
+
 def _change(summary: Summary) -> Change:
     assert summary.change is not None, "nothing was compared"
     return summary.change
