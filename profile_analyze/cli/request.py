@@ -241,11 +241,12 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     if not arguments.fail_if:
         return lambda _: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query.gate import FailCondition, judge_conditions
+    from profile_analyze.query import gate, gate_conditions
 
+    parse = gate_conditions.FailCondition.parse
     try:
         # Judge a repeated condition once, because p is corrected for the number of conditions.
-        conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
+        conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     for condition in conditions if arguments.correct_drift else ():
@@ -254,7 +255,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
-    return lambda source: judge_conditions(conditions, query, source)
+    return lambda source: gate.judge_conditions(conditions, query, source)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:
