@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
-Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
+Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
+"""`uncertain`: beyond the limit, but noise may explain that."""
 
 
 class FailVerdict(NamedTuple):
@@ -77,13 +78,13 @@ def judge_conditions(
 ) -> tuple[FailVerdict, ...]:
     """Return the verdict on each condition: whether it is met beyond noise.
 
-    The estimate is the median over the runs, or the ratio of the two medians. A condition is met
-    if the estimate is beyond the limit and noise does not explain that:
+    The estimate is the median over the runs, or the ratio of the two medians. If it is beyond the
+    limit, the condition is met, or uncertain if noise may explain that. It is met if:
 
-    - For a limit relative to the baseline, p (corrected for the number of conditions) must be at
-      most 0.05, and the confidence interval of the ratio must exclude 1.
-    - For an absolute limit, or one that demands an improvement such as `-3%`, the whole confidence
-      interval must be beyond the limit.
+    - For a change such as `> +5%`, p (corrected for the number of conditions) is at most 0.05, and
+      the confidence interval of the ratio excludes 1.
+    - For an absolute limit, or one that demands an improvement such as `> -3%`, the whole
+      confidence interval is beyond the limit.
     """
     timed = [condition for condition in conditions if not condition.is_of_work]
     measured = [_measure(condition, query, source) for condition in timed]
@@ -156,42 +157,60 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     reason_unjudged = _reason_unjudged(measured)
     if reason_unjudged:
         return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
+    limit = condition.limit
     if measured.base is None:
-        interval = median_interval(measured.times)
-        bounds = (float(interval.low[0]), float(interval.high[0]))
-        verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds)
-        verdict = _decided(verdict, time_s, condition.limit, condition.limit)
-        hint = measured.hint if verdict.outcome == "met" else ""
-        return verdict._replace(reason=verdict.reason + hint)
-    interval = ratio_interval(measured.times, measured.base)
+        estimate, interval = time_s, median_interval(measured.times)
+    else:
+        estimate, interval = time_s / base_s, ratio_interval(measured.times, measured.base)
+        limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     bounds = (float(interval.low[0]), float(interval.high[0]))
-    limit = 1 + condition.limit / (base_s if condition.limit_unit == "s more" else 1.0)
-    # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%` asks
-    # whether an improvement was missed, so the interval must exclude the improvement.
-    reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
-    may_be_chance = reference == 1.0 and not p_value <= SIGNIFICANT
-    if may_be_chance:
-        reference = np.nan  # no interval is beyond NaN
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
-    return _decided(verdict, time_s / base_s, limit, reference)
+    verdict = _decided(verdict, estimate, limit)
+    hint = "" if verdict.outcome == "passed" else measured.hint
+    return verdict._replace(reason=verdict.reason + hint)
 
 
-def _decided(verdict: FailVerdict, estimate: float, limit: float, reference: float) -> FailVerdict:
-    """Return the verdict with its outcome and the reason.
+def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict:
+    """Return the verdict with its outcome and the reason."""
+    condition = verdict.condition
+    ends = (verdict.low, verdict.high)
+    near, far = ends if condition.above else reversed(ends)
 
-    The condition is met if the estimate is beyond the limit, and its interval beyond the reference.
-    """
-    above, low, high = verdict.condition.above, verdict.low, verdict.high
-    is_beyond = estimate > limit if above else estimate < limit
-    is_clear = low > reference if above else high < reference
-    may_be_beyond = high > limit if above else low < limit
-    if is_beyond and is_clear:
-        return verdict._replace(outcome="met", reason="beyond the limit, and beyond noise")
-    if is_beyond:
-        return verdict._replace(reason="beyond the limit, but not beyond noise; take more runs")
-    if may_be_beyond:
-        return verdict._replace(reason="within the limit", not_ruled_out=high if above else low)
+    def is_beyond(value: float, bound: float) -> bool:
+        return value > bound if condition.above else value < bound
+
+    if is_beyond(estimate, limit):
+        # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%`
+        # asks whether an improvement was missed, so the interval must exclude the improvement.
+        is_clear = is_beyond(near, 1.0 if condition.asks_for_change else limit)
+        doubt = _doubt(verdict, is_clear=is_clear)
+        if doubt:
+            reason = f"beyond the limit, but {doubt}, so noise may explain that; take more runs"
+            return verdict._replace(outcome="uncertain", reason=reason)
+        reason = "beyond the limit, and beyond noise"
+        if not is_beyond(near, limit):
+            change = "slow-down" if condition.above else "speed-up"
+            reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
+        return verdict._replace(outcome="met", reason=reason)
+    if is_beyond(far, limit):
+        return verdict._replace(reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")
+
+
+def _doubt(verdict: FailVerdict, *, is_clear: bool) -> str:
+    """Return why noise may explain that the estimate is beyond the limit; empty if it cannot.
+
+    `is_clear` says whether the confidence interval excludes what it must exclude.
+    """
+    asks_for_change = verdict.condition.asks_for_change
+    if asks_for_change and not verdict.p_value <= SIGNIFICANT:
+        return f"p is over {SIGNIFICANT}"
+    if is_clear:
+        return ""
+    if np.isnan(verdict.low):
+        return "there is no confidence interval"
+    included = "0" if asks_for_change else "values within the limit"
+    return f"the confidence interval includes {included}"
 
 
 def _reason_unjudged(measured: _Measured) -> str:

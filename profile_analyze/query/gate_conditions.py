@@ -78,6 +78,14 @@ class FailCondition(NamedTuple):
         return self.limit_unit not in ("s", "amount")
 
     @property
+    def asks_for_change(self) -> bool:
+        """Whether the limit lies in the direction of the change: `> +5%` instead of `> -3%`.
+
+        Then the question is whether there is a change at all.
+        """
+        return self.relative and (self.limit >= 0 if self.above else self.limit <= 0)
+
+    @property
     def is_of_work(self) -> bool:
         """Whether the metric is exact work, and not a time."""
         return self.metric in WORK_METRICS

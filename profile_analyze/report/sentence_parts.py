@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.visible import visible
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.report.times import Times
 
-_OUTCOMES: Final = {"met": "FAILED", "passed": "passed", "unjudged": "cannot be judged"}
+_OUTCOMES: Final = {
+    "met": "FAILED",
+    "uncertain": "uncertain",
+    "passed": "passed",
+    "unjudged": "cannot be judged",
+}
+
+_LEAST_P: Final = 0.001
+"""How far below this p is does not matter to people."""
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
@@ -63,16 +71,28 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
         reason = verdict.reason + _not_ruled_out(verdict, "times", times.text)
         return f"{measured}{in_brackets(interval)}: {reason}"
+
+    def change_text(ratio: float) -> str:
+        """Return a change in the unit of the limit."""
+        if verdict.condition.limit_unit == "s more":
+            return times.text((ratio - 1) * verdict.base_s, signed=True)
+        return signed(ratio - 1, percent)
+
+    interval = interval_text(change_text(verdict.low), change_text(verdict.high))
+    certainty = ", ".join(filter(None, (interval, _p_text(verdict))))
     # The baseline is not 0, or the condition would be unjudged.
-    change = verdict.time_s / verdict.base_s - 1
-    interval = interval_text(_change_text(verdict.low), _change_text(verdict.high))
+    change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
-    reason = verdict.reason + _not_ruled_out(verdict, "changes", _change_text)
-    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {reason}"
+    reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
+    return f"{change}, {against}: {reason}"
 
 
-def _change_text(ratio: float) -> str:
-    return signed(ratio - 1, percent)
+def _p_text(verdict: FailVerdict) -> str:
+    """Return p, if it had a part in the outcome."""
+    if verdict.outcome == "passed" or not verdict.condition.asks_for_change:
+        return ""
+    p_value = verdict.p_value
+    return f"p {three_digits(p_value)}" if p_value >= _LEAST_P else f"p < {_LEAST_P}"
 
 
 def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:

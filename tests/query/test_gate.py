@@ -126,12 +126,17 @@ def verdict(text: str, new: Sequence[float], base: Sequence[float] | None) -> pa
 
 
 WITHIN = "within the limit, and so is the confidence interval"
-NOISE = "beyond the limit, but not beyond noise; take more runs"
+NOISE = "beyond the limit, but {}, so noise may explain that; take more runs"
+BY_P = NOISE.format("p is over 0.05")
+BY_INTERVAL = NOISE.format("the confidence interval includes 0")
+BY_LIMIT = NOISE.format("the confidence interval includes values within the limit")
+NO_INTERVAL = NOISE.format("there is no confidence interval")
 UNSURE = "within the limit"
 ABSOLUTE = "; the baseline is beyond it, too: for a change write "
 NO_POOL = "no operator matches; there are Conv"
 NO_CONV = "no operator matches; case matters; did you mean (?i)CONV?"
 CLEAR = "beyond the limit, and beyond noise"
+SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +145,7 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > +5%", SLOW, BASE, "met", CLEAR),
         ("total > +15%", SLOW, BASE, "passed", WITHIN),
         ("total > +5%", BASE, BASE, "passed", WITHIN),
-        ("total > +5%", NOISY, BASE, "passed", NOISE),
+        ("total > +5%", NOISY, BASE, "uncertain", BY_P),
         ("total > +12%", NOISY, BASE, "passed", UNSURE),
         ("total < +1%", SLOW, BASE, "passed", WITHIN),
         ("total < -5%", BASE, SLOW, "met", CLEAR),
@@ -149,11 +154,21 @@ CLEAR = "beyond the limit, and beyond noise"
         ("total > +15us", SLOW, BASE, "passed", WITHIN),
         ("total > -3%", BASE, BASE, "met", CLEAR),  # a demanded improvement was missed
         ("total > -3%", BASE, SLOW, "passed", WITHIN),
-        ("total > -9%", NOISY, BASE, "passed", NOISE),
+        ("total > -9%", NOISY, BASE, "uncertain", BY_LIMIT),
         ("total < +10%", BASE, BASE, "met", CLEAR),  # it is not slower by 10 %
-        ("total < -5%", QUIET, BASE, "passed", NOISE),
+        ("total < -5%", QUIET, BASE, "uncertain", BY_P),
         ("total > 105us", SLOW, None, "met", CLEAR),
-        ("total > 105us", NOISY, None, "passed", NOISE),
+        ("total > 105us", NOISY, None, "uncertain", BY_LIMIT),
+        (
+            "total > 50us",
+            [40, 40, 40, 40, 60, 60, 60, 60, 60],
+            SLOW,
+            "uncertain",
+            f"{BY_LIMIT}{ABSOLUTE}'total > +50us'",
+        ),
+        ("total > +8%", SLOW, BASE, "met", SIZE.format("slow-down")),
+        ("total < -8%", BASE, SLOW, "met", SIZE.format("speed-up")),
+        ("total > +8us", SLOW, BASE, "met", SIZE.format("slow-down")),
         ("total > 0.2s", SLOW, None, "passed", WITHIN),
         ("total < 200us", SLOW, None, "met", CLEAR),
         ("total > 105us", SLOW, BASE, "met", CLEAR),
@@ -197,8 +212,24 @@ def test_when_a_condition_is_met(
             "total > +5%",
             SLOW,
             BASE,
-            "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
-            "baseline: beyond the limit, and beyond noise",
+            "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 0.000113 s against "
+            "0.000103 s of the baseline: beyond the limit, and beyond noise",
+        ),
+        (
+            "total > +8us",
+            SLOW,
+            BASE,
+            "FAILED: total > +8us: +1e-05 s (95 %: +6.76e-06 s to +1.37e-05 s, p < 0.001), "
+            "0.000113 s against 0.000103 s of the baseline: beyond the limit; a slow-down is beyond "
+            "noise, but its size is uncertain",
+        ),
+        (
+            "total > +12us",
+            SLOW,
+            BASE,
+            "passed: total > +12us: +1e-05 s (95 %: +6.76e-06 s to +1.37e-05 s), 0.000113 s against "
+            "0.000103 s of the baseline: within the limit, but changes up to +1.37e-05 s are not "
+            "ruled out; take more runs",
         ),
         (
             "total > +15%",
@@ -218,8 +249,9 @@ def test_when_a_condition_is_met(
             "total > +5%",
             NOISY,
             BASE,
-            "passed: total > +5%: +6.3% (95 %: -17.9% to +22.0%), 0.00011 s against 0.000103 s of the "
-            "baseline: beyond the limit, but not beyond noise; take more runs",
+            "uncertain: total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 0.00011 s against "
+            "0.000103 s of the baseline: beyond the limit, but p is over 0.05, so noise may explain "
+            "that; take more runs",
         ),
         (
             "total < -12%",
