@@ -32,7 +32,7 @@ _START_COLORS: Final = {
     **_WORD_COLORS,
     "slower than the baseline": _RED,
     "faster than the baseline": _GREEN,
-    "not clearly different from the baseline": _DIM,
+    "cannot tell whether it is slower, faster or the same": _DIM,
     "FAILED": _RED,
     "uncertain": _YELLOW,  # of a gate, where it must not be overlooked
     "passed": _GREEN,

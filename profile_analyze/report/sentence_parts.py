@@ -37,6 +37,11 @@ def interval_text(low: str, high: str) -> str:
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
 
 
+def p_text(p_value: float) -> str:
+    """Return p as text: `p 0.0571`, or `p < 0.001`."""
+    return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
+
+
 def in_brackets(text: str) -> str:
     """Return `text` in brackets after a blank; empty if `text` is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""
@@ -79,20 +84,14 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         return signed(ratio - 1, percent)
 
     interval = interval_text(change_text(verdict.low), change_text(verdict.high))
-    certainty = ", ".join(filter(None, (interval, _p_text(verdict))))
+    # p has no part in the other outcomes.
+    has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
+    certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
     # The baseline is not 0, or the condition would be unjudged.
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
     reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
     return f"{change}, {against}: {reason}"
-
-
-def _p_text(verdict: FailVerdict) -> str:
-    """Return p, if it had a part in the outcome."""
-    if verdict.outcome == "passed" or not verdict.condition.asks_for_change:
-        return ""
-    p_value = verdict.p_value
-    return f"p {three_digits(p_value)}" if p_value >= _LEAST_P else f"p < {_LEAST_P}"
 
 
 def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:

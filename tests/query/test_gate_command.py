@@ -214,6 +214,8 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
         (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
+        (["--threshold", "0.5"], "argument --threshold: '0.5' could be 0.5% or 50%; write one of these; see profile-analyze --help"),
+        (["--threshold", "0.1"], "argument --threshold: '0.1' could be 0.1% or 10%; write one of these; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
         (["--columns", "verdict"], "verdict needs a profile to compare with; add --compare FILE"),
         (["--aggregate-by", "match"], "match needs a profile to compare with; add --compare FILE"),

@@ -43,9 +43,9 @@ def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
     assert without_colors(shown).split() == plain.split()
     lines = [line.strip() for line in shown.splitlines()]
     (verdict,) = (line for line in lines if line.startswith("verdict "))
-    assert verdict.endswith(f"  {DIM}uncertain{END}")
+    assert verdict.endswith(f"  {DIM}uncertain{END} (p 0.0556, threshold 3.0%)")
     for start in (
-        f"{DIM}not clearly different from the baseline{END}: ",
+        f"{DIM}cannot tell whether it is slower, faster or the same{END}: ",
         f"{RED}slower{END}: conv_1 ",
         f"{GREEN}faster{END}: relu_1 ",
         f"{RED}FAILED{END}: time > 10us: ",
