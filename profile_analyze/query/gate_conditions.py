@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.columns import DEFAULT_ORDER
-from profile_analyze.query.gate_advice import advice_on_form, advice_on_metric, advice_on_subject
+from profile_analyze.query.gate_advice import (
+    advice_on_form,
+    advice_on_inverted,
+    advice_on_metric,
+    advice_on_subject,
+)
 from profile_analyze.query.gate_limits import parse_limit
 from profile_analyze.query.work_gate import WORK_METRICS
 
@@ -115,6 +120,9 @@ class FailCondition(NamedTuple):
             raise QueryError(f"fail-if: {text!r}: {advice}")
         above = match["operator"] == ">"
         condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
+        if condition.relative and not above and limit > 0:
+            advice = advice_on_inverted(text, match["sign"] + match["limit"].strip())
+            raise QueryError(f"fail-if: {text!r}: {advice}")
         if condition.relative and not query.compared:
             raise QueryError(
                 f"fail-if: {text!r} is relative to a baseline; name one with --compare"
