@@ -25,7 +25,7 @@ from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
@@ -105,6 +105,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     operators = run(_query_for_all(query), comparison) if query.by else rows
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
     difference_s = _number(whole, "difference")
+    verdicts = tuple(_verdict_counts(rows))
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
@@ -121,7 +122,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
-        verdicts=tuple(_verdict_counts(rows)),
+        verdicts=verdicts,
         threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
@@ -129,7 +130,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         unit=_unit_noun(comparison, query.unit),
         notes=(
             *_few_units_notes(comparison, rows),
-            *_no_verdict_notes(comparison, rows),
+            *_no_verdict_notes(comparison, rows, verdicts),
             *drift_notes(operators, comparison, difference_s),
         ),
     )
@@ -192,17 +193,17 @@ def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
             yield VerdictCount(verdict, int(chosen.sum()), share)
 
 
-def _no_verdict_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
+def _no_verdict_notes(
+    comparison: Comparison, rows: Table, counts: Sequence[VerdictCount]
+) -> Iterator[Note]:
     """Yield a note if some rows have no verdict although there are enough units."""
     unit = rows.query.unit
-    if (
-        min(units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
-        < LEAST_RUNS
-    ):
+    sides = (comparison.profile, comparison.base)
+    if min(units_in(side.runs, unit) for side in sides) < LEAST_RUNS:
         return
-    for one in _verdict_counts(rows):
+    noun = "group" if rows.query.grouped else "operator"
+    for one in counts:
         if one.verdict == NOT_AVAILABLE:
-            noun = "group" if rows.query.grouped else "operator"
             yield Note(
                 f"{counted_and_share(one.rows, noun)} without a verdict: the median of the "
                 f"baseline is 0, or a side has fewer than {LEAST_RUNS} "

@@ -176,23 +176,23 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
     ends = (verdict.low, verdict.high)
     near, far = ends if condition.above else reversed(ends)
 
-    def is_beyond(value: float, bound: float) -> bool:
+    def exceeds(value: float, bound: float) -> bool:
         return value > bound if condition.above else value < bound
 
-    if is_beyond(estimate, limit):
+    if exceeds(estimate, limit):
         # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%`
         # asks whether an improvement was missed, so the interval must exclude the improvement.
-        is_clear = is_beyond(near, 1.0 if condition.asks_for_change else limit)
+        is_clear = exceeds(near, 1.0 if condition.asks_for_change else limit)
         doubt = _doubt(verdict, is_clear=is_clear)
         if doubt:
             reason = f"beyond the limit, but {doubt}, so noise may explain that; take more runs"
             return verdict._replace(outcome="uncertain", reason=reason)
         reason = "beyond the limit, and beyond noise"
-        if not is_beyond(near, limit):
+        if not exceeds(near, limit):
             change = "slow-down" if condition.above else "speed-up"
             reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
         return verdict._replace(outcome="met", reason=reason)
-    if is_beyond(far, limit):
+    if exceeds(far, limit):
         return verdict._replace(reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")
 

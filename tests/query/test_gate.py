@@ -169,6 +169,8 @@ SIZE = "beyond the limit; a {} is beyond noise, but its size is uncertain"
         ("total > -3%", BASE, SLOW, "passed", WITHIN),
         ("total > -9%", NOISY, BASE, "uncertain", BY_LIMIT),
         ("total < -5%", QUIET, BASE, "uncertain", BY_P),
+        ("total > +5%", [102.2, 102.5, 102.9, *[150] * 7], BASE, "uncertain", BY_INTERVAL),
+        ("total > +5%", SLOW, [0, 0, 0, *BASE[3:]], "uncertain", NO_INTERVAL),
         ("total > 105us", SLOW, None, "met", CLEAR),
         ("total > 105us", NOISY, None, "uncertain", BY_LIMIT),
         (
