@@ -276,7 +276,7 @@ def _fail_ifs(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
     for _ in range(random.choice((1, 1, 2))):
         yield ["--fail-if", _choice(random, vocabulary.fail_ifs, _WRONG_FAIL_IFS)]
     if random.random() < 0.2:
-        yield ["--fail-uncertain", random.choice(("yes", "no"))]
+        yield ["--fail-uncertain", random.choice(("yes", "unjudged", "no"))]
 
 
 def _view(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:

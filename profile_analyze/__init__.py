@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.runs import join_runs
     from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
-    from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
+    from profile_analyze.query.gate import FailVerdict, judge_conditions
+    from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
@@ -87,7 +88,8 @@ _NAMES_OF_MODULES = {
     "model.profile": ("Origin", "Profile"),
     "model.runs": ("join_runs",),
     "query.comparison_summary": ("Change", "Contribution"),
-    "query.gate": ("FailCondition", "FailVerdict", "judge_conditions"),
+    "query.gate": ("FailVerdict", "judge_conditions"),
+    "query.gate_conditions": ("FailCondition",),
     "query.judgement": ("Judgement", "Winner"),
     "query.question": ("Query",),
     "query.run": ("run",),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ERROR: Final = f"{PROGRAM}: error"
 EXIT_MET: Final = 3
-EXIT_UNJUDGED: Final = 4
+EXIT_UNCERTAIN: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             report = answer(request)
         say("note", verdicts_missed_in_file(report, request), color=color)
         say("note", printed_notes(report.notes, request.notes), color=color)
-        return _exit_code(report, fail_uncertain=request.fail_uncertain)
+        return _exit_code(report, request.failing_outcomes)
     except ProfileAnalyzeError as error:
         say(_ERROR, [str(error)], color=color)
         return error.exit_code
@@ -68,12 +68,15 @@ def _first_cause(error: BaseException) -> BaseException:
     return error if cause is None else _first_cause(cause)
 
 
-def _exit_code(report: Report, *, fail_uncertain: bool) -> int:
-    """Return the exit code for the verdicts on all conditions."""
+def _exit_code(report: Report, failing: frozenset[str]) -> int:
+    """Return the exit code for the verdicts on all conditions.
+
+    `failing` has the outcomes that are no clear verdict, but fail all the same.
+    """
     outcomes = {
         verdict.outcome for section in report.all_of(Verdicts) for verdict in section.verdicts
     }
-    # A condition that is met is worse than one that could not be judged.
+    # A condition that is met is worse than one without a clear verdict.
     if "met" in outcomes:
         return EXIT_MET
-    return EXIT_UNJUDGED if "unjudged" in outcomes and fail_uncertain else 0
+    return EXIT_UNCERTAIN if outcomes & failing else 0

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_PAGER: Final = "--no-pager"
+_AMBIGUOUS: Final = 0.1
+"""From this value on, a number without a per cent sign could be a fraction or per cent."""
 _LINE_WIDTH: Final = 100
 """Longer lines of text are hard to read."""
 
@@ -121,6 +123,11 @@ def fraction(text: str) -> float:
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
+        )
+    # 0.03 is a common way to write 3 %. By 0.5, many mean 0.5 %.
+    if value >= _AMBIGUOUS and not text.strip().endswith("%"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} could be {value:g}% or {100 * value:g}%; write one of these"
         )
     return value
 

@@ -228,10 +228,11 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--fail-uncertain",
-            choices=("yes", "no"),
+            choices=("yes", "unjudged", "no"),
             # No default, because the option is refused without `--fail-if`.
-            help="whether to exit with 4 if a condition cannot be judged, because there are too "
-            "few runs or no operators (default: yes)",
+            help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
+            "judged, because there are too few runs or no operators; yes: also if the median is "
+            "beyond the limit, but noise may explain that; no: never (default: unjudged)",
         ),
     ),
 )

@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""
 
+_FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
+    "yes": frozenset({"uncertain", "unjudged"}),
+    "unjudged": frozenset({"unjudged"}),
+    "no": frozenset(),
+    # A median is often beyond a close limit by chance, so it does not make a pipeline fail.
+    None: frozenset({"unjudged"}),
+}
+"""The outcomes of conditions that make the command exit with 4, by `--fail-uncertain`."""
+
 
 class Request(NamedTuple):
     """One call of the command. All that can be checked without a file has been checked."""
@@ -65,8 +74,8 @@ class Request(NamedTuple):
     """The columns that the tables show; empty for the format's default."""
     judge: Judge
     """Returns the verdict on each `--fail-if` condition."""
-    fail_uncertain: bool
-    """Whether to exit with status 4 if a condition cannot be judged."""
+    failing_outcomes: frozenset[str]
+    """The outcomes of conditions with which the command exits with 4."""
     output_format: str | None
     """None if the profile's format decides."""
     output: str | None
@@ -118,7 +127,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         shows_copy_time=arguments.copy_time,
         columns=_columns(arguments.columns, queries["device"]),
         judge=_judge(arguments, queries[asked_side]),
-        fail_uncertain=arguments.fail_uncertain != "no",
+        failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
         force=arguments.force,
@@ -244,11 +253,12 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     if not arguments.fail_if:
         return lambda _: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query.gate import FailCondition, judge_conditions
+    from profile_analyze.query import gate, gate_conditions
 
+    parse = gate_conditions.FailCondition.parse
     try:
         # Judge a repeated condition once, because p is corrected for the number of conditions.
-        conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
+        conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     for condition in conditions if arguments.correct_drift else ():
@@ -257,7 +267,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
-    return lambda source: judge_conditions(conditions, query, source)
+    return lambda source: gate.judge_conditions(conditions, query, source)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

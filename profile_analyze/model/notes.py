@@ -70,7 +70,12 @@ class Note(str):
 
 def operators_and_share(count: int) -> str:
     """Return `26 operators` and a placeholder, which `Note` replaces by the share of the time."""
-    return f"{counted(count, 'operator')}{_SHARE}"
+    return counted_and_share(count, "operator")
+
+
+def counted_and_share(count: int, noun: str) -> str:
+    """Return the count with its noun, and the placeholder of `operators_and_share`."""
+    return f"{counted(count, noun)}{_SHARE}"
 
 
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:

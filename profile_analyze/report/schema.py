@@ -149,7 +149,10 @@ def _condition() -> dict[str, Any]:
     return object_schema(
         {
             "condition": _described("The condition as it was written.", TEXT),
-            "outcome": {"enum": ["met", "passed", "unjudged"]},
+            "outcome": _described(
+                "uncertain: beyond the limit, but noise may explain that.",
+                {"enum": ["met", "uncertain", "passed", "unjudged"]},
+            ),
             "reason": TEXT,
             "time_s": NUMBER,
             "base_time_s": NUMBER,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.visible import visible
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.report.times import Times
 
-_OUTCOMES: Final = {"met": "FAILED", "passed": "passed", "unjudged": "cannot be judged"}
+_OUTCOMES: Final = {
+    "met": "FAILED",
+    "uncertain": "uncertain",
+    "passed": "passed",
+    "unjudged": "cannot be judged",
+}
+
+_LEAST_P: Final = 0.001
+"""How far below this p is does not matter to people."""
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
@@ -27,6 +35,11 @@ def signed(value: float, to_text: Callable[[float], str]) -> str:
 def interval_text(low: str, high: str) -> str:
     """Return a confidence interval as text; empty if an end is N/A."""
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
+
+
+def p_text(p_value: float) -> str:
+    """Return p as text: `p 0.0571`, or `p < 0.001`."""
+    return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
 
 
 def in_brackets(text: str) -> str:
@@ -63,16 +76,22 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
         reason = verdict.reason + _not_ruled_out(verdict, "times", times.text)
         return f"{measured}{in_brackets(interval)}: {reason}"
+
+    def change_text(ratio: float) -> str:
+        """Return a change in the unit of the limit."""
+        if verdict.condition.limit_unit == "s more":
+            return times.text((ratio - 1) * verdict.base_s, signed=True)
+        return signed(ratio - 1, percent)
+
+    interval = interval_text(change_text(verdict.low), change_text(verdict.high))
+    # p has no part in the other outcomes.
+    has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
+    certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
     # The baseline is not 0, or the condition would be unjudged.
-    change = verdict.time_s / verdict.base_s - 1
-    interval = interval_text(_change_text(verdict.low), _change_text(verdict.high))
+    change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
-    reason = verdict.reason + _not_ruled_out(verdict, "changes", _change_text)
-    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {reason}"
-
-
-def _change_text(ratio: float) -> str:
-    return signed(ratio - 1, percent)
+    reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
+    return f"{change}, {against}: {reason}"
 
 
 def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:

@@ -175,6 +175,16 @@ CALLS = (
                 "total +5%",
             ),
             *("total > +5%, time > +3%", "time, total > +5%", "efficiency < 50%", "count > 5"),
+            *(
+                "0.05",
+                "+5",
+                "-.03",
+                "device time > +5%",
+                "total device time > +5%",
+                "host time > 1s",
+            ),
+            *("big time > 1s", "total > baseline*1.05", "total > 1.05 * base", "total > base * 20"),
+            *("total > baseline + 5%", "total > baseline", "total > +5 percent", "macs > 5pct"),
             *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
         )
     ),
