@@ -211,7 +211,18 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--force=yes", "--show-host yes", "--time-unit msec")),
     *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
     f"{FILE} --aggregate 90%",
+    # options that are given twice
+    f"{FILE} --columns name --columns time",
+    f"{FILE} --aggregate-by type --aggregate-by scope",
+    f"{FILE} --aggregate sum --aggregate p90",
+    *(f"{FILE} --opr-name {text}" for text in ("conv --opr-name 'a b'", "a --opr-name=b")),
+    f"{FILE} --order-by type --order-by +time",
+    *(f"{FILE} {option}" for option in ("-o a.csv --output b.csv", "--plot a.svg --plot b.svg")),
+    f"{FILE} --peaks a10 --peaks l4",
+    f"{FILE} --explain time --explain share",
+    f"{FILE} --input-dtype Float32 --input-dtype Int8",
     # right calls that look wrong
+    f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",
 )
