@@ -57,7 +57,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
     **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
     **dict.fromkeys(("descending", "desc"), "--order-by time"),
-    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by"),
+    **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),
     **dict.fromkeys(("agg", "func"), "--aggregate"),
     **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
     **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
@@ -67,7 +67,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
     **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
-    "list_columns": "--columns help",
+    **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
@@ -79,6 +79,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("vs", "before", "old"), "--compare"),
     **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
+    **dict.fromkeys(("fail_on_regression", "max_regression"), "--fail-if 'total > +{5%}'"),
     **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
     **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
@@ -100,8 +101,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "host": "--show-host",
     **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
-    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot"),
-    **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
+    **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
+    **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
+    "monochrome": "--color never",
     "colour": "--color",
     **dict.fromkeys(("completion", "completions"), "--print-completion"),
     **dict.fromkeys(("meaning", "describe", "info"), "--explain"),
@@ -124,6 +126,14 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         ("precision", "digits", "decimals", "round"),
         "--format csv and --format json have all digits; --time-unit us has more for short times",
     ),
+    **dict.fromkeys(
+        ("plot_type", "plot_kind", "chart_type"),
+        "--plot draws the roofline with --peaks, and the longest times as bars without",
+    ),
+    **dict.fromkeys(
+        ("title", "dpi", "figsize"),
+        "--plot sets title and size itself; the texts and the size of an .svg can be edited",
+    ),
 }
 """What to write instead of options for what cannot be set here."""
 
@@ -138,10 +148,19 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
+    **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),
+    **dict.fromkeys(("shape", "shapes"), "structure"),
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
 }
+
+KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("layer", "layers", "block", "blocks", "stage", "stages"),
+    "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
+    "profile has modules",
+)
+"""What to write instead of group keys that no profile has."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),

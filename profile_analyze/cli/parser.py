@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
-from profile_analyze.cli.unknown_options import check_abbreviations, check_unknown
+from profile_analyze.cli.unknown_options import (
+    advice_on_word,
+    check_abbreviations,
+    check_unknown,
+)
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
 from profile_analyze.suggestions import CHOICE_WORDS, UNIT_WORDS, did_you_mean, suggestion
@@ -144,9 +148,11 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return `did you mean OPTION VALUE?` if just one option has this choice; otherwise nothing."""
+    """Return advice if just one option has this choice, or if it is rather a word for an option."""
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
-    return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
+    if len(with_value) == 1:
+        return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
+    return advice_on_word(value)
 
 
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:

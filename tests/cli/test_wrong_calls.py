@@ -221,6 +221,16 @@ CALLS = (
     f"{FILE} --peaks a10 --peaks l4",
     f"{FILE} --explain time --explain share",
     f"{FILE} --input-dtype Float32 --input-dtype Int8",
+    # words for what other options do
+    *(f"{FILE} {option}" for option in ("-g type", "--help-columns", "--nocolor", "--title X")),
+    *(f"{FILE} {option}" for option in ("--plot-type pie", "--fail-on-regression 5%")),
+    *(f"{FILE} --format {name}" for name in ("png", "all", "x")),
+    *(f"{FILE} --print-only {name}" for name in ("table", "rows")),
+    f"{FILE} --compare {FILE} --match shape",
+    f"{FILE} --aggregate-by Layers",
+    *(f"{FILE} --order-by {names}" for names in ("type,time,", "type,+")),
+    "''",
+    f"{FILE} --compare ''",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
