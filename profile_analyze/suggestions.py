@@ -205,7 +205,8 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 }
 
 
-_MOST_SIMILAR_TEXTS: Final = 8
+MOST_SIMILAR_TEXTS: Final = 3
+"""If more texts contain a wrong one, a pattern says more than their list."""
 
 LONGEST_ADVISED: Final = 200
 """The number of characters up to which a wrong text gets advice: nobody types a longer name, and
@@ -226,7 +227,7 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     """Return the known texts that contain `text` in any case, or else those spelt like it."""
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
-    return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
+    return containing[:MOST_SIMILAR_TEXTS] or similar_names(text, texts)
 
 
 def likely_names(

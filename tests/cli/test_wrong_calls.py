@@ -231,6 +231,14 @@ CALLS = (
     *(f"{FILE} --order-by {names}" for names in ("type,time,", "type,+")),
     "''",
     f"{FILE} --compare ''",
+    # parts of texts where a whole text is compared
+    *(f"{NOTES} --where 'name {text}'" for text in ("== conv", "== CONV", "!= FUSE_ADD", "== l[1")),
+    *(f"{NOTES} --where 'in_shapes == {text}'" for text in ("1,512,7,7", "1,512,1,1")),
+    # folders without profiles
+    *("runs", "classifiers"),
+    # two values where one is taken, and devices that are not known
+    *(f"{FILE} --peaks {spec}" for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch")),
+    *(f"{FILE} --peaks {spec}" for spec in ("nvidia-a100", "xeon", "M1", "nvidia")),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

@@ -246,9 +246,8 @@ def test_a_value_that_no_operator_has_gets_a_note_with_similar_values() -> None:
     notes = pa.run(pa.Query(where="type == elemwise"), profile).notes
     assert notes[0] == "type == elemwise: no operator has this value; did you mean Elemwise?"
     notes = pa.run(pa.Query(where="input_dtype == Float32"), profile).notes
-    assert (
-        notes[1] == "input_dtype == Float32: no operator has this value; did you mean Float32, N/A?"
-    )
+    message = "input_dtype == Float32: no operator has this value; did you mean 'Float32, N/A'?"
+    assert notes[1] == message
     notes = pa.run(pa.Query(by="param.stride"), profile).notes
     assert notes[0].startswith("param.stride: no operator has it; there are axis, compute_mode, d")
     assert pa.run(pa.Query(where="in_shapes == {1,512,7,7},{512,512,3,3}"), profile).notes == ()
