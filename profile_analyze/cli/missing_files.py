@@ -8,6 +8,7 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import InputError
 from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
@@ -137,6 +138,8 @@ def _advice(name: str, names: Sequence[str]) -> str:
     joined = next(filter(_exists, _joined(name, names)), "")
     if joined:
         return f"a name with blanks needs quotes: {shlex.quote(joined)}"
+    if quotes := advice_on_quotes([name]):
+        return quotes.removeprefix(f"{name} ")
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):

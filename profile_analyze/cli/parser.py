@@ -52,8 +52,9 @@ examples:
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
 The environment variable PROFILE_ANALYZE_OPTIONS may have your own defaults of --format, -t, \
 --notes, --time-unit and --color: '--format plain -t 10'.
-Exit status: 0 answered; 1 the input cannot be read, or the output not written; \
-2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
+Exit status: 0 answered, even if no operator matches; 1 the input cannot be read, or the \
+output not written; 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be \
+judged."""
 _COMMAND_INDENT: Final = "  "
 _WIDTH_WITHOUT_TERMINAL: Final = 80
 

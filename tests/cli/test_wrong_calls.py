@@ -239,6 +239,14 @@ CALLS = (
     # two values where one is taken, and devices that are not known
     *(f"{FILE} --peaks {spec}" for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch")),
     *(f"{FILE} --peaks {spec}" for spec in ("nvidia-a100", "xeon", "M1", "nvidia")),
+    # typographic quotes
+    *(f"{FILE} {text}" for text in ("--peaks “100G:20G”", "--where=“time>1ms”", "--where «time")),
+    "“profiles/tiny.json”",
+    f"{NOTES} --type “Copy”",
+    # what has no effect, and no OR
+    *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
+    f"{FILE} --print-only summary --aggregate-by type --type Copy",
+    f"{FILE} --where 'time > 1ms OR type == Copy'",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

@@ -18,9 +18,10 @@ from tests.small import Operator, profile_of
 RESNET = str(PROFILES / "resnet18.json")
 
 
-_ANOTHER = (
-    "there is another condition; repeat the option for each (all must hold), or write "
-    "'type ~ ^(A|B)$' for one of several texts"
+_ANOTHER = "there is another condition; repeat the option for each: all must hold"
+_NO_OR = (
+    "there is no OR: make one call for each condition, or write 'type ~ ^(A|B)$' for one of several "
+    "texts"
 )
 
 
@@ -59,7 +60,7 @@ _ANOTHER = (
         ),
         (
             "type == A or type == B",
-            f"at character 9: {_ANOTHER}",
+            f"at character 9: {_NO_OR}",
         ),
         (
             "time > 1ms, share > 5%",
