@@ -29,6 +29,8 @@ FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
 """A call with a short answer, for mistakes that only get a note."""
 
+MODEL = "classifiers/classifier.onnx"
+
 CALLS = (
     # names of columns
     *(f"{FILE} --order-by {name}" for name in ("flop", "Time", "duration", "cuda_time", "info")),
@@ -247,6 +249,12 @@ CALLS = (
     *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
     f"{FILE} --print-only summary --aggregate-by type --type Copy",
     f"{FILE} --where 'time > 1ms OR type == Copy'",
+    # sizes of models
+    *(f"{MODEL} --input-shape '{shape}'" for shape in ("1x3x9x9", "image=1x3x9x9", "image")),
+    *(f"{MODEL} --input-shape '{shape}'" for shape in ("image:[1, 3,9,9]", "image (1,3)", "a:1xN")),
+    *(f"{MODEL} --dim '{size}'" for size in ("batch:8", "batch 8", "batch", "8", "batch=two")),
+    *(f"{MODEL} {option}" for option in ("--batch 8", "--batch-size=8", "--shape image:1x3x9x9")),
+    f"{MODEL} --work estimated",
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
