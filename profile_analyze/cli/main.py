@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("note", printed_notes(report.notes, request.notes), color=color)
         return _exit_code(report, fail_uncertain=request.fail_uncertain)
     except ProfileAnalyzeError as error:
-        advice = advice_on_quotes(argv) if isinstance(error, QueryError) else ""
+        advice = advice_on_quotes(argv, str(error)) if isinstance(error, QueryError) else ""
         say(_ERROR, [advice or str(error)], color=color)
         return error.exit_code
     except OUT_OF_MEMORY:

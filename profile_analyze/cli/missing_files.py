@@ -138,7 +138,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
     joined = next(filter(_exists, _joined(name, names)), "")
     if joined:
         return f"a name with blanks needs quotes: {shlex.quote(joined)}"
-    if quotes := advice_on_quotes([name]):
+    if quotes := advice_on_quotes([name], name):
         return quotes.removeprefix(f"{name} ")
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")

@@ -37,8 +37,8 @@ def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
 
 
 def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
-    """Raise `PeaksError` if one of the `files` is rather a part of the peaks: `here 1`."""
-    for name in files:
+    """Raise `QueryError` if one of the `files` is rather a part of the peaks: `here 1`."""
+    for name in filter(None, files):
         whole = f"{spec}:{name}"
         with suppress(PeaksError):
             if not os.path.exists(name) and find_peaks(whole):  # noqa: PTH110  # `Path` changes some names

@@ -239,12 +239,16 @@ CALLS = (
     # folders without profiles
     *("runs", "classifiers"),
     # two values where one is taken, and devices that are not known
-    *(f"{FILE} --peaks {spec}" for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch")),
+    *(
+        f"{FILE} --peaks {spec}"
+        for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch", "t4 ''")
+    ),
     *(f"{FILE} --peaks {spec}" for spec in ("nvidia-a100", "xeon", "M1", "nvidia")),
     # typographic quotes
     *(f"{FILE} {text}" for text in ("--peaks “100G:20G”", "--where=“time>1ms”", "--where «time")),
     "“profiles/tiny.json”",
     f"{NOTES} --type “Copy”",
+    f"{FILE} --opr-name “a” --sort time",
     # what has no effect, and no OR
     *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
     f"{FILE} --print-only summary --aggregate-by type --type Copy",
