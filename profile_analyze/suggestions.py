@@ -57,7 +57,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
     **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
     **dict.fromkeys(("descending", "desc"), "--order-by time"),
-    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by"),
+    **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),
     **dict.fromkeys(("agg", "func"), "--aggregate"),
     **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
     **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
@@ -67,7 +67,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
     **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
-    "list_columns": "--columns help",
+    **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
@@ -79,7 +79,10 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("vs", "before", "old"), "--compare"),
     **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
-    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs"),
+    **dict.fromkeys(("fail_on_regression", "max_regression"), "--fail-if 'total > +{5%}'"),
+    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
+    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
+    **dict.fromkeys(("shape", "shapes"), "--input-shape"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
     **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
     **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
@@ -100,8 +103,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "host": "--show-host",
     **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
-    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot"),
-    **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
+    **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
+    **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
+    "monochrome": "--color never",
     "colour": "--color",
     **dict.fromkeys(("completion", "completions"), "--print-completion"),
     **dict.fromkeys(("meaning", "describe", "info"), "--explain"),
@@ -125,6 +129,14 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         ("precision", "digits", "decimals", "round"),
         "--format csv and --format json have all digits; --time-unit us has more for short times",
     ),
+    **dict.fromkeys(
+        ("plot_type", "plot_kind", "chart_type"),
+        "--plot draws the roofline with --peaks, and the longest times as bars without",
+    ),
+    **dict.fromkeys(
+        ("title", "dpi", "figsize"),
+        "--plot sets title and size itself; the texts and the size of an .svg can be edited",
+    ),
 }
 """Options of other tools for what this tool cannot set, each with the advice for the message."""
 
@@ -139,10 +151,21 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
+    **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),
+    **dict.fromkeys(("shape", "shapes"), "structure"),
+    **dict.fromkeys(("estimated", "computed", "theoretical"), "derived"),
+    **dict.fromkeys(("reported", "actual", "runtime"), "measured"),
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
 }
+
+KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("layer", "layers", "block", "blocks", "stage", "stages"),
+    "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
+    "profile has modules",
+)
+"""What to write instead of group keys that no profile has."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
@@ -187,7 +210,8 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 }
 
 
-_MOST_SIMILAR_TEXTS: Final = 8
+MOST_SIMILAR_TEXTS: Final = 3
+"""If more texts contain a wrong one, a pattern says more than their list."""
 
 LONGEST_ADVISED: Final = 200
 """A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching
@@ -211,7 +235,7 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
     """
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
-    return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
+    return containing[:MOST_SIMILAR_TEXTS] or similar_names(text, texts)
 
 
 def likely_names(

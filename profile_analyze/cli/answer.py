@@ -194,6 +194,9 @@ def _notes(
         yield from table.notes
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
+    arranges_rows = request.query.grouped or not request.query.has_default_order
+    if arranges_rows and not (tables or request.plot):
+        yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
     yield from _notes_on_format(renderer, summary, tables, verdicts)
 
 

@@ -10,7 +10,8 @@ from profile_analyze.cli.default_options import default_words, parse_with_defaul
 from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM, color_choice
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
-from profile_analyze.errors import ProfileAnalyzeError
+from profile_analyze.cli.typographic_quotes import advice_on_quotes
+from profile_analyze.errors import ProfileAnalyzeError, QueryError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.report.sections import Verdicts
 
@@ -46,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("note", printed_notes(report.notes, request.notes), color=color)
         return _exit_code(report, request.failing_outcomes)
     except ProfileAnalyzeError as error:
-        say(_ERROR, [str(error)], color=color)
+        advice = advice_on_quotes(argv, str(error)) if isinstance(error, QueryError) else ""
+        say(_ERROR, [advice or str(error)], color=color)
         return error.exit_code
     except OUT_OF_MEMORY:
         say(_ERROR, ["out of memory; the profile is too large for this machine"], color=color)

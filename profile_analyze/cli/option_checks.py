@@ -118,6 +118,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if the output format cannot show what is asked for."""
     name = requested_output_format(arguments)
+    if arguments.print_only == "summary" and arguments.columns:
+        raise QueryError(
+            "--print-only summary shows no table, so --columns has no effect; leave one out"
+        )
     if name is None:  # the default formats, table and plain, show everything
         return
     renderer = find_renderer(name)

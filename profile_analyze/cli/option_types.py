@@ -178,7 +178,43 @@ def row_count(text: str) -> int:
     return count
 
 
-class _PrintingAction(argparse.Action):
+class StoreOnce(argparse.Action):
+    """An option with one value. A second, different value is refused, and not silently preferred.
+
+    `joined_by` stands between two values in one that means both, such as a comma; it is empty if
+    there is no such value.
+    """
+
+    def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:
+        """Take `joined_by` and the arguments of `argparse.Action`."""
+        super().__init__(*args, **settings)
+        self.joined_by = joined_by
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # of the interface
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        """Store the value. Raises `QueryError` if another one is stored."""
+        before = getattr(namespace, self.dest)
+        if before not in (self.default, values):
+            name = "/".join(self.option_strings)
+            raise QueryError(f"argument {name}: {self._given_twice(before, values)}")
+        setattr(namespace, self.dest, values)
+
+    def _given_twice(self, first: str, second: str) -> str:
+        """Return the message about two values."""
+        name = self.option_strings[-1]
+        if self.joined_by:
+            both = shlex.quote(self.joined_by.join((first, second)))
+            return f"is given twice; write {name} {both}"
+        first, second = map(shlex.quote, (first, second))
+        return f"is given twice; leave out {name} {first} or {name} {second}"
+
+
+class _PrintingAction(StoreOnce):
     """An option for which some values print a text and end the process. It stores the others."""
 
     def __call__(
@@ -186,14 +222,14 @@ class _PrintingAction(argparse.Action):
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
         values: Any,
-        option_string: str | None = None,  # noqa: ARG002  # of the interface
+        option_string: str | None = None,
     ) -> None:
         """Handle the option."""
         text = self.text(values)
         if text is not None:
             print_text(text, paged=getattr(parser, "paged", False))
             parser.exit()
-        setattr(namespace, self.dest, values)
+        super().__call__(parser, namespace, values, option_string)
 
     def text(self, value: str) -> str | None:
         """Return the text that `value` asks for; None if it is an ordinary value."""

@@ -14,6 +14,7 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     PeaksAction,
+    StoreOnce,
     VersionAction,
     column_names,
     condition,
@@ -72,6 +73,8 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--opr-name",
+            action=StoreOnce,
+            joined_by="|",
             metavar="REGEX",
             example=".*conv",
             help="operators with a name that this pattern matches from its start; '.*conv' finds "
@@ -79,6 +82,7 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--input-dtype",
+            action=StoreOnce,
             metavar="DTYPE",
             example="Float32",
             help="operators with an input of this dtype, such as Float32, if the profile has "
@@ -118,6 +122,8 @@ GROUPS: Final = OptionGroup(
     (
         Option.of(
             "--aggregate-by",
+            action=StoreOnce,
+            joined_by=",",
             metavar="KEY[,KEY...]",
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of "
@@ -126,6 +132,8 @@ GROUPS: Final = OptionGroup(
         ),
         Option.of(
             "--aggregate",
+            action=StoreOnce,
+            joined_by=",",
             metavar="HOW[,HOW...]",
             example="sum,p90",
             help="how to combine the values of a group: "
@@ -152,6 +160,8 @@ ORDER: Final = OptionGroup(
     (
         Option.of(
             "--order-by",
+            action=StoreOnce,
+            joined_by=",",
             type=column_names,
             metavar="[+]COLUMN[,...]",
             example="memory",
@@ -288,6 +298,7 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--explain",
+            action=StoreOnce,
             type=column_names,
             metavar="COLUMN",
             example="time",
@@ -298,6 +309,7 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--columns",
             action=ColumnsAction,
+            joined_by=",",
             type=column_names,
             metavar="COLUMN[,...]",
             example="name,time,share",

@@ -17,7 +17,7 @@ from profile_analyze.report.base import ALL_COLUMNS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.comparison import Comparison
@@ -107,7 +107,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     `PeaksError` if the peaks are invalid.
     """
     check_options(arguments)
-    peaks, measure_peaks = _peaks(arguments.peaks)
+    peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
     return Request(
@@ -140,7 +140,9 @@ def request_of(arguments: argparse.Namespace) -> Request:
     )
 
 
-def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
+def _peaks(
+    spec: str | None, files: Sequence[str]
+) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     """Return the peaks, and a function that measures them if `--peaks here` asks for that.
 
     Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
@@ -149,8 +151,9 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     if spec is None:
         return None, None
     # Imported here, because only calls with `--peaks` need the roofline.
-    from profile_analyze.cli.peaks import find_peaks
+    from profile_analyze.cli.peaks import check_that_they_are_one_value, find_peaks
 
+    check_that_they_are_one_value(spec, files)
     peaks, measure = find_peaks(spec)
 
     def measured() -> Peaks:

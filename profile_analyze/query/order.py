@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.query.catalog import (
+    NO_BLANKS,
     check_needs,
     find_column,
     likely_columns,
@@ -36,7 +37,8 @@ class Order(NamedTuple):
         choices = f"can be ordered by {', '.join(known)}"
         row_noun = kind.noun
         if not name:
-            raise QueryError(f"no column to order by in {text!r}; {row_noun} {choices}")
+            advice = "write a name after +, such as +time" if text else NO_BLANKS
+            raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
             column = find_column(name)
         except UnknownColumnError:

@@ -130,8 +130,12 @@ def test_f4_orders_by_text(arguments: list[str]) -> None:
             "there is no column '-time' to order by; write time, which is largest first, or +time, "
             "which is smallest first",
         ),
-        ("", f"no column to order by in ''; operators can be ordered by {OPERATOR_COLUMNS}"),
-        ("+", f"no column to order by in '+'; operators can be ordered by {OPERATOR_COLUMNS}"),
+        (
+            "",
+            "no column to order by in ''; a name is missing beside a comma; write no blank after a "
+            "comma: name,time",
+        ),
+        ("+", "no column to order by in '+'; write a name after +, such as +time"),
         (
             "+in_shapes",
             f"operators cannot be ordered by 'in_shapes'; they can be ordered by {OPERATOR_COLUMNS}",
