@@ -111,10 +111,10 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
 def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) -> list[Profile]:
     """Return one profile for each side of a comparison, or a single one."""
     progress = Progress(sum(map(len, sides)))
-    model = None if request.model is None else _load(request, request.model, wanted, progress)
-    # The sizes are those of the inputs of `model`, if there is one.
-    of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
     try:
+        model = None if request.model is None else _load(request, request.model, wanted, progress)
+        # The sizes are those of the inputs of `model`, if there is one.
+        of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
         return [
             _prepared(request, _loaded(of_profiles, files, wanted, progress), model)
             for files in sides
