@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
+    from profile_analyze.model.with_model import with_model
     from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
     from profile_analyze.query.gate import FailVerdict, judge_conditions
@@ -87,6 +88,7 @@ _NAMES_OF_MODULES = {
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
     "model.runs": ("join_runs",),
+    "model.with_model": ("with_model",),
     "query.comparison_summary": ("Change", "Contribution"),
     "query.gate": ("FailVerdict", "judge_conditions"),
     "query.gate_conditions": ("FailCondition",),
@@ -155,6 +157,7 @@ __all__ = [
     "render",
     "run",
     "summarise",
+    "with_model",
     "without_first_runs",
 ]
 

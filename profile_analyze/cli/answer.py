@@ -15,7 +15,7 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS
+from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS, SHAPES
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
@@ -48,6 +48,7 @@ def answer(request: Request) -> Report:
     if not request.skip_bad:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
+    check_that_files_exist(sources.models)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
@@ -145,7 +146,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     # The roofline in the summary needs the dtypes, as the column efficiency does.
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
-    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work}
+    of_model = () if request.model is None else SHAPES
+    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work, *of_model}
 
 
 def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:

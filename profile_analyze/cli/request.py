@@ -52,6 +52,8 @@ class Request(NamedTuple):
     """The largest decompressed size of a file, in bytes."""
     inputs: ModelInputs
     """The sizes of a model's inputs."""
+    model: str | None
+    """The file of the model whose run the profile is of (`--model`)."""
     skip_bad: bool
     skip_runs: int
     match: str
@@ -115,6 +117,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         baseline=tuple(arguments.compare),
         max_size=arguments.max_size,
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
+        model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,
         skip_runs=arguments.skip_runs,
         match=arguments.match,
