@@ -20,6 +20,7 @@ from profile_analyze.readers.onnx.operations import operation_of
 from profile_analyze.readers.onnx.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
+from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
 
@@ -42,6 +43,8 @@ class _Cost(NamedTuple):
     work: Work
     bias_elements: float = nan
     backward_macs: float = nan
+    macs_without_padding: float = nan
+    conv_kind: str | None = None
 
 
 _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
@@ -104,6 +107,8 @@ def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
             needs_input_gradient=needed.of_input,
             needs_weight_gradient=needed.of_weight,
         ),
+        macs_without_padding(operation),
+        conv_kind(operation),
     )
 
 
@@ -131,6 +136,8 @@ def _operators(
             "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
             "macs": _numbers(cost.work.macs for cost in in_run),
             "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
+            "macs_without_padding": _numbers(cost.macs_without_padding for cost in in_run),
+            "conv_kind": Categorical.of([cost.conv_kind for cost in in_run]),
             "backward_macs": _numbers(cost.backward_macs for cost in in_run),
             **costly,
         },
