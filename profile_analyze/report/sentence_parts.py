@@ -29,6 +29,15 @@ def interval_text(low: str, high: str) -> str:
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
 
 
+def known_part(value: float, unit: str, unknown: int) -> str:
+    """Return a total over operators, and for how many of them it is unknown."""
+    known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
+    if not unknown:
+        return known
+    # A total of 0 would look as if nothing had to be done.
+    return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
+
+
 def in_brackets(text: str) -> str:
     """Return `text` in brackets after a blank; empty if `text` is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""
