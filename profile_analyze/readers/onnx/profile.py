@@ -126,6 +126,15 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
 
 
 def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
+    """Return the cost of a node, without any number if its attributes are of wrong types."""
+    try:
+        return _known_cost(placed, needed)
+    # A node of a damaged model has, for example, a number in place of a list.
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        return _Cost(OTHER, Work())
+
+
+def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     operation = operation_of(placed.node, placed.graph.values)
     if operation is None:
         return _Cost(OTHER, Work())
