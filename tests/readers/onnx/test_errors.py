@@ -239,3 +239,15 @@ def test_a_kernel_without_end_is_not_counted_tap_by_tap(tmp_path: Path) -> None:
     proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[1, 1, 8_000_000_000]))
     row = pa.run(pa.Query(), pa.load(write_model(tmp_path, proto))).rows[0]
     assert (row["macs"], row["macs_without_padding"]) == (1_000_000_001 * 8e9, None)
+
+
+def test_loops_in_loops_take_no_time_without_end() -> None:
+    body = "o30 = Concat <axis = 0> (s30, s30)"
+    for depth in range(30, 0, -1):
+        head = f"b{depth} = g{depth} (int64 i{depth}, bool c{depth}, float[N{depth}] s{depth})"
+        result = f"(bool d{depth}, float[M{depth}] o{depth})"
+        inside = f"{{ d{depth} = Identity (c{depth}) {body} }}"
+        loop = f"o{depth - 1} = Loop (n, , s{depth - 1})"
+        body = f"{loop} <{head.replace(f'b{depth} = ', 'body = ')} => {result} {inside}>"
+    values = hostile(f"g (float[8] s0) => (float[N] o0) {{ {body} }}", n=50).values
+    assert values["o0"].dims is None or values["o0"].dims == (None,)
