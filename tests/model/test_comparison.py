@@ -251,7 +251,7 @@ def test_a_comparison_can_be_ordered_by_its_own_columns() -> None:
     names = orderable_names(pa.Query(compared=True).kind)
     assert {"match", "difference"} <= set(names)
     assert "run" not in names
-    with pytest.raises(pa.QueryError, match=f"device_time and {len(names) - 12} more "):
+    with pytest.raises(pa.QueryError, match=r"operators can be ordered by id, .* more "):
         pa.Query(compared=True, order="bogus")
 
 
