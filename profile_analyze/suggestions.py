@@ -88,6 +88,8 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
     **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
+    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
+    **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
     **dict.fromkeys(("gpu", "hardware", "roofline", "peak"), "--peaks"),
     "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
     "flops": (

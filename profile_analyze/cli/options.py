@@ -24,10 +24,9 @@ from profile_analyze.cli.option_types import (
     size_in_bytes,
 )
 from profile_analyze.cli.output_options import OUTPUT
-from profile_analyze.model.columns import RowKind
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import group_keys, orderable_names
+from profile_analyze.query.catalog import group_keys
 from profile_analyze.readers.content import MAX_SIZE
 
 # Help texts are formats of argparse, where a percent sign is written %%.
@@ -166,9 +165,8 @@ ORDER: Final = OptionGroup(
             metavar="[+]COLUMN[,...]",
             example="memory",
             help="largest first, with + smallest first; N/A comes last (default: time, or the size "
-            "of the difference to the baseline). Operators have "
-            f"{', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
-            f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
+            "of the difference to the baseline). Nearly all columns have an order (--columns "
+            "help), also param.NAME, and for groups aggregates such as time.p90",
         ),
         Option.of(
             "-t",

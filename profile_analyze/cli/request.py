@@ -13,7 +13,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.report.base import ALL_COLUMNS
+from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
     import argparse
@@ -247,8 +247,8 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
     """
     if names is None:
         return ()
-    if names == ALL_COLUMNS:
-        return query.columns
+    if (names,) == ALL_COLUMNS:
+        return ALL_COLUMNS
     wanted = split_names(names)
     check_columns(wanted, query.kind)
     return tuple(dict.fromkeys(find_column(name).name for name in wanted))

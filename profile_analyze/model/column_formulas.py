@@ -179,6 +179,8 @@ FORMULAS: Final = Formulas(
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
         **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
+        "macs_without_padding": _work_column("macs_without_padding"),
+        "conv_kind": _optional("conv_kind"),
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
         "reused_weights": _optional("reused_weights"),

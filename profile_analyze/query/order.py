@@ -11,6 +11,7 @@ from profile_analyze.query.catalog import (
     check_needs,
     find_column,
     likely_columns,
+    listed,
     orderable_names,
 )
 from profile_analyze.suggestions import COLUMN_WORDS
@@ -34,7 +35,7 @@ class Order(NamedTuple):
         """
         name = text.removeprefix("+")
         known = orderable_names(kind)
-        choices = f"can be ordered by {', '.join(known)}"
+        choices = f"can be ordered by {listed(known)}"
         row_noun = kind.noun
         if not name:
             advice = "write a name after +, such as +time" if text else NO_BLANKS

@@ -42,6 +42,15 @@ def p_text(p_value: float) -> str:
     return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
 
 
+def known_part(value: float, unit: str, unknown: int) -> str:
+    """Return a total over operators, and for how many of them it is unknown."""
+    known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
+    if not unknown:
+        return known
+    # A total of 0 would look as if nothing had to be done.
+    return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
+
+
 def in_brackets(text: str) -> str:
     """Return `text` in brackets after a blank; empty if `text` is empty or N/A."""
     return f" ({text})" if text and text != NOT_AVAILABLE else ""

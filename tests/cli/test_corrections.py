@@ -16,18 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPERATOR_COLUMNS = (
-    "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time, "
-    "host_time, wait, queue, self, calls, computation, computation_source, flops, memory, "
-    "memory_source, bandwidth, intensity, macs, macs_share, macs_with_bias, backward_macs, "
-    "params, param_share, param_bytes, reused_weights, input_bytes, output_bytes, onnx_tool_macs, "
-    "onnx_tool_memory, onnx_tool_params, sparsity, sparsity_pattern, sparsity_block, "
-    "input_dtype, device, track, stream, rank, file, run, step, phase"
+    "id, name, type, category, scope, time, runs, spread, time_min, time_max, share, device_time "
+    "and 39 more (--columns help explains all)"
 )
 GROUP_COLUMNS = (
-    "type, count, time, runs, spread, time_min, time_max, share, device_time, host_time, wait, "
-    "queue, self, calls, computation, flops, memory, bandwidth, intensity, macs, macs_share, "
-    "macs_with_bias, backward_macs, params, param_share, param_bytes, input_bytes, output_bytes, "
-    "onnx_tool_macs, onnx_tool_memory, onnx_tool_params"
+    "type, count, time, runs, spread, time_min, time_max, share, device_time, host_time, wait, queue "
+    "and 20 more (--columns help explains all)"
 )
 TWO_DEVICES = (
     "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "

@@ -45,7 +45,7 @@ def read_model(source: Source) -> OnnxModel:
     """
     parsed = parse(source)
     proto = parsed.proto
-    fix_inputs(proto, source.inputs, source.name)
+    changes = fix_inputs(proto, source.inputs, source.name)
     inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, source.inputs))
     graph = _GraphMaker(parsed, inference).graph(proto.graph)
     missing = note_on_missing_files(source, parsed)
@@ -53,7 +53,7 @@ def read_model(source: Source) -> OnnxModel:
         graph,
         parsed.opsets,
         " ".join(filter(None, (proto.producer_name, proto.producer_version))),
-        (*notes_on_open_inputs(proto), *([] if missing is None else [missing])),
+        (*changes, *notes_on_open_inputs(proto), *([] if missing is None else [missing])),
     )
 
 
