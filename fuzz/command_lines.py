@@ -51,15 +51,15 @@ _NUMBERS: Final = (
         "bandwidth",
     ),
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
-    *("macs_with_bias", "backward_macs", "params", "param_share", "param_bytes", "input_bytes"),
-    "output_bytes",
+    *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
+    *("param_bytes", "input_bytes", "output_bytes"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
     *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
-    "reused_weights",
+    *("reused_weights", "conv_kind"),
 )
 _DETAILS: Final = ("in_shapes", "out_shapes", "in_strides", "parameters")
 _GROUP_COLUMNS: Final = ("count", "time.p90", "time.std", "memory.max", "calls.mean", "self.max")
@@ -79,7 +79,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
-    "sparsity_pattern",
+    *("sparsity_pattern", "conv_kind"),
     *_EXECUTION_KEYS,
 )
 _AGGREGATES: Final = ("sum", "mean", "max", "min", "median", "std", "count", "p90", "p0", "p12.5")
@@ -286,7 +286,7 @@ def _fail_ifs(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
     for _ in range(random.choice((1, 1, 2))):
         yield ["--fail-if", _choice(random, vocabulary.fail_ifs, _WRONG_FAIL_IFS)]
     if random.random() < 0.2:
-        yield ["--fail-uncertain", random.choice(("yes", "no"))]
+        yield ["--fail-uncertain", random.choice(("yes", "unjudged", "no"))]
 
 
 def _view(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from profile_analyze.version import VERSION as __version__
 
-# Type checkers and editors read these imports. At run time, `__getattr__` imports a name from its
-# module in `_NAMES_OF_MODULES`. A test imports every name of `__all__`.
+# Type checkers and editors read these imports. At run time, `__getattr__` imports each name from
+# the module that `_NAMES_OF_MODULES` gives for it. A test imports every name of `__all__`.
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (
@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
     from profile_analyze.model.runs import join_runs
+    from profile_analyze.model.with_model import with_model
     from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.comparison_summary import Change, Contribution
-    from profile_analyze.query.gate import FailCondition, FailVerdict, judge_conditions
+    from profile_analyze.query.gate import FailVerdict, judge_conditions
+    from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
@@ -86,8 +88,10 @@ _NAMES_OF_MODULES = {
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
     "model.runs": ("join_runs",),
+    "model.with_model": ("with_model",),
     "query.comparison_summary": ("Change", "Contribution"),
-    "query.gate": ("FailCondition", "FailVerdict", "judge_conditions"),
+    "query.gate": ("FailVerdict", "judge_conditions"),
+    "query.gate_conditions": ("FailCondition",),
     "query.judgement": ("Judgement", "Winner"),
     "query.question": ("Query",),
     "query.run": ("run",),
@@ -153,6 +157,7 @@ __all__ = [
     "render",
     "run",
     "summarise",
+    "with_model",
     "without_first_runs",
 ]
 

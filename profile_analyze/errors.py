@@ -39,7 +39,7 @@ class InputError(ProfileAnalyzeError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
-        # By default, pickle calls the class with the whole message as the only argument.
+        # By default, pickle would call the class with the whole message as the only argument.
         return type(self), (self.file, self.reason)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-# What people know from other tools, such as SQL, pandas, the profilers of runtimes and Unix
-# commands, and the name here. A word is in lower case, with _ for a blank or a hyphen.
+# Each table maps the words of other tools (SQL, pandas, profilers, Unix commands) to the names of
+# this tool. The words are in lower case, with _ for a blank or a hyphen.
 
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
@@ -57,7 +57,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sort", "sort_by", "orderby", "order", "s", "metric"), "--order-by"),
     **dict.fromkeys(("reverse", "ascending", "asc", "r", "fastest"), "--order-by +time"),
     **dict.fromkeys(("descending", "desc"), "--order-by time"),
-    **dict.fromkeys(("group", "group_by", "groupby", "by"), "--aggregate-by"),
+    **dict.fromkeys(("group", "group_by", "groupby", "by", "g"), "--aggregate-by"),
     **dict.fromkeys(("agg", "func"), "--aggregate"),
     **dict.fromkeys(("n", "limit", "top_k", "topk", "head", "rows", "num", "row_limit"), "-t"),
     **dict.fromkeys(("max_rows", "max_number", "count", "k", "l", "slowest", "longest"), "-t"),
@@ -67,7 +67,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("op", "op_type", "kind", "opr_type"), "--type"),
     "dtype": "--input-dtype",
     **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
-    "list_columns": "--columns help",
+    **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
@@ -79,12 +79,17 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("vs", "before", "old"), "--compare"),
     **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
-    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first"), "--skip-runs"),
+    **dict.fromkeys(("fail_on_regression", "max_regression"), "--fail-if 'total > +{5%}'"),
+    **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
+    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
+    **dict.fromkeys(("shape", "shapes"), "--input-shape"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
     **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
     **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
     **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
+    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
+    **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
     **dict.fromkeys(("gpu", "hardware", "roofline", "peak"), "--peaks"),
     "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
     "flops": (
@@ -100,8 +105,9 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "host": "--show-host",
     **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
-    **dict.fromkeys(("chart", "graph", "picture", "svg", "png"), "--plot"),
-    **dict.fromkeys(("no_color", "no_colour", "monochrome"), "--color never"),
+    **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
+    **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
+    "monochrome": "--color never",
     "colour": "--color",
     **dict.fromkeys(("completion", "completions"), "--print-completion"),
     **dict.fromkeys(("meaning", "describe", "info"), "--explain"),
@@ -110,12 +116,13 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "v": "--version",
     "?": "--help",
 }
-"""An entry is an option, which gets the given value or an example, or a text that begins with one.
-The given value replaces a word in braces."""
+"""Each value is an option, or a text that begins with an option. Messages complete an option by the
+value that the user gave, or by an example. In a text, the given value replaces the word in braces.
+"""
 
 _NO_OTHER_LEVEL: Final = (
-    "verdicts need a p of at most 0.05 and have intervals of 95%; --threshold sets the smallest "
-    "change that counts, such as --threshold 5%"
+    "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
+    "--threshold sets the smallest change that counts, such as --threshold 5%"
 )
 ABSENT_OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("alpha", "confidence", "confidence_level", "significance"), _NO_OTHER_LEVEL),
@@ -124,8 +131,16 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         ("precision", "digits", "decimals", "round"),
         "--format csv and --format json have all digits; --time-unit us has more for short times",
     ),
+    **dict.fromkeys(
+        ("plot_type", "plot_kind", "chart_type"),
+        "--plot draws the roofline with --peaks, and the longest times as bars without",
+    ),
+    **dict.fromkeys(
+        ("title", "dpi", "figsize"),
+        "--plot sets title and size itself; the texts and the size of an .svg can be edited",
+    ),
 }
-"""What to write instead of options for what cannot be set here."""
+"""Options of other tools for what this tool cannot set, each with the advice for the message."""
 
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
@@ -138,10 +153,21 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("layer", "layers", "op", "ops"), "operator"),
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
+    **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),
+    **dict.fromkeys(("shape", "shapes"), "structure"),
+    **dict.fromkeys(("estimated", "computed", "theoretical"), "derived"),
+    **dict.fromkeys(("reported", "actual", "runtime"), "measured"),
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
 }
+
+KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("layer", "layers", "block", "blocks", "stage", "stages"),
+    "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
+    "profile has modules",
+)
+"""What to write instead of group keys that no profile has."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
@@ -173,7 +199,7 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
-"""What other languages write for the operators of conditions."""
+"""The words and signs of other languages for the operators of conditions."""
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
@@ -186,11 +212,12 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 }
 
 
-_MOST_SIMILAR_TEXTS: Final = 8
+MOST_SIMILAR_TEXTS: Final = 3
+"""If more texts contain a wrong one, a pattern says more than their list."""
 
 LONGEST_ADVISED: Final = 200
-"""The number of characters up to which a wrong text gets advice: nobody types a longer name, and
-looking for what it means could take long."""
+"""A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching
+for similar names could take long."""
 
 
 def similar_names(
@@ -204,10 +231,13 @@ def similar_names(
 
 
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
-    """Return the known texts that contain `text` in any case, or else those spelt like it."""
+    """Return the known texts that contain `text`, ignoring case.
+
+    If no text contains it, return the texts that are spelt like it.
+    """
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
-    return containing[:_MOST_SIMILAR_TEXTS] or similar_names(text, texts)
+    return containing[:MOST_SIMILAR_TEXTS] or similar_names(text, texts)
 
 
 def likely_names(
@@ -215,9 +245,12 @@ def likely_names(
 ) -> list[str]:
     """Return the names that `name` may stand for, the likeliest first; none if nothing is similar.
 
-    That is the name that differs only in case and hyphens, or what another tool means by `name`,
-    or else similar names. `words` has the words of other tools. An entry may be a name with its
-    value, such as `--format json`.
+    The first rule that finds something counts:
+
+    - the known name that differs from `name` only in case and hyphens
+    - the entry of `name` in `words`, which has the words of other tools. An entry may be a known
+      name with a value, such as `--format json`.
+    - known names that are spelt like `name`, or begin with it
     """
     if len(name) > LONGEST_ADVISED:
         return []

@@ -142,7 +142,7 @@ def parse_quantity(text: str, unit: str) -> float:
 
 
 def _likely_quantities(text: str, unit: str) -> list[str]:
-    """Return the quantity that `text` stands for but for commas and the case of its unit."""
+    """Return `text` with commas and unit corrected, if that makes it a quantity."""
     if len(text) > LONGEST_ADVISED:
         return []
     match = re.fullmatch(r"\s*([+-]?\d[\d,]*\.?\d*)\s*(.*?)\s*", text)
@@ -167,7 +167,7 @@ def _all_spellings(unit: str) -> list[str]:
 
 
 def _product(number: str, factor: int | str) -> float:
-    """Return the float nearest to `number` times `factor`, two decimal numbers.
+    """Return the float nearest to `number` times `factor`, which are both decimal numbers.
 
     Raises `ValueError` if `number` is not a number.
     """
@@ -188,7 +188,7 @@ def _exact_product(number: str | float, factor: int | str) -> Decimal:
 
 
 def _factor(written: str, unit: str) -> int | None:
-    """Return the factor from the written unit to `unit`; None if it measures something else."""
+    """Return the factor from the written unit to `unit`; None if it is not a form of `unit`."""
     # The empty spelling comes last. It matches any text, so that `10M` has the prefix M.
     for spelling in _SPELLINGS[unit]:
         if not written.endswith(spelling):
@@ -250,7 +250,7 @@ def seconds(value: float) -> str:
 
 
 def decimal_rate(value: float) -> str:
-    """Return bytes per second as in data sheets of hardware: `1555 GB/s`, of 1e9 bytes."""
+    """Return bytes per second in GB of 1e9 bytes, as data sheets have them: `1555 GB/s`."""
     # The inner format rounds to four digits. The outer one writes them without a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 

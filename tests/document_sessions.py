@@ -49,11 +49,12 @@ def answer(command: str, width: int | None = None) -> str:
     if width is not None:
         size = (width, _MANY_LINES)
         screen = run_on_terminal((*COMMAND, *arguments), size, {"NO_COLOR": "1"})
-        assert screen.code == 0, screen.text
-        return screen.text
-    outcome = run_command(*arguments)
-    assert outcome.code == (3 if "FAILED: " in outcome.out else 0), outcome.err
-    return (outcome.out + outcome.err).replace("\r\n", "\n")
+        text, code = screen.text, screen.code
+    else:
+        outcome = run_command(*arguments)
+        text, code = (outcome.out + outcome.err).replace("\r\n", "\n"), outcome.code
+    assert code == (3 if "FAILED: " in text else 0), text
+    return text
 
 
 def changed_documents() -> Iterator[tuple[Path, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "join_runs", "read", "read_file", "side_of", "split"]
 
 
-_MACS = ("macs", "macs_with_bias", "backward_macs")
+_MACS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs")
 _SIZES = ("params", "param_bytes", "input_bytes", "output_bytes")
 """Columns that only models have, and profiles of runs do not."""
 
@@ -126,7 +126,7 @@ def _row(
         **collapsed,
         **varying(in_each_run["time"]),
         IN_EACH_RUN: in_each_run,
-        **dict.fromkeys((*_SIZES, "macs_share", "param_share", "reused_weights")),
+        **dict.fromkeys((*_SIZES, "macs_share", "param_share", "conv_kind", "reused_weights")),
         "computation_source": "unknown" if operator.computation is None else "measured",
         "memory_source": _memory_source(operator),
         "flops": divided(operator.computation, run_time),

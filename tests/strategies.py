@@ -134,16 +134,17 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
     lambda dtype: {"mem_chunk_id": "chk1", "layout": {"dtype": dtype, "shape": [1]}}
 )
 
-_COUNTS = ("macs", "macs_with_bias", "backward_macs", "params", "param_bytes", "input_bytes",
-           "output_bytes", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")  # fmt: skip
-_AMOUNTS = ("time", "device_time", "host_time", "wait", "queue", "self", "thread_wait",
-            "calls", "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
+_COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "params",
+           "param_bytes", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory",
+           "onnx_tool_params")  # fmt: skip
+_AMOUNTS = ("time", "device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls",
+            "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
             "param_share", *_COUNTS)  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")
 # powers of two, so that sums of least times are exact
 PEAKS = parse_peaks(f"{2**20}FLOPS:{2**18}B/s")
 _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computation_source",
-          "memory_source", "sparsity_pattern")  # fmt: skip
+          "memory_source", "sparsity_pattern", "conv_kind")  # fmt: skip
 _KEYS = (
     *_TEXTS,
     *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),

@@ -19,8 +19,8 @@ TINY = str(PROFILES / "tiny.json")
 
 
 KEYS = (
-    "name, type, category, scope, computation_source, memory_source, sparsity_pattern, in_shapes, "
-    "in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
+    "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
+    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
     "file, run, step, phase, bound, match, param.NAME, name~REGEX"
 )
 STATIC = (
@@ -58,7 +58,8 @@ def test_importing_the_package_imports_no_numpy() -> None:
 
 
 MODEL_COLUMNS = (
-    *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+    *("macs", "macs_share", "macs_with_bias", "macs_without_padding"),
+    "backward_macs",
     *("params", "param_share", "param_bytes"),
     *("input_bytes", "output_bytes"),
 )
@@ -75,7 +76,8 @@ def test_load_and_ask() -> None:
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
         *("device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
-        *("intensity", *MODEL_COLUMNS[:7], "reused_weights", *MODEL_COLUMNS[7:], *STATIC),
+        *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
+        *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
         *("device", "track", "stream", "rank", "parameters"),
     )
@@ -108,7 +110,7 @@ def test_load_and_ask() -> None:
             "memory_source": "measured",
             "bandwidth": 0.0,
             "intensity": None,
-            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
+            **dict.fromkeys((*MODEL_COLUMNS, "conv_kind", "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((), ()),
@@ -148,7 +150,7 @@ def test_load_and_ask() -> None:
             "memory_source": "derived",
             "bandwidth": 0.0,
             "intensity": None,
-            **dict.fromkeys((*MODEL_COLUMNS, "reused_weights")),
+            **dict.fromkeys((*MODEL_COLUMNS, "conv_kind", "reused_weights")),
             "in_shapes": (),
             "in_strides": (),
             "out_shapes": ((1,),),

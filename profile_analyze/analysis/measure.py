@@ -61,9 +61,9 @@ class Rate(NamedTuple):
     best: float
     """The work per second of the best round of the best job."""
     doubt: float
-    """The share by which the rate may be wrong. It is the largest of three: the spread of the best
-    rounds of that job, the difference between the best two series, and the share of the time in
-    which other programs had the cores (`_Round.idle` and `other_load`)."""
+    """The share of the real rate by which this one may be too low. It is the largest of three: the
+    spread of the best rounds of that job, the difference between the best two series, and the share
+    of the time in which other programs had the cores (`_Round.idle` and `other_load`)."""
 
 
 class _Round(NamedTuple):

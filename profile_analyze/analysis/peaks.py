@@ -12,7 +12,7 @@ from profile_analyze.suggestions import did_you_mean, similar_names
 from profile_analyze.units import parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from profile_analyze.model.terms import DeviceKind
 
@@ -28,9 +28,12 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 `19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
 STABLE_DOUBT: Final = 0.03
-"""Measured rates are stable if they are wrong by no more than this share."""
+"""Measured rates are stable if they are too low by no more than this share."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
+_VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
+"""What drivers and shops write before the name of a model."""
+_MOST_SUGGESTIONS: Final = 4
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
 AS_GIVEN: Final = "as given"
@@ -54,7 +57,8 @@ class Peaks(NamedTuple):
     threads: int | None = None
     """The number of CPU threads that reach the rates; None if it is unknown."""
     doubt: float = 0.0
-    """The share by which measured rates may be wrong; 0 for rates that were not measured."""
+    """The share of the real rates by which measured ones may be too low; 0 for rates that were not
+    measured."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -75,15 +79,10 @@ class Measured(NamedTuple):
     bandwidth: float
     """Bytes per second, read and written: the best of all copies and triads."""
     flops_doubt: float
-    """The share by which `flops` may be wrong."""
+    """The share of the real rate by which `flops` may be too low."""
     bandwidth_doubt: float
     when: str = ""
     """The local date and time of the measurement, for people."""
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether the rates are certain enough to be kept."""
-        return max(self.flops_doubt, self.bandwidth_doubt) <= STABLE_DOUBT
 
 
 def parse_peaks(spec: str) -> Peaks:
@@ -190,7 +189,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
         if found:
             break
     else:
-        words = _words(name)
+        words = [word for word in _words(name) if word not in _VENDORS] or _words(name)
         found = {
             id(device): device
             for one, device in named
@@ -199,11 +198,15 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if len(found) == 1:
         return next(iter(found.values()))
     if found:
-        names = [device.name for device in found.values()]
-        short = ["-".join(_words(one)) for one in names]
-        names = short if len({*short}) == len(names) else names
+        names = _as_typed([device.name for device in found.values()])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
     raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
+
+
+def _as_typed(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of devices in the form that needs no quotes, unless two have the same."""
+    short = ["-".join(_words(one)) for one in names]
+    return short if len({*short}) == len(names) else names
 
 
 def _words(name: str) -> list[str]:
@@ -222,9 +225,13 @@ def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
     # the names of other devices by chance.
     same_model = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
     wanted = _without_punctuation(name)
-    near = similar_names(wanted, same_model, limit=4, cutoff=0) or similar_names(
-        wanted, by_name, limit=4
+    most = len(by_name)  # of one device, several names may be similar
+    near = similar_names(wanted, same_model, limit=most, cutoff=0) or similar_names(
+        wanted, by_name, limit=most
     )
-    names = tuple(dict.fromkeys(by_name[one].name for one in near))
+    names = _as_typed([*dict.fromkeys(by_name[one].name for one in near)][:_MOST_SUGGESTIONS])
     start = f"{did_you_mean(names)} " if names else ""
-    return f"{start}--peaks list shows all devices; 19.5T:1555G gives FLO/s and bytes per second"
+    return (
+        f"{start}--peaks list shows all devices, --peaks here measures this machine, and "
+        "--peaks 19.5T:1555G gives FLO/s and bytes per second"
+    )

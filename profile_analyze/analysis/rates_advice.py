@@ -50,6 +50,12 @@ def advice_on_rates(spec: str) -> str:
     return f"{spec!r}{mistake}; {better}"
 
 
+def swapped(spec: str) -> str:
+    """Return two rates in the other order; empty if one has a unit, which says what it is."""
+    match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
+    return f"{match[2]}:{match[1]}" if match else ""
+
+
 def _are_two_rates(*parts: str) -> bool:
     if len(parts) == 2:
         with suppress(QuantityError):

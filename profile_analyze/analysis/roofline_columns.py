@@ -71,7 +71,7 @@ COLUMNS: Final = (
         "total time / (total time - lost): the speed-up of the whole model if the row took only "
         "its least_time",
         FORMULA,
-        shown_as="digits",
+        shown_as="decimals",
         worked="{total_time} / ({total_time} - {lost})",
         worked_of_groups="{total_time} / ({total_time} - {lost.sum})",
     ),

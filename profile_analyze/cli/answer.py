@@ -15,14 +15,14 @@ from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note, by_importance, most_important
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS
+from profile_analyze.model.terms import DERIVED_WORK, MEASURED, RUN_KEYS, SHAPES
 from profile_analyze.query.catalog import optional_columns_of
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
 from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
-from profile_analyze.report.sections import Verdicts
+from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.totals_facts import notes_on_copy_time
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.query.question import Query
     from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
@@ -48,6 +49,7 @@ def answer(request: Request) -> Report:
     if not request.skip_bad:
         check_that_files_exist(request.files)
         check_that_files_exist(request.baseline)
+    check_that_files_exist(sources.models)
     request = _with_measured_peaks(request)
     renderers = _possible_renderers(request)
     source = read(request, sources, _wanted_columns(request, renderers))
@@ -140,12 +142,20 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     """Return the optional columns that the questions and the tables need."""
     # The query about host times differs only in the measure, so it needs the same columns.
     query = request.queries["device"]
-    by_default = (name for renderer in renderers for name in renderer.columns(query))
-    of_tables = (request.columns or by_default) if request.sides else ()
+    shown = (name for renderer in renderers for name in _columns(request, renderer, query))
+    of_tables = shown if request.sides else ()
     # The roofline in the summary needs the dtypes, as the column efficiency does.
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
-    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work}
+    of_model = () if request.model is None else SHAPES
+    return query.wanted | optional_columns_of((*of_tables, *of_summary)) | {*of_work, *of_model}
+
+
+def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, ...]:
+    """Return the columns that a table may show."""
+    if request.columns == ALL_COLUMNS:
+        return query.columns
+    return request.columns or renderer.columns(query)
 
 
 def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:
@@ -157,7 +167,7 @@ def _report_on(source: Profile | Comparison, request: Request, renderer: Rendere
     # A column is computed when it is first used. All shown columns are computed here, so that an
     # error in one of them comes before any output.
     for table in tables:
-        for name in request.columns or renderer.columns(table.query):
+        for name in _columns(request, renderer, table.query):
             _ = table.shown[table.column(name).name]
     verdicts = request.judge(source)
     notes = _notes(source, request, renderer, summary, tables, verdicts)
@@ -194,6 +204,9 @@ def _notes(
         yield from table.notes
     if not tables and _filters_rows_only(request):
         yield Note("the totals cover all operators, whatever the filters", Importance.CONTEXT)
+    arranges_rows = request.query.grouped or not request.query.has_default_order
+    if arranges_rows and not (tables or request.plot):
+        yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
     yield from _notes_on_format(renderer, summary, tables, verdicts)
 
 

@@ -67,5 +67,15 @@ MODELS: Final = OptionGroup(
             example="batch=8",
             help="the size of a symbol in the shapes of inputs, such as batch=8; may be repeated",
         ),
+        Option.of(
+            "--model",
+            action="append",
+            default=[],
+            metavar="FILE",
+            example="model.onnx",
+            help="the model that ran, beside a profile: adds its multiply-adds, parameters and "
+            "attributes to the operators, and the computation, memory and shapes that the profile "
+            "lacks; operators are matched with its nodes by name, then by order",
+        ),
     ),
 )

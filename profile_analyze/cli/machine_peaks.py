@@ -93,9 +93,8 @@ def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: boo
         count: _faster(cached[count], rates) if count in cached else rates
         for count, rates in measured.items()
     }
-    stable = {count: rates for count, rates in best.items() if rates.is_stable}
-    if stable != cached:
-        _cache(machine, cached | stable)
+    if measured:
+        _cache(machine, best)
     again = f"here:{threads[0]}!" if len(threads) == 1 else "here!"
     slower = [_slower_text(cached[count], measured[count]) for count in measured if count in cached]
     remarks = [*filter(None, slower), f"{again} measures again"]
@@ -110,10 +109,21 @@ def _faster(kept: Measured, new: Measured) -> Measured:
         kept.threads,
         flops.flops,
         bandwidth.bandwidth,
-        flops.flops_doubt,
-        bandwidth.bandwidth_doubt,
+        _doubt_of_best((kept.flops, kept.flops_doubt), (new.flops, new.flops_doubt)),
+        _doubt_of_best(
+            (kept.bandwidth, kept.bandwidth_doubt), (new.bandwidth, new.bandwidth_doubt)
+        ),
         min(flops.when, bandwidth.when),
     )
+
+
+def _doubt_of_best(*rates: tuple[float, float]) -> float:
+    """Return the doubt of the higher of two rates, which are given with their doubts.
+
+    The lower one confirms it if the two agree.
+    """
+    (lower, lower_doubt), (higher, doubt) = sorted(rates)
+    return min(doubt, max(lower_doubt, 1 - lower / higher))
 
 
 def _slower_text(kept: Measured, new: Measured) -> str:
@@ -123,7 +133,7 @@ def _slower_text(kept: Measured, new: Measured) -> str:
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
     )
     lower = [
-        f"{name} {percent(1 - now / before)} lower (uncertain by {percent(doubt)})"
+        f"{name} {percent(1 - now / before)} lower ({_doubt_text(doubt)})"
         for name, before, now, doubt in rates
         if 1 - now / before > STABLE_DOUBT
     ]
@@ -131,6 +141,10 @@ def _slower_text(kept: Measured, new: Measured) -> str:
     if not lower:
         return ""
     return f"measured again with {threads}: {' and '.join(lower)}; the higher rate counts"
+
+
+def _doubt_text(doubt: float) -> str:
+    return f"up to {percent(doubt)} too low"
 
 
 def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
@@ -153,7 +167,7 @@ def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
         (("fp32", flops.flops),),
         bandwidth.bandwidth,
         f"{how}: the best of NumPy's single-precision matrix products and of copies of large "
-        f"arrays; uncertain by {percent(doubt)}; measured on {when}; {remarks}",
+        f"arrays; {_doubt_text(doubt)}; measured on {when}; {remarks}",
         device_kind=CPU,
         threads=max(flops.threads, bandwidth.threads),
         doubt=doubt,
@@ -208,7 +222,7 @@ def _cached(machine: str) -> dict[int, Measured]:
 
 
 def _is_valid(entry: object) -> bool:
-    """Return whether `entry` holds stable rates. Older versions cached other values."""
+    """Return whether `entry` holds rates. Older versions cached other values."""
     if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
         return False
     numbers = [value for name, value in entry.items() if name != "when"]
@@ -220,8 +234,8 @@ def _is_valid(entry: object) -> bool:
         and re.fullmatch("[0-9: -]{16}", str(rates.when)) is not None
         and is_plausible_rate(rates.flops)
         and is_plausible_rate(rates.bandwidth)
-        and min(rates.flops_doubt, rates.bandwidth_doubt) >= 0
-        and rates.is_stable
+        and 0 <= rates.flops_doubt <= 1
+        and 0 <= rates.bandwidth_doubt <= 1
     )
 
 

@@ -10,7 +10,8 @@ from profile_analyze.cli.default_options import default_words, parse_with_defaul
 from profile_analyze.cli.messages import say
 from profile_analyze.cli.parser import PROGRAM, color_choice
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY
-from profile_analyze.errors import ProfileAnalyzeError
+from profile_analyze.cli.typographic_quotes import advice_on_quotes
+from profile_analyze.errors import ProfileAnalyzeError, QueryError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.report.sections import Verdicts
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _ERROR: Final = f"{PROGRAM}: error"
 EXIT_MET: Final = 3
-EXIT_UNJUDGED: Final = 4
+EXIT_UNCERTAIN: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,9 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             report = answer(request)
         say("note", verdicts_missed_in_file(report, request), color=color)
         say("note", printed_notes(report.notes, request.notes), color=color)
-        return _exit_code(report, fail_uncertain=request.fail_uncertain)
+        return _exit_code(report, request.failing_outcomes)
     except ProfileAnalyzeError as error:
-        say(_ERROR, [str(error)], color=color)
+        advice = advice_on_quotes(argv, str(error)) if isinstance(error, QueryError) else ""
+        say(_ERROR, [advice or str(error)], color=color)
         return error.exit_code
     except OUT_OF_MEMORY:
         say(_ERROR, ["out of memory; the profile is too large for this machine"], color=color)
@@ -68,12 +70,15 @@ def _first_cause(error: BaseException) -> BaseException:
     return error if cause is None else _first_cause(cause)
 
 
-def _exit_code(report: Report, *, fail_uncertain: bool) -> int:
-    """Return the exit code for the verdicts on all conditions."""
+def _exit_code(report: Report, failing: frozenset[str]) -> int:
+    """Return the exit code for the verdicts on all conditions.
+
+    `failing` has the outcomes that are no clear verdict, but fail all the same.
+    """
     outcomes = {
         verdict.outcome for section in report.all_of(Verdicts) for verdict in section.verdicts
     }
-    # A condition that is met is worse than one that could not be judged.
+    # A condition that is met is worse than one without a clear verdict.
     if "met" in outcomes:
         return EXIT_MET
-    return EXIT_UNJUDGED if "unjudged" in outcomes and fail_uncertain else 0
+    return EXIT_UNCERTAIN if outcomes & failing else 0

@@ -8,6 +8,7 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.typographic_quotes import advice_on_quotes
 from profile_analyze.errors import InputError
 from profile_analyze.query.aggregates import find_aggregate
 from profile_analyze.query.catalog import CATALOG
@@ -68,13 +69,15 @@ def check_that_files_exist(names: Sequence[str]) -> None:
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above
             raise InputError(name, f"is a link to {target}, which does not exist")
+        if not name:
+            raise InputError("''", "the file name is empty; is a variable of the shell unset?")
         advice = (
             _advice_on_comparison(name, names)
             or _advice_on_subcommand(name, names)
             or _advice(name, names)
             or _advice_on_value(name, names)
         )
-        raise InputError(name or "''", f"no such file; {advice}" if advice else "no such file")
+        raise InputError(name, f"no such file; {advice}" if advice else "no such file")
 
 
 def _exists(name: str) -> bool:
@@ -114,7 +117,7 @@ def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
 
 def _advice_on_value(name: str, names: Sequence[str]) -> str:
     """Return advice if `name` is probably one of several values of an option."""
-    if not name or name == names[0] or re.search(r"^-|[./\\]", name):
+    if name == names[0] or re.search(r"^-|[./\\]", name):
         return ""
     if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
         return "separate the names of an option by commas, without blanks: name,time"
@@ -135,6 +138,8 @@ def _advice(name: str, names: Sequence[str]) -> str:
     joined = next(filter(_exists, _joined(name, names)), "")
     if joined:
         return f"a name with blanks needs quotes: {shlex.quote(joined)}"
+    if quotes := advice_on_quotes([name], name):
+        return quotes.removeprefix(f"{name} ")
     matching = (advice for pattern, advice in _NO_FILES if re.match(pattern, name))
     parts = name.split(",")
     if len(parts) > 1 and all(map(_exists, parts)):
@@ -156,7 +161,7 @@ def _similar_files(name: str) -> list[str]:
 
     If there are none, return files in the same folder with similar names.
     """
-    with_suffix = [name + suffix for suffix in SUFFIXES if name and _exists(name + suffix)]
+    with_suffix = [name + suffix for suffix in SUFFIXES if _exists(name + suffix)]
     if with_suffix:
         return with_suffix
     folder, base = os.path.split(name)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if options contradict each other, have no effect, or lack another."""
     _check_files(arguments)
+    _check_model(arguments)
     _check_output_format(arguments)
     _check_comparison(arguments)
     _check_needs_of_the_format(arguments)
@@ -49,6 +50,19 @@ def _check_files(arguments: argparse.Namespace) -> None:
         )
     advice = "- reads standard input; " if _has_standard_input() else ""
     raise QueryError(f"the following arguments are required: FILE; {advice}see {COMMAND} --help")
+
+
+def _check_model(arguments: argparse.Namespace) -> None:
+    """Raise `QueryError` if several models are named, or one that is the profile, too."""
+    models = arguments.model
+    if len(models) > 1:
+        raise QueryError(f"--model names {len(models)} models; name the one that ran")
+    profiles = map(os.path.realpath, (*arguments.files, *arguments.compare))
+    if models and models[0] != "-" and os.path.realpath(models[0]) in profiles:
+        raise QueryError(
+            f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
+            "leave --model out"
+        )
 
 
 def _has_standard_input() -> bool:
@@ -118,6 +132,10 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if the output format cannot show what is asked for."""
     name = requested_output_format(arguments)
+    if arguments.print_only == "summary" and arguments.columns:
+        raise QueryError(
+            "--print-only summary shows no table, so --columns has no effect; leave one out"
+        )
     if name is None:  # the default formats, table and plain, show everything
         return
     renderer = find_renderer(name)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_PAGER: Final = "--no-pager"
+_AMBIGUOUS: Final = 0.1
+"""From this value on, a number without a per cent sign could be a fraction or per cent."""
 _LINE_WIDTH: Final = 100
 """Longer lines of text are hard to read."""
 
@@ -122,6 +124,11 @@ def fraction(text: str) -> float:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
         )
+    # 0.03 is a common way to write 3 %. By 0.5, many mean 0.5 %.
+    if value >= _AMBIGUOUS and not text.strip().endswith("%"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} could be {value:g}% or {100 * value:g}%; write one of these"
+        )
     return value
 
 
@@ -171,7 +178,43 @@ def row_count(text: str) -> int:
     return count
 
 
-class _PrintingAction(argparse.Action):
+class StoreOnce(argparse.Action):
+    """An option with one value. A second, different value is refused, and not silently preferred.
+
+    `joined_by` stands between two values in one that means both, such as a comma; it is empty if
+    there is no such value.
+    """
+
+    def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:
+        """Take `joined_by` and the arguments of `argparse.Action`."""
+        super().__init__(*args, **settings)
+        self.joined_by = joined_by
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # of the interface
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # of the interface
+    ) -> None:
+        """Store the value. Raises `QueryError` if another one is stored."""
+        before = getattr(namespace, self.dest)
+        if before not in (self.default, values):
+            name = "/".join(self.option_strings)
+            raise QueryError(f"argument {name}: {self._given_twice(before, values)}")
+        setattr(namespace, self.dest, values)
+
+    def _given_twice(self, first: str, second: str) -> str:
+        """Return the message about two values."""
+        name = self.option_strings[-1]
+        if self.joined_by:
+            both = shlex.quote(self.joined_by.join((first, second)))
+            return f"is given twice; write {name} {both}"
+        first, second = map(shlex.quote, (first, second))
+        return f"is given twice; leave out {name} {first} or {name} {second}"
+
+
+class _PrintingAction(StoreOnce):
     """An option for which some values print a text and end the process. It stores the others."""
 
     def __call__(
@@ -179,14 +222,14 @@ class _PrintingAction(argparse.Action):
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
         values: Any,
-        option_string: str | None = None,  # noqa: ARG002  # of the interface
+        option_string: str | None = None,
     ) -> None:
         """Handle the option."""
         text = self.text(values)
         if text is not None:
             print_text(text, paged=getattr(parser, "paged", False))
             parser.exit()
-        setattr(namespace, self.dest, values)
+        super().__call__(parser, namespace, values, option_string)
 
     def text(self, value: str) -> str | None:
         """Return the text that `value` asks for; None if it is an ordinary value."""

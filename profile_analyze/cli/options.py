@@ -14,6 +14,7 @@ from profile_analyze.cli.option_types import (
     Option,
     OptionGroup,
     PeaksAction,
+    StoreOnce,
     VersionAction,
     column_names,
     condition,
@@ -23,10 +24,9 @@ from profile_analyze.cli.option_types import (
     size_in_bytes,
 )
 from profile_analyze.cli.output_options import OUTPUT
-from profile_analyze.model.columns import RowKind
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import group_keys, orderable_names
+from profile_analyze.query.catalog import group_keys
 from profile_analyze.readers.content import MAX_SIZE
 
 # Help texts are formats of argparse, where a percent sign is written %%.
@@ -72,6 +72,8 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--opr-name",
+            action=StoreOnce,
+            joined_by="|",
             metavar="REGEX",
             example=".*conv",
             help="operators with a name that this pattern matches from its start; '.*conv' finds "
@@ -79,6 +81,7 @@ ROWS: Final = OptionGroup(
         ),
         Option.of(
             "--input-dtype",
+            action=StoreOnce,
             metavar="DTYPE",
             example="Float32",
             help="operators with an input of this dtype, such as Float32, if the profile has "
@@ -118,6 +121,8 @@ GROUPS: Final = OptionGroup(
     (
         Option.of(
             "--aggregate-by",
+            action=StoreOnce,
+            joined_by=",",
             metavar="KEY[,KEY...]",
             example="type",
             help=f"one row for each value of these: {', '.join(group_keys())}, param.NAME (one of "
@@ -126,6 +131,8 @@ GROUPS: Final = OptionGroup(
         ),
         Option.of(
             "--aggregate",
+            action=StoreOnce,
+            joined_by=",",
             metavar="HOW[,HOW...]",
             example="sum,p90",
             help="how to combine the values of a group: "
@@ -152,13 +159,14 @@ ORDER: Final = OptionGroup(
     (
         Option.of(
             "--order-by",
+            action=StoreOnce,
+            joined_by=",",
             type=column_names,
             metavar="[+]COLUMN[,...]",
             example="memory",
             help="largest first, with + smallest first; N/A comes last (default: time, or the size "
-            "of the difference to the baseline). Operators have "
-            f"{', '.join(orderable_names(RowKind(None)))}, param.NAME; groups have their keys, "
-            f"{', '.join(orderable_names(RowKind(())))}, and aggregates such as time.p90",
+            "of the difference to the baseline). Nearly all columns have an order (--columns "
+            "help), also param.NAME, and for groups aggregates such as time.p90",
         ),
         Option.of(
             "-t",
@@ -228,10 +236,11 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--fail-uncertain",
-            choices=("yes", "no"),
+            choices=("yes", "unjudged", "no"),
             # No default, because the option is refused without `--fail-if`.
-            help="whether to exit with 4 if a condition cannot be judged, because there are too "
-            "few runs or no operators (default: yes)",
+            help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
+            "judged, because there are too few runs or no operators; yes: also if the median is "
+            "beyond the limit, but noise may explain that; no: never (default: unjudged)",
         ),
     ),
 )
@@ -287,6 +296,7 @@ VIEW: Final = OptionGroup(
         ),
         Option.of(
             "--explain",
+            action=StoreOnce,
             type=column_names,
             metavar="COLUMN",
             example="time",
@@ -297,6 +307,7 @@ VIEW: Final = OptionGroup(
         Option.of(
             "--columns",
             action=ColumnsAction,
+            joined_by=",",
             type=column_names,
             metavar="COLUMN[,...]",
             example="name,time,share",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.option_types import NO_PAGER, CompletionAction, Option, OptionGroup
+from profile_analyze.cli.option_types import (
+    NO_PAGER,
+    CompletionAction,
+    Option,
+    OptionGroup,
+    StoreOnce,
+)
 from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS
 from profile_analyze.report.times import AUTO, TIME_UNITS
 
@@ -28,6 +34,7 @@ OUTPUT: Final = OptionGroup(
         Option.of(
             "-o",
             "--output",
+            action=StoreOnce,
             metavar="FILE",
             example="result.csv",
             help="write to this file, completely or not at all; its suffix (.csv, .json, .jsonl, "
@@ -40,6 +47,7 @@ OUTPUT: Final = OptionGroup(
         ),
         Option.of(
             "--plot",
+            action=StoreOnce,
             metavar="FILE",
             example="result.svg",
             help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "

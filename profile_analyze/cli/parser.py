@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from profile_analyze.cli.option_types import NO_PAGER, Option, print_text
 from profile_analyze.cli.options import FILES, GENERAL, OPTION_GROUPS, OPTIONS
 from profile_analyze.cli.terminal import terminal_width
-from profile_analyze.cli.unknown_options import check_abbreviations, check_unknown
+from profile_analyze.cli.unknown_options import (
+    advice_on_word,
+    check_abbreviations,
+    check_unknown,
+)
 from profile_analyze.errors import QueryError
 from profile_analyze.report.paragraphs import paragraph, with_own_indent
 from profile_analyze.suggestions import CHOICE_WORDS, UNIT_WORDS, did_you_mean, suggestion
@@ -48,8 +52,9 @@ examples:
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
 The environment variable PROFILE_ANALYZE_OPTIONS may have your own defaults of --format, -t, \
 --notes, --time-unit and --color: '--format plain -t 10'.
-Exit status: 0 answered; 1 the input cannot be read, or the output not written; \
-2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be judged."""
+Exit status: 0 answered, even if no operator matches; 1 the input cannot be read, or the \
+output not written; 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot be \
+judged."""
 _COMMAND_INDENT: Final = "  "
 _WIDTH_WITHOUT_TERMINAL: Final = 80
 
@@ -144,9 +149,11 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return `did you mean OPTION VALUE?` if just one option has this choice; otherwise nothing."""
+    """Return advice if just one option has this choice, or if it is rather a word for an option."""
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
-    return did_you_mean([f"{one.flags[-1]} {value}" for one in with_value if len(with_value) == 1])
+    if len(with_value) == 1:
+        return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
+    return advice_on_word(value)
 
 
 def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:

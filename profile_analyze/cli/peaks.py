@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.analysis.device_files import read_devices
 from profile_analyze.analysis.devices import DTYPES
 from profile_analyze.analysis.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_of
 from profile_analyze.cli.machine_peaks import measurement
-from profile_analyze.errors import InputError, PeaksError
+from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from profile_analyze.cli.machine_peaks import Measurement
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
@@ -30,6 +34,15 @@ def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
     """
     measure = measurement(spec)
     return (resolve(spec), None) if measure is None else (_PLACEHOLDER, measure)
+
+
+def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
+    """Raise `QueryError` if one of the `files` is rather a part of the peaks: `here 1`."""
+    for name in filter(None, files):
+        whole = f"{spec}:{name}"
+        with suppress(PeaksError):
+            if not os.path.exists(name) and find_peaks(whole):  # noqa: PTH110  # `Path` changes some names
+                raise QueryError(f"argument --peaks: has one value; did you mean --peaks {whole}?")
 
 
 def resolve(spec: str) -> Peaks:

@@ -7,13 +7,14 @@ import os
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import OutputError
-from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.notes import Importance
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
+from profile_analyze.report.comparison_facts import comparison_caption
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
+from profile_analyze.report.times import ORIGINAL
 
 if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
@@ -38,12 +39,22 @@ def picture_of(source: Profile | Comparison, request: Request) -> Report:
         caption = roofline_caption(summarise(source, judged_by=query))
         chart = Chart("roofline", table, caption)
     else:
-        # Bars show the longest operators, whatever the order of the table is.
-        query = request.query.changed(top=0, order=DEFAULT_ORDER)
-        chart = Chart("times", run(query, source), most_bars=request.most_bars)
+        # Bars show the longest operators, or those with the largest differences, whatever the order
+        # of the table is.
+        query = request.query.changed(top=0, order=None)
+        caption = _caption(source, request)
+        chart = Chart("times", run(query, source), caption, most_bars=request.most_bars)
     if not len(chart.table):
         raise OutputError(f"{request.plot}: not drawn: {_why_empty(chart.table)}")
     return Report((chart,))
+
+
+def _caption(source: Profile | Comparison, request: Request) -> str:
+    """Return the verdict on the whole; empty if the picture does not compare device times."""
+    query = request.queries["device"]
+    if not query.compared or request.asked_side != "device":
+        return ""
+    return comparison_caption(summarise(source, judged_by=query), ORIGINAL)
 
 
 def _why_empty(table: Table) -> str:

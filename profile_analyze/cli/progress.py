@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.cli.messages import say
 from profile_analyze.cli.terminal import terminal_width
 from profile_analyze.units import scaled
 
@@ -25,6 +26,11 @@ class StatusLine:
     def __init__(self) -> None:
         self._width = terminal_width(sys.stderr)
         self.is_shown = False
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether standard error is a terminal."""
+        return self._width is not None
 
     def show(self, text: str) -> None:
         """Show `text` in place of the former one."""
@@ -48,11 +54,24 @@ class StatusLine:
 
 
 @contextmanager
-def status_line(prefix: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows `prefix` and a text, until the block ends."""
+def status_line(prefix: str, announcement: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows `prefix` and a text, until the block ends.
+
+    If standard error is no terminal, its first call prints `announcement` as a note: nobody should
+    wonder for seconds whether the command hangs.
+    """
     line = StatusLine()
+    is_announced = line.is_possible
+
+    def show(text: str) -> None:
+        nonlocal is_announced
+        if not is_announced:
+            say("note", [announcement])
+            is_announced = True
+        line.show(f"{prefix}{text}")
+
     try:
-        yield lambda text: line.show(f"{prefix}{text}")
+        yield show
     finally:
         line.clear()
 

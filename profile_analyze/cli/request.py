@@ -13,11 +13,11 @@ from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.query.question import Query
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.report.base import ALL_COLUMNS
+from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.comparison import Comparison
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""
 
+_FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
+    "yes": frozenset({"uncertain", "unjudged"}),
+    "unjudged": frozenset({"unjudged"}),
+    "no": frozenset(),
+    # A median is often beyond a close limit by chance, so it does not make a pipeline fail.
+    None: frozenset({"unjudged"}),
+}
+"""The outcomes of conditions that make the command exit with 4, by `--fail-uncertain`."""
+
 
 class Request(NamedTuple):
     """One call of the command. All that can be checked without a file has been checked."""
@@ -43,6 +52,8 @@ class Request(NamedTuple):
     """The largest decompressed size of a file, in bytes."""
     inputs: ModelInputs
     """The sizes of a model's inputs."""
+    model: str | None
+    """The file of the model whose run the profile is of (`--model`)."""
     skip_bad: bool
     skip_runs: int
     match: str
@@ -65,8 +76,8 @@ class Request(NamedTuple):
     """The columns that the tables show; empty for the format's default."""
     judge: Judge
     """Returns the verdict on each `--fail-if` condition."""
-    fail_uncertain: bool
-    """Whether to exit with status 4 if a condition cannot be judged."""
+    failing_outcomes: frozenset[str]
+    """The outcomes of conditions with which the command exits with 4."""
     output_format: str | None
     """None if the profile's format decides."""
     output: str | None
@@ -98,7 +109,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
     `PeaksError` if the peaks are invalid.
     """
     check_options(arguments)
-    peaks, measure_peaks = _peaks(arguments.peaks)
+    peaks, measure_peaks = _peaks(arguments.peaks, arguments.files)
     queries = _queries(arguments, peaks)
     asked_side: Side = "host" if arguments.print_only == "host" else "device"
     return Request(
@@ -106,6 +117,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         baseline=tuple(arguments.compare),
         max_size=arguments.max_size,
         inputs=ModelInputs.of(arguments.input_shape, arguments.dim),
+        model=arguments.model[0] if arguments.model else None,
         skip_bad=arguments.skip_bad,
         skip_runs=arguments.skip_runs,
         match=arguments.match,
@@ -118,7 +130,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         shows_copy_time=arguments.copy_time,
         columns=_columns(arguments.columns, queries["device"]),
         judge=_judge(arguments, queries[asked_side]),
-        fail_uncertain=arguments.fail_uncertain != "no",
+        failing_outcomes=_FAILING_OUTCOMES[arguments.fail_uncertain],
         output_format=requested_output_format(arguments),
         output=None if arguments.output == "-" else arguments.output,
         force=arguments.force,
@@ -131,7 +143,9 @@ def request_of(arguments: argparse.Namespace) -> Request:
     )
 
 
-def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
+def _peaks(
+    spec: str | None, files: Sequence[str]
+) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     """Return the peaks, and a function that measures them if `--peaks here` asks for that.
 
     Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
@@ -140,18 +154,22 @@ def _peaks(spec: str | None) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
     if spec is None:
         return None, None
     # Imported here, because only calls with `--peaks` need the roofline.
-    from profile_analyze.cli.peaks import find_peaks
+    from profile_analyze.cli.peaks import check_that_they_are_one_value, find_peaks
 
+    check_that_they_are_one_value(spec, files)
     peaks, measure = find_peaks(spec)
 
     def measured() -> Peaks:
         assert measure is not None, "these peaks need no measuring"
-        with status_line("measuring ") as show:
+        with status_line("measuring ", _MEASURING) as show:
             return measure(show)
 
     return peaks, measured if measure else None
 
 
+_MEASURING: Final = (
+    "measuring the peaks of this machine takes up to 10 s for each number of threads; leave it idle"
+)
 _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
     "end": {"device": "time", "host": "host_time"},
     "kern": {"device": "wait", "host": "host_wait"},
@@ -229,8 +247,8 @@ def _columns(names: str | None, query: Query) -> tuple[str, ...]:
     """
     if names is None:
         return ()
-    if names == ALL_COLUMNS:
-        return query.columns
+    if (names,) == ALL_COLUMNS:
+        return ALL_COLUMNS
     wanted = split_names(names)
     check_columns(wanted, query.kind)
     return tuple(dict.fromkeys(find_column(name).name for name in wanted))
@@ -241,11 +259,12 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     if not arguments.fail_if:
         return lambda _: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query.gate import FailCondition, judge_conditions
+    from profile_analyze.query import gate, gate_conditions
 
+    parse = gate_conditions.FailCondition.parse
     try:
         # Judge a repeated condition once, because p is corrected for the number of conditions.
-        conditions = [FailCondition.parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
+        conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     for condition in conditions if arguments.correct_drift else ():
@@ -254,7 +273,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
                 f"argument --fail-if: '{condition.text}': --correct-drift hides what changed in "
                 "all operators at once; name some of them and a change: 'type=Copy: time > +5%'"
             )
-    return lambda source: judge_conditions(conditions, query, source)
+    return lambda source: gate.judge_conditions(conditions, query, source)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, ...]:

@@ -16,6 +16,7 @@ from profile_analyze.model.iterations import without_first_runs
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.loading import load
+from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.paths import LIST, files_in
 
 if TYPE_CHECKING:
@@ -40,11 +41,13 @@ class Sources(NamedTuple):
     baseline: list[str]
     lists: list[str]
     """The files that list names of other files (`@FILE`)."""
+    models: list[str]
+    """The model whose run the profiles are of, if it is named."""
 
     @property
     def all(self) -> list[str]:
-        """All profiles, the baseline's last."""
-        return [*self.files, *self.baseline]
+        """All profiles and models."""
+        return [*self.files, *self.baseline, *self.models]
 
 
 def find_sources(request: Request) -> Sources:
@@ -57,6 +60,7 @@ def find_sources(request: Request) -> Sources:
         files=files_in(request.files, max_size=request.max_size),
         baseline=files_in(request.baseline, max_size=request.max_size),
         lists=[name.removeprefix(LIST) for name in named if name.startswith(LIST)],
+        models=[] if request.model is None else [request.model],
     )
     if sources.all.count("-") > 1:
         raise InputError("standard input", "is named twice; it can be read once")
@@ -108,7 +112,13 @@ def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) 
     """Return one profile for each side of a comparison, or a single one."""
     progress = Progress(sum(map(len, sides)))
     try:
-        return [_prepared(request, _loaded(request, files, wanted, progress)) for files in sides]
+        model = None if request.model is None else _load(request, request.model, wanted, progress)
+        # The sizes are those of the inputs of `model`, if there is one.
+        of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
+        return [
+            _prepared(request, _loaded(of_profiles, files, wanted, progress), model)
+            for files in sides
+        ]
     finally:
         progress.clear()
 
@@ -118,13 +128,7 @@ def _loaded(
 ) -> Profile:
     """Return one profile with the runs in all `files`."""
     if len(files) == 1:
-        return load(
-            files[0],
-            wanted=wanted,
-            max_size=request.max_size,
-            progress=progress.count_bytes,
-            inputs=request.inputs,
-        )
+        return _load(request, files[0], wanted, progress)
     # Imported here, because a call on one file joins no runs.
     from profile_analyze.readers.many import load_runs
 
@@ -146,19 +150,30 @@ def _loaded(
         raise type(error)(error.file, error.reason + advice) from None
 
 
-def _prepared(request: Request, profile: Profile) -> Profile:
+def _load(request: Request, file: str, wanted: frozenset[str], progress: Progress) -> Profile:
+    """Return the profile or the model in one file."""
+    return load(
+        file,
+        wanted=wanted,
+        max_size=request.max_size,
+        progress=progress.count_bytes,
+        inputs=request.inputs,
+    )
+
+
+def _prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
     """Return the profile without the runs to skip, with the level and the work to show."""
     level = request.queries["device"].level
     try:
         prepared = at_level(without_first_runs(profile, request.skip_runs), level)
     except QueryError as error:
         raise naming_option(error) from None
-    if request.work is None:
+    if request.work is None and model is None:
         return prepared
-    # Imported here, because only calls with `--work` choose.
-    from profile_analyze.model.work_sources import choose_work
+    # Imported here, because only calls with `--work` or `--model` need it.
+    from profile_analyze.cli.derived_work import with_derived_work
 
-    return choose_work(prepared, request.work)
+    return with_derived_work(prepared, model, request.work)
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:

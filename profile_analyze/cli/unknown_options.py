@@ -57,6 +57,16 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
             raise _no_option(argument, _advice(argument, arguments))
 
 
+def advice_on_word(word: str) -> str:
+    """Return what to write for a word of another tool for an option; empty for any other word."""
+    plain = plain_name(word)
+    if plain in ABSENT_OPTIONS:
+        return ABSENT_OPTIONS[plain]
+    # A single letter is an option only after a hyphen.
+    is_word = len(plain) > 1 and plain in OPTION_WORDS
+    return did_you_mean([_with_value(OPTION_WORDS[plain], "")]) if is_word else ""
+
+
 def _no_option(argument: str, advice: str) -> QueryError:
     return QueryError(f"there is no option {argument.partition('=')[0]}; {advice}")
 

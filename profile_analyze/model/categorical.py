@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 
+# NumPy's index -1 selects the last entry of an array. An array with a result for each category
+# therefore gets one more entry at its end: the result for N/A.
 MISSING_CODE = -1
 
 
@@ -63,7 +65,7 @@ class Categorical(Generic[T]):
         code_of: dict[T, int] = {}
         codes = []
         for part in parts:
-            # One more entry than categories, so that code -1 (N/A) is the index of the last one.
+            # The extra last entry is for N/A: see `MISSING_CODE`.
             is_used = np.zeros(len(part.categories) + 1, np.bool_)
             is_used[part.codes] = True
             new_codes = np.full(len(is_used), MISSING_CODE)
@@ -94,9 +96,9 @@ class Categorical(Generic[T]):
         return Categorical(np.append(self.codes, MISSING_CODE)[rows], self.categories)
 
     def mapped(self, function: Callable[[T], U | None]) -> Categorical[U]:
-        """Return the column of `function(value)`, called once for each category."""
+        """Return the column of `function(value)`. `function` is called once for each category."""
         mapped = Categorical.of([function(category) for category in self.categories])
-        codes = np.append(mapped.codes, MISSING_CODE)  # code -1 stays -1: it is the last entry
+        codes = np.append(mapped.codes, MISSING_CODE)  # the extra entry keeps N/A
         return Categorical(codes[self.codes], mapped.categories)
 
     def where(self, holds: Iterable[bool]) -> NDArray[np.bool_]:
@@ -105,7 +107,7 @@ class Categorical(Generic[T]):
         `holds` has the result of the condition for each category, in order.
         """
         results = np.fromiter(holds, np.bool_, len(self.categories))
-        return np.append(results, False)[self.codes]  # code -1 is the last entry: false
+        return np.append(results, False)[self.codes]  # the extra entry: false for N/A
 
     def ranks(self, *, natural: bool = False) -> NDArray[np.float64]:
         """Return the rank of each value among the sorted categories, shape (rows,); NaN for N/A.
@@ -116,7 +118,7 @@ class Categorical(Generic[T]):
         sort_key = _natural_sort_key if natural else _plain_sort_key
         keys: list[Any] = [sort_key(category) for category in self.categories]
         order = sorted(range(len(keys)), key=keys.__getitem__)
-        rank = np.full(len(order) + 1, np.nan)  # the last entry stays NaN, for code -1
+        rank = np.full(len(order) + 1, np.nan)  # the extra entry stays NaN
         rank[order] = np.arange(len(order))
         return rank[self.codes]
 

@@ -64,7 +64,7 @@ def _check_lengths(profile: Profile) -> Iterator[str]:
 def _check_operators(profile: Profile) -> Iterator[str]:
     operators = profile.operators
     key = operators.key
-    # `np.unique` would import `numpy.ma`, which small profiles would notice.
+    # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     ascending = np.sort(key.codes if isinstance(key, Categorical) else key)
     distinct = int((ascending[1:] != ascending[:-1]).sum()) + 1 if len(key) else 0
     # Joined files may use a key twice, and split operators have a row for each value.
@@ -169,7 +169,7 @@ def _check_optional_tables(profile: Profile) -> Iterator[str]:
 def _check_references(
     column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
-    """Check indices into a table of `size` rows. A `least` of -1 allows -1, which means none."""
+    """Check indices into a table of `size` rows. `least` is -1 if an index of -1 means "no row"."""
     indices = _distinct(indices)
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (
@@ -192,9 +192,10 @@ def _distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _has_cycle(parent: Any) -> bool:
-    """Return whether some execution is its own ancestor: then its ancestors never end."""
-    # A row without an ancestor has -1. As an index, -1 reads the appended entry, which is -1 again.
+    """Return whether some execution is its own ancestor."""
+    # A row without a parent has -1. NumPy's index -1 selects the last entry, so the appended -1
+    # keeps such rows at -1.
     ancestor = np.append(parent, -1)
-    for _ in range(len(parent).bit_length()):  # each pass doubles the distance
+    for _ in range(len(parent).bit_length()):  # after n passes, `ancestor` is 2**n levels up
         ancestor = ancestor[ancestor]
     return bool((ancestor >= 0).any())

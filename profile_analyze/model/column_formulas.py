@@ -63,7 +63,7 @@ def _work(
 ) -> Callable[[OperatorRows], Values]:
     """Return a formula for the work of all calls in a run, from that `per_call`.
 
-    In a profile without times, such as a static model, it is the work of one call.
+    In a profile without times, such as a static model, the formula returns the work of one call.
     """
     return lambda rows: work_in_runs(rows.profile, per_call)
 
@@ -139,7 +139,7 @@ def _track_key(key: str) -> Callable[[OperatorRows], Values]:
         in_profile = track_values(rows.profile, key, side)
         if rows.comparison is None:
             return in_profile
-        # An operator that only the baseline has ran on tracks of the baseline.
+        # If only the baseline has an operator, its tracks are those of the baseline.
         in_base = track_values(rows.comparison.base, key, side)
         pairs = zip(in_profile.values().tolist(), in_base.values().tolist(), strict=True)
         return Categorical.of([value or base_value for value, base_value in pairs])
@@ -180,6 +180,8 @@ FORMULAS: Final = Formulas(
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
         **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
+        "macs_without_padding": _work_column("macs_without_padding"),
+        "conv_kind": _optional("conv_kind"),
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
         "reused_weights": _optional("reused_weights"),

@@ -58,7 +58,7 @@ _IDENTITY: Final = (
     Column(
         "count",
         "1",
-        "the number of operators in the group; in a comparison, of operators of either side",
+        "the number of operators in the group; a comparison includes operators of only one side",
         FORMULA,
         shown_as="count",
         of_operators=None,

@@ -21,7 +21,7 @@ RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 # for groups.
 
 FORMULA: Final = "formula"
-"""A formula with the name of the column computes these rows: see `model.rows.Formulas`."""
+"""The formula that has the name of the column computes the values: see `model.rows.Formulas`."""
 
 SAME: Final = "same"
 """One formula computes the values of operators and of groups."""
@@ -67,7 +67,7 @@ class Parameter(NamedTuple):
 
 
 class PartOf(NamedTuple):
-    """An operator's value is the part of another column that a pattern matches."""
+    """An operator's value is the part of a text in another column that matches a pattern."""
 
     column: str
     pattern: str
@@ -115,8 +115,9 @@ class Column(NamedTuple):
     needs_split_rows: bool = False
     """Whether the column needs rows that are split by it: see `model.splitting`. Other split keys,
     such as `track`, also have values for unsplit rows: all values of the operator, as a list."""
-    shown_as: Literal["percent", "digits", "count"] = "percent"
-    """How a number without a unit is shown to people: `8.5%`, `1.07` (three digits) or `12`."""
+    shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
+    """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
+    decimals) or `12`."""
     signed: bool = False
     """Whether numbers above 0 are shown to people with a plus sign."""
     has_order: bool = True
@@ -126,7 +127,7 @@ class Column(NamedTuple):
     worked: str = ""
     """How the value of an operator comes about, for `--explain`: a formula, or the source of the
     value. `{name}` stands for another column or for one of `query.figures`. Remarks follow a
-    semicolon and a blank. With the rule `SAME` it holds for groups, too."""
+    semicolon and a blank. With the rule `SAME`, the text holds for groups, too."""
     worked_of_groups: str = ""
     """The same for groups, if their rule is `FORMULA`. All other rules explain themselves."""
     export_name: str = ""
@@ -140,7 +141,7 @@ class Column(NamedTuple):
 
     @property
     def is_split_key(self) -> bool:
-        """Whether only executions have a value: grouping by this column splits operators."""
+        """Whether each execution has a value of its own, so that grouping splits operators."""
         return self.base_name in SPLIT_KEYS
 
     @property

@@ -32,9 +32,9 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
 }
-"""The steps of each way to match. A step is a tuple: first the text that `Comparison.match` has for
-its matches, then the columns that must be equal. Each step matches only operators that earlier
-steps left unmatched."""
+"""The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
+columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
+step skips operators that an earlier step has matched."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -218,7 +218,10 @@ def _have_shapes(*profiles: Profile) -> bool:
 def _rows_by_identity(
     profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
 ) -> dict[tuple[Any, ...], int]:
-    """Return the row of each operator among `rows`, by its identity in `columns`."""
+    """Return a dictionary from identities to rows, for the operators in `rows`.
+
+    The identity of an operator consists of its values in `columns`: see `identities`.
+    """
     keys = identities(profile, columns, rows)
     return dict(zip(keys, rows.tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""The bytes that constants hold, such as weights: a program stores them, but does not move them."""
+"""The bytes of constants, such as weights. A program stores these bytes, but does not move them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def memory_without_constants(
     """Return the columns `memory`, `memory_source` and `CONSTANT_BYTES` of `Operators`.
 
     Readers call it if their format reports the size of a constant as its memory. A constant moves
-    no bytes when the network runs: its memory is 0, which is derived. All arrays have shape
-    (operators,).
+    no bytes when the network runs, so its memory becomes 0, with the source `derived`. All arrays
+    have shape (operators,).
     """
-    # A constant of unknown size keeps the memory N/A, as the format has it.
+    # If the size of a constant is unknown, its memory stays N/A.
     has_size = is_constant & ~np.isnan(memory)
     return (
         np.where(has_size, 0.0, memory),
@@ -54,7 +54,7 @@ def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
 
 def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
-    # A comparison drops the work of operators that only the baseline has: it stays unknown.
+    # In a comparison, operators that are only in the baseline have lost their work. It stays N/A.
     has_size = ~np.isnan(sizes) & ~np.isnan(operators.memory)
     source = operators.memory_source
     source = Categorical(

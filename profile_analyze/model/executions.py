@@ -89,7 +89,7 @@ _INTEGERS: Final[Mapping[str, int]] = {
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
-    # 32 bits are enough for indices, and halve their memory. Only calls are not indices.
+    # All columns but calls are indices. 32 bits are enough for indices, and halve their memory.
     return np.int64 if name == "calls" else np.int32
 
 
@@ -176,7 +176,7 @@ class Executions:
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
-        # pickle would write each constant in full, and worker processes send many executions
+        # By default, pickle would write a constant column in full. Worker processes send many rows.
         arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
         return _unpickled, (arrays, self.phase)
 
@@ -199,8 +199,8 @@ class Executions:
         """Return only `rows`, in that order. References to other rows become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
         if self.have_ancestors:  # otherwise there are no references to renumber
-            # One entry more than there are rows: a reference of -1 reads this last entry, and
-            # so stays -1.
+            # NumPy's index -1 selects the last entry. An extra last entry of -1 makes sure that
+            # references of -1 (no row) stay -1.
             new_row = np.full(len(self) + 1, -1, np.int32)
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
@@ -231,7 +231,7 @@ def _unpickled(arrays: Mapping[str, Any], phase: Categorical[str]) -> Executions
 
 
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
-    # Indexing would write a constant in full, for each of its new rows.
+    # Indexing would turn a column that is stored once into an array with a value for each row.
     if isinstance(values, Categorical):
         return values.take(rows) if values.categories else Categorical.missing(len(rows))
     if is_constant(values):

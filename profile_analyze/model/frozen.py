@@ -29,7 +29,7 @@ def frozen(array: NDArray[S]) -> NDArray[S]:
 def constant(value: S, size: int) -> NDArray[S]:
     """Return an array of shape (size,) with the same value everywhere, stored once."""
     # A stride of 0 reads the same element for every index. np.broadcast_to does this too, but
-    # takes several times as long, which small profiles would notice.
+    # takes several times as long, which counts for small profiles.
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))
 
 

@@ -28,8 +28,8 @@ def identities(
     """Return the identity of each operator: its values in `columns`, followed by a number.
 
     The number distinguishes operators with the same values. It counts them from 0 in the order of
-    execution. Keys are not part of the identity, because two builds of one graph may have different
-    ones.
+    execution. Keys are not part of the identity, because they may differ between two builds of one
+    graph.
 
     `among` selects some operators by their rows. `part_of` (shape: operators) divides the operators
     into parts, such as files: each part counts from 0.
@@ -41,7 +41,7 @@ def identities(
     values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
     parts = repeat(0) if part_of is None else part_of[rows].tolist()
     values_in_part = list(zip(parts, values))  # noqa: B905  # `parts` may be endless
-    if len(set(values_in_part)) == len(values):  # as in most profiles: no order is needed
+    if len(set(values_in_part)) == len(values):  # no values repeat, as in most profiles
         return values
     value_of = dict(zip(rows.tolist(), values_in_part, strict=True))
     next_number: dict[tuple[Any, ...], int] = {}
@@ -59,7 +59,7 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
     operators = profile.operators
     is_required = name in ("name", "type", "level", "scope")
     column = getattr(operators, name) if is_required else operators.categorical(name)
-    categories = (*column.categories, None)  # code -1 is the last entry: None
+    categories = (*column.categories, None)  # code -1 (N/A) selects the last entry
     if is_constant(column.codes):
         return repeat(categories[column.codes[0]], len(rows))
     return map(categories.__getitem__, column.codes[rows].tolist())
@@ -68,8 +68,8 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
 def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
     """Return the rows of the operators in the order of their first start on the device.
 
-    The start in the first run of each operator counts. Operators that start at the same time are in
-    the order of their keys. Operators without a start come last.
+    For each operator, only its first run counts. Operators that start at the same time are in the
+    order of their keys. Operators without a start come last.
     """
     executions = profile.executions
     first_start_s = np.full(len(profile), np.inf)
@@ -81,7 +81,7 @@ def in_order_of_execution(profile: Profile) -> NDArray[np.int64]:
 
 
 def _first_run(profile: Profile) -> NDArray[np.int64]:
-    """Return the first run with an execution of each operator, shape (operators,)."""
+    """Return the index of the first run that executed each operator, shape (operators,)."""
     first = np.full(len(profile), len(profile.runs))
     np.minimum.at(first, profile.executions.operator, profile.executions.run)
     return first

@@ -34,7 +34,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
         if process not in processes:
             runs = sum(run.process == process for run in profile.runs)
             raise QueryError(
-                f"skip_runs: {count} leaves nothing of {profile.processes[process]}, which has "
+                f"skip_runs: {count} leaves no run of {profile.processes[process]}, which has "
                 f"{counted(runs, 'run')}"
             )
     new_run = np.full(len(profile.runs), -1, np.int32)  # -1 for runs that are left out

@@ -10,9 +10,9 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
-In the code, the parent of an execution is the one that it ran inside, or else the one that launched
-it. A target is an execution of the chosen level. The owner of an execution is the target to which
-its time and work belong.
+In the code, the parent of an execution is the execution that it ran inside, if there is one, or the
+execution that launched it. A target is an execution of the chosen level. The owner of an execution
+is the target to which its time and work belong.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def common_level(profile: Profile, other: Profile) -> str | None:
         if level in other_levels:
             return level
     names, other_names = (", ".join(found) or "no level" for found in (levels, other_levels))
-    raise QueryError(f"level: the profiles have none in common: {names}, and {other_names}")
+    raise QueryError(f"level: the profiles have no level in common: {names}, and {other_names}")
 
 
 def _is_flat(profile: Profile) -> bool:
@@ -177,7 +177,7 @@ def _nested_targets(
 
 
 def _parents(executions: Executions) -> Indices:
-    """Return the execution around each one, or else its launcher, or -1, shape (executions,)."""
+    """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
     parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
     return parent.astype(np.int64)
 
@@ -188,7 +188,7 @@ def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     A kernel is below the call that launched it.
     """
     above = parent.copy()
-    # Each pass follows the result of the pass before, which doubles the distance. The loop ends,
+    # Each pass looks up the result of the pass before, so it goes up twice as far. The loop ends,
     # because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
@@ -199,10 +199,13 @@ def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:
-    """Return the outermost target above each owner, or the owner itself; -1 without an owner."""
+    """Return the outermost target above the owner of each execution, or the owner itself.
+
+    The result is -1 for an execution without an owner.
+    """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
-    while True:  # the distance doubles, as in `_targets_above`
+    while True:  # as in `_targets_above`
         further = outer[outer]
         if (further == outer).all():
             return np.where(owner >= 0, outer[owner], _NONE)
@@ -210,10 +213,9 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 
 
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
-    """Return the duration without the executions `nested` inside, shape (executions,).
+    """Return each duration without the executions `nested` inside, shape (executions,).
 
-    For executions without nested targets, the `self_s` of the file
-    counts, where it is known.
+    For executions without nested targets, the `self_s` of the file counts, where it is known.
     """
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
@@ -225,7 +227,7 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return the duration with the executions `nested` inside on other lines, as (executions,)."""
+    """Return each duration plus those of executions `nested` inside on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 
@@ -276,7 +278,7 @@ def _with_owned_work(
 
 
 def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
-    """Return whether each execution has another inside with known work, shape (executions,)."""
+    """Return for each execution whether an execution inside has known work, shape (executions,)."""
     result = np.zeros(len(parent), np.bool_)
     above = _distinct_parents(parent, is_known)
     while len(above):  # one level up in each pass, until all ancestors are marked
@@ -328,7 +330,7 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
 def _notes_on_unowned(
     profile: Profile, owner: Indices, parent: Indices, level: str
 ) -> Iterator[Note]:
-    """Yield a note on the executions of each kind that no row of the level owns."""
+    """For each kind of execution, yield a note on those that no row of the level owns."""
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
     for kind, (noun, advice) in _UNOWNED.items():

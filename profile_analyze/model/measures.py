@@ -1,7 +1,7 @@
 """The measures: the kinds of time that a question can ask for.
 
-A measure has one value for each operator in each run. It names the side of the profile and the
-time of an execution that it uses. Calls in the same run and on the same track are added up.
+A measure has one value for each operator in each run. It uses the executions on one side, device or
+host, and one of their times: its field. Calls in the same run and on the same track are added up.
 `Track.together` says how the times of several tracks are combined.
 
 `measuring.py` computes the measures.

@@ -54,7 +54,7 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
-    # `np.bincount` with weights adds up by cell, faster than `np.add.at`.
+    # A cell is one track in one run. `np.bincount` adds up each cell, faster than `np.add.at`.
     cells = executions.track[known].astype(np.int64) * runs + executions.run[known]
     sums = np.bincount(cells, executions.duration_s[known], minlength=tracks * runs)
     is_known = np.bincount(cells, minlength=tracks * runs) > 0
@@ -73,7 +73,7 @@ def side_of(profile: Profile, measure: Measure) -> Side:
 
 
 def _field_values(executions: Executions, field: Field) -> Floats:
-    """Return the time of each execution that a measure uses, shape (executions,), in seconds."""
+    """Return one of the times of each execution in seconds, shape (executions,)."""
     if field == "first_kernel":
         return executions.first_kernel_s
     if field == "queue":
@@ -108,7 +108,7 @@ def _combined(
 
 
 def _cells(profile: Profile) -> NDArray[np.int64]:
-    """Return one number for the operator and run of each execution, shape (executions,)."""
+    """Return the cell of each execution: a number for its operator and run, shape (executions,)."""
     executions = profile.executions
     # 64 bits, because operators times runs may exceed 32.
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run

@@ -33,6 +33,23 @@ _COSTS: Final = (
         worked="{macs} + the results that a bias is added to",
     ),
     _amount(
+        "macs_without_padding",
+        "count",
+        "macs of a convolution, without the products with values that the padding adds; N/A for "
+        "all other operators",
+        timed=True,
+        worked="{macs} - the products with values that the padding adds",
+    ),
+    Column(
+        "conv_kind",
+        "",
+        "the sort of a convolution, the first that fits: depthwise (a group for each input "
+        "channel), grouped, pointwise (each side of the kernel is 1), or full",
+        kind="text",
+        is_key=True,
+        worked="from the number of groups and the shape of the weight",
+    ),
+    _amount(
         "backward_macs",
         "count",
         "multiply-adds of the gradients that training needs: of the weights, and of the inputs "

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
-"""A note about less of the time than this is not among the most important ones."""
+"""A note about a smaller share of the time is never among the most important ones."""
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the share of the time in `Note.pattern`."""
 
@@ -56,11 +56,11 @@ class Note(str):
         return note
 
     def __reduce__(self) -> tuple[type[Note], tuple[str, Importance, float]]:
-        # Notes come back from the processes that read many files.
+        # Worker processes send the notes on their files to the main process by pickle.
         return Note, (self.pattern, self.importance, self.share)
 
     def with_share(self, share: float) -> Note:
-        """Return the same note about another share of the time."""
+        """Return the same note with another share of the time."""
         return Note(self.pattern, self.importance, share)
 
     def about(self, subject: str) -> Note:
@@ -70,7 +70,12 @@ class Note(str):
 
 def operators_and_share(count: int) -> str:
     """Return `26 operators` and a placeholder, which `Note` replaces by the share of the time."""
-    return f"{counted(count, 'operator')}{_SHARE}"
+    return counted_and_share(count, "operator")
+
+
+def counted_and_share(count: int, noun: str) -> str:
+    """Return the count with its noun, and the placeholder of `operators_and_share`."""
+    return f"{counted(count, noun)}{_SHARE}"
 
 
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
@@ -90,7 +95,7 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Return all verdicts, and the first three other notes by importance.
 
-    Notes about next to none of the time are not among them.
+    Notes about less than 0.1 % of the time are left out.
     """
     ordered = by_importance(notes)
     verdicts = [note for note in ordered if note.importance == Importance.VERDICT]

@@ -34,7 +34,7 @@ def ratio(
 
 
 def total(values: NDArray[np.float64]) -> float:
-    """Return the sum of the values that are not NaN; NaN if there are none, or it is infinite."""
+    """Return the sum of the values that are not NaN; NaN without any, or if the sum is infinite."""
     known = values[~np.isnan(values)]
     with np.errstate(all="ignore"):
         sum_ = float(np.sum(known)) if len(known) else np.nan
@@ -69,8 +69,8 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
 def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
     """Return a quantile over the runs, shape (rows,), from `values` of shape (rows, runs).
 
-    NaN is left out. Quantiles are interpolated linearly between neighbours, as percentiles of
-    groups are.
+    NaN is left out. Quantiles are interpolated linearly between neighbours, like the percentiles of
+    groups.
     """
     # `np.nanquantile` calls Python code for each row, which is slow for many rows.
     ascending = np.sort(values, axis=1)  # NaN comes last

@@ -83,7 +83,7 @@ class Operators:
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
-        # the arrays in `optional` are not fields of the class
+        # `freeze_arrays` covers the fields of the class, but not the arrays in `optional`.
         for values in self.optional.values():
             if isinstance(values, np.ndarray):
                 values.flags.writeable = False
@@ -187,8 +187,8 @@ class Operators:
     def concatenated(cls, parts: Sequence[Operators]) -> Operators:
         """Return the operators of all `parts`, one part after the other.
 
-        An optional column is not loaded if it is not loaded in one of the parts. In parts with a
-        format that lacks the column, it is N/A.
+        If one of the parts did not load an optional column, the result does not have it, either. If
+        the format of a part lacks the column, its rows are N/A.
         """
         if len(parts) == 1:
             return parts[0]
@@ -237,7 +237,7 @@ def _concatenated(columns: Sequence[Any]) -> Any:
     are_categorical = [isinstance(column, Categorical) for column in columns]
     if all(are_categorical):
         return Categorical.concatenated(columns)
-    if any(are_categorical):  # only keys: numbers in some profiles, texts in others
+    if any(are_categorical):  # possible for keys: numbers in some profiles, texts in others
         return Categorical.concatenated(
             [
                 column

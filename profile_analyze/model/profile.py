@@ -72,7 +72,7 @@ class Profile:
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
-    """Notes that hold only while all runs are taken together."""
+    """Notes about all runs together. Splitting the rows by run, file or step drops them."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
@@ -148,7 +148,7 @@ class Profile:
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
         """Return the total seconds by track, for the tracks of `side` that have executions.
 
-        With several runs, it is the median. It is NaN if no time is known.
+        With several runs, each total is the median over the runs. It is NaN if no time is known.
         """
         medians = over_runs(total_by_track(self, side), "median").tolist()
         used = set(self.executions.track[on_side(self, side)].tolist())

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance], list[tuple[str, float]]]"
-"""The files with each note, and the share of the time that the note is about in each. A key has
-the pattern and the importance of a note."""
+"""For each note, identified by its pattern and importance: the files that have the note, and the
+share of the time that it is about in each file."""
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
-    """Return the notes on files, from pairs of a file and its notes."""
+    """Return the files of each note, from pairs of a file and its notes."""
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
@@ -42,7 +42,7 @@ def notes_from_files(partial: Partial) -> Iterator[Note]:
 
 
 def notes_on_runs(partial: Partial) -> Iterator[Note]:
-    """Yield the notes that hold only while all runs are taken together."""
+    """Yield the notes about all runs together: see `Profile.notes_on_runs`."""
     yield from _copy_notes(partial)
     yield from _missing_operator_notes(partial)
     conflicts = int(partial.conflicting.sum())
@@ -62,7 +62,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
             Importance.WRONG,
         )
     digests = [digest for digest in partial.digests if digest is not None]
-    # A file that is named again has an equal digest, but already its own note.
+    # A file that is named again also has an equal digest, but the note above reports it.
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield Note(
@@ -79,8 +79,9 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     if in_all_runs * 2 < operators:
         yield Note(
             f"only {in_all_runs} of {operators} operators are in all {runs} runs: these look like "
-            "different models; --aggregate-by file treats them so",
-            Importance.WRONG,
+            "different models, so the totals make no sense; --aggregate-by file shows each file on "
+            "its own",
+            Importance.ANSWER,
         )
     elif in_all_runs < operators:
         missing = operators - in_all_runs

@@ -72,8 +72,8 @@ class RunJoiner:
     """Joins profiles, added one after another, into one profile with the runs of all.
 
     The joiner keeps the executions of each profile, and the operators that no earlier profile had.
-    Partial results merge: the result is the same as if one joiner had added all profiles in that
-    order.
+    Partial results can be merged. The result is the same as if one joiner had added all profiles in
+    that order.
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ _TRACK_KEYS: Final[Mapping[str, Callable[[Track], Any]]] = {
 
 
 def split(profile: Profile, keys: Iterable[str]) -> Profile:
-    """Return the profile with a row for each operator and each value of `keys` that it ran with.
+    """Return the profile with a row for each operator and each value of `keys` in its executions.
 
     `keys` are some of `SPLIT_KEYS`. Rows are in the order of the operators, then of the keys'
     values, with N/A last. `Profile.split_by` has the values. The keys decide which
@@ -61,7 +61,7 @@ def split_alike(
     same_rows = np.arange(len(profiles[0]))
     if not wanted:
         return list(profiles), same_rows
-    if all(profile.origin.times == ABSENT for profile in profiles):  # no executions, no values
+    if all(profile.origin.times == ABSENT for profile in profiles):  # no executions
         return [_without_values(profile, wanted) for profile in profiles], same_rows
     sizes = [len(profile.executions) for profile in profiles]
     operator = np.concatenate([profile.executions.operator for profile in profiles])
@@ -69,8 +69,8 @@ def split_alike(
         key: Categorical.concatenated([_execution_values(profile, key) for profile in profiles])
         for key in wanted
     }
-    # A cell is a number for one operator and one value of each key. In ascending order, the cells
-    # that occur are the new rows.
+    # A cell is a number that stands for one operator and one value of each key. The new rows are
+    # the cells that occur, in ascending order.
     cells = operator.astype(np.int64)
     for column in values.values():
         cells = _divided(cells, column)
@@ -91,7 +91,7 @@ def split_alike(
 
 
 def _without_values(profile: Profile, keys: tuple[str, ...]) -> Profile:
-    """Return a profile without times, with N/A for all keys: its operators never ran."""
+    """Return the profile with N/A for all keys, because it has no executions."""
     missing: Categorical[Any] = Categorical.missing(len(profile))
     return profile.changed(split_by=dict.fromkeys(keys, missing))
 
@@ -119,7 +119,7 @@ def _with_rows(
 
 
 def _divided(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
-    """Return one number for each pair of a cell and a code of `key`. N/A is last in each cell."""
+    """Return cells divided by `key`: a number for each cell and value. N/A is last in a cell."""
     last = len(key.categories)
     return cells * (last + 1) + np.where(key.codes < 0, last, key.codes)
 
@@ -135,7 +135,7 @@ def _execution_values(profile: Profile, key: str) -> Categorical[Any]:
 
 
 def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
-    """Replace N/A by the value of the operator's other executions, if all known ones are equal.
+    """Replace N/A by the value of the operator's other executions, if all known values are equal.
 
     For example, the host's work for an operator belongs to the device that the operator ran on.
     """

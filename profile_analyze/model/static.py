@@ -18,6 +18,15 @@ class Port(NamedTuple):
     dtype: str | None
 
 
+class Stored(NamedTuple):
+    """The initializers of a model and of its bodies, whether they are used or not."""
+
+    tensors: int
+    elements: float
+    size: float
+    """Their bytes; NaN if a dtype has no fixed size, such as texts."""
+
+
 class BodyWork(NamedTuple):
     """The work of a graph inside an operator, such as the body of a loop, executed once."""
 
@@ -37,6 +46,7 @@ class StaticModel(NamedTuple):
 
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    initializers: Stored = Stored(0, 0.0, 0.0)
     bodies: tuple[BodyWork, ...] = ()
     macs_executed: float = nan
     """The multiply-adds of one run with all bodies, as often as they are executed; NaN if that is

@@ -77,6 +77,9 @@ WORK_SOURCES: Final = (MEASURED, DERIVED, BEST)
 DERIVED_WORK: Final = ("derived_computation", "derived_memory")
 """The optional columns with the work of one call that follows from shapes."""
 
+SHAPES: Final = ("in_shapes", "out_shapes")
+"""The optional columns by which operators are matched with the nodes of a model."""
+
 ADDED: Final = "added"
 REMOVED: Final = "removed"
 """The values of the column `match` for an operator that only one side has."""

@@ -18,7 +18,7 @@ _SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, encoding: str) -> str:
-    """Return `text` on one line, with escapes for characters unsafe or not in `encoding`."""
+    """Return `text` on one line, with unsafe characters and those not in `encoding` escaped."""
     return encodable(escaped(text), encoding)
 
 

@@ -29,7 +29,7 @@ Style: TypeAlias = Literal["short", "stacked", "fixed", "digits"]
 |---|---|---|
 | `short` | `231.21 MFLO` | `0.000101` |
 | `stacked` | `231.21` above `MFLO` | `0.000101` |
-| `fixed`: in millions, bytes in 1024 squared | `231.2` | `0.000101` |
+| `fixed`: in millions, bytes in units of 1024 squared | `231.2` | `0.000101` |
 | `digits`: six digits without a prefix | `2.31211e+08` | `0.000101234` |
 """
 
@@ -44,9 +44,9 @@ _MACHINE_UNITS: Final = {
 }
 # How the style `fixed` writes these units: the original's tables have the same numbers.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
-# The name of such a column is its unit already: `flops`, not `flops_flo_per_s`.
+# The names of these columns get no unit, because they already say it: `flops` is FLO/s.
 _WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")
-# Units that the heading has. All other units follow each value, with a prefix that suits it.
+# Units that the heading shows. All other units follow each value, with a prefix that suits it.
 _IN_HEADING: Final = ("s", "FLO/byte")
 
 
@@ -107,7 +107,7 @@ def value_text(column: Column, value: Any, style: Style = "short") -> str:
 
 
 def quantity_text(column: Column, value: Any) -> str:
-    """Return the text of a value with its unit, which a heading would have otherwise."""
+    """Return the text of a value with its unit, for places without a heading."""
     text = value_text(column, value)
     has_no_unit = column.unit in _IN_HEADING and text != NOT_AVAILABLE
     return f"{text} {column.unit}" if has_no_unit else text
@@ -130,4 +130,4 @@ def _bare_number_text(column: Column, value: float) -> str:
         return percent(value)
     if column.shown_as == "count":
         return f"{value:.0f}" if value.is_integer() else f"{value:.1f}"
-    return three_digits(value)
+    return f"{value:.2f}" if column.shown_as == "decimals" else three_digits(value)

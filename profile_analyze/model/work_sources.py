@@ -74,10 +74,11 @@ def _notes(profile: Profile) -> Iterator[Note]:
             chosen = has_run & sources.where(source == one for one in sources.categories)
             if chosen.any():
                 operators = operators_and_share(int(chosen.sum()))
-                yield Note(text.format(amount, operators), importance, _share(profile, chosen))
+                share = share_of_time(profile, chosen)
+                yield Note(text.format(amount, operators), importance, share)
 
 
-def _share(profile: Profile, chosen: NDArray[np.bool_]) -> float:
+def share_of_time(profile: Profile, chosen: NDArray[np.bool_]) -> float:
     """Return the share of the time of the chosen operators; NaN if no time is known."""
     times_s = np.nan_to_num(profile.measured("time"))
     total_s = times_s.sum()

@@ -38,6 +38,11 @@ CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUM
 _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
+_MOST_LISTED: Final = 30
+"""The most columns that a message lists."""
+_FIRST_LISTED: Final = 12
+"""How many columns a message lists if there are more."""
+
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
 """What headings of csv and of other tools have after the name of a column: `time_s`."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
@@ -80,9 +85,17 @@ def _advice(text: str) -> str:
         return (
             "name one column" if "," in text else f"separate columns by commas: {','.join(parts)}"
         )
-    known = ", ".join(column.name for column in CATALOG)
-    all_columns = f"the columns are {known}, and param.NAME"
+    all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
     return missing_pattern(text) or likely_columns(text, _BY_NAME) or all_columns
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the names of columns for a message: the first ones, if there are many."""
+    every = tuple(names)
+    if len(every) <= _MOST_LISTED:
+        return ", ".join(every)
+    more = len(every) - _FIRST_LISTED
+    return f"{', '.join(every[:_FIRST_LISTED])} and {more} more (--columns help explains all)"
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
@@ -179,7 +192,7 @@ def check_columns(names: Iterable[str], kind: RowKind) -> None:
         column = find_column(name)
         check_needs(column, kind)
         if not kind.has(column):
-            have = ", ".join(columns_of(kind))
+            have = listed(columns_of(kind))
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
 
 

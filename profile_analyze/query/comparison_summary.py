@@ -16,15 +16,16 @@ from profile_analyze.analysis.statistics import (
     least_p,
 )
 from profile_analyze.model.iterations import unit_noun, units_in
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.drift_notes import drift_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.iterations import SampleUnit
@@ -45,6 +46,16 @@ class Contribution(NamedTuple):
     """The share of the whole difference; NaN if the whole difference is 0."""
     ratio: float
     verdict: str | None
+
+
+class VerdictCount(NamedTuple):
+    """The rows of a question that have one verdict."""
+
+    verdict: str
+    """A verdict, or N/A."""
+    rows: int
+    share: float
+    """Their share of the profile's device time. NaN for removed rows, which have none."""
 
 
 class Change(NamedTuple):
@@ -71,8 +82,10 @@ class Change(NamedTuple):
     """The groups with the largest differences, grouped by the keys of the question or by type."""
     called: tuple[Contribution, ...]
     """The rows of the question with the verdict slower or faster, the largest differences first."""
-    verdicts: tuple[tuple[str, int], ...]
+    verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
+    threshold: float
+    """The smallest change that counts as slower or faster, as a fraction of the baseline."""
     of_groups: bool
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
@@ -92,6 +105,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
     operators = run(_query_for_all(query), comparison) if query.by else rows
     groups = rows if query.by else run(_query_for_all(query, by="type"), comparison)
     difference_s = _number(whole, "difference")
+    verdicts = tuple(_verdict_counts(rows))
     return Change(
         base_file=comparison.base.file,
         base_runs=len(comparison.base.runs),
@@ -108,13 +122,15 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
-        verdicts=tuple(_verdict_counts(rows)),
+        verdicts=verdicts,
+        threshold=query.threshold,
         of_groups=rows.query.grouped,
         by=groups.query.by,
         drift_corrected=comparison.drift_corrected,
         unit=_unit_noun(comparison, query.unit),
         notes=(
             *_few_units_notes(comparison, rows),
+            *_no_verdict_notes(comparison, rows, verdicts),
             *drift_notes(operators, comparison, difference_s),
         ),
     )
@@ -168,11 +184,33 @@ def _contributions(
         )
 
 
-def _verdict_counts(rows: Table) -> Iterator[tuple[str, int]]:
-    row_verdicts = rows.texts("verdict")
+def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
+    row_verdicts = np.array(rows.texts("verdict"), dtype=object)
     for verdict in (*_VERDICTS, NOT_AVAILABLE):
-        if verdict in row_verdicts:
-            yield verdict, row_verdicts.count(verdict)
+        chosen = row_verdicts == verdict
+        if chosen.any():
+            share = np.nan if verdict == REMOVED else share_of(rows.shown, chosen)
+            yield VerdictCount(verdict, int(chosen.sum()), share)
+
+
+def _no_verdict_notes(
+    comparison: Comparison, rows: Table, counts: Sequence[VerdictCount]
+) -> Iterator[Note]:
+    """Yield a note if some rows have no verdict although there are enough units."""
+    unit = rows.query.unit
+    sides = (comparison.profile, comparison.base)
+    if min(units_in(side.runs, unit) for side in sides) < LEAST_RUNS:
+        return
+    noun = "group" if rows.query.grouped else "operator"
+    for one in counts:
+        if one.verdict == NOT_AVAILABLE:
+            yield Note(
+                f"{counted_and_share(one.rows, noun)} without a verdict: the median of the "
+                f"baseline is 0, or a side has fewer than {LEAST_RUNS} "
+                f"{_unit_noun(comparison, unit)} with a time",
+                Importance.INCOMPLETE,
+                one.share,
+            )
 
 
 def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:

@@ -50,7 +50,9 @@ _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
 _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
-_FURTHER_CONDITION: Final = rf"(?:\s(?:and|or|&&|\|\|)\s|[,;])\s*({_NAME})\s*[{_SYMBOLS}]"
+_FURTHER_CONDITION: Final = (
+    rf"(?:\s(?:and|(?P<or>or|\|\|)|&&)\s|[,;])\s*(?P<name>{_NAME})\s*[{_SYMBOLS}]"
+)
 
 
 class Condition(NamedTuple):
@@ -232,11 +234,14 @@ def _check_that_it_is_one(operator: str, value: str) -> None:
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
     match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE)
-    if match and match[1] in _COLUMN_NAMES:
+    if match is None or match["name"] not in _COLUMN_NAMES:
+        return
+    if match["or"]:
         raise QueryError(
-            "there is another condition; repeat the option for each (all must hold), or write "
-            "'type ~ ^(A|B)$' for one of several texts"
+            "there is no OR: make one call for each condition, or write 'type ~ ^(A|B)$' for one "
+            "of several texts"
         )
+    raise QueryError("there is another condition; repeat the option for each: all must hold")
 
 
 def _unquoted(value: str) -> str:

@@ -42,8 +42,9 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
     word = "slower" if shared.ratio > 1 else "faster"
     yield Note(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
-        f"{three_digits(shared.ratio)}: this looks like a {word} machine; --correct-drift removes "
-        "what all operators share",
+        f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
+        "changed; profile both sides in turns to tell; --correct-drift removes what all operators "
+        "share, whatever the cause",
         Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )
@@ -61,7 +62,8 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"the operators differ by {_signed(sum_s)} in sum, but the total by "
             f"{_signed(difference_s)}: whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run); --correct-drift corrects that",
+            "run); for single operators, --correct-drift corrects that; it hides a change of all "
+            "operators",
             Importance.CONTEXT,
         )
 

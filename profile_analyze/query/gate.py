@@ -1,18 +1,8 @@
-"""The conditions of `--fail-if`, under which a pipeline fails: their grammar and their verdicts.
-
-| condition | met if |
-|---|---|
-| `total > +5%` | all operators together take over 5 % more time than in the baseline |
-| `time > +2ms` | the operators that pass the filters take over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
-| `time > 0.120s` | the operators that pass the filters take over 0.12 s |
-| `macs > +1%` | the operators that pass the filters have over 1 % more multiply-adds |
-"""
+"""The verdicts on the conditions of `--fail-if`: whether a change made the model slower."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,139 +14,25 @@ from profile_analyze.analysis.statistics import (
     permutation_test,
     ratio_interval,
 )
-from profile_analyze.errors import QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER
 from profile_analyze.model.iterations import unit_noun
 from profile_analyze.model.numbers import quantile_of_runs
-from profile_analyze.query.gate_advice import advice_on_form, advice_on_metric, advice_on_subject
-from profile_analyze.query.gate_limits import parse_limit
 from profile_analyze.query.run import run
 from profile_analyze.query.unmatched_notes import NO_SUCH_VALUE
-from profile_analyze.query.work_gate import (
-    WORK_METRICS,
-    Amounts,
-    amounts_of,
-    is_beyond,
-    reason_unjudged,
-)
+from profile_analyze.query.work_gate import Amounts, amounts_of, is_beyond, reason_unjudged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.gate_limits import LimitUnit
+    from profile_analyze.query.gate_conditions import FailCondition
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
-Outcome: TypeAlias = Literal["met", "passed", "unjudged"]
-
-TOTAL: Final = "total"
-_MEASURES: Final[Mapping[str, str]] = {
-    TOTAL: "time",
-    "device_time": "time",
-    "host_time": "host_time",
-    "wait": "wait",
-}
-"""The measure of each metric. The metric `time` uses the measure of the question."""
-
-_METRICS: Final = (*_MEASURES, "time", *WORK_METRICS)
-_NO_FILTERS: Final[Mapping[str, Any]] = {
-    "types": (),
-    "name": None,
-    "input_dtype": None,
-    "min_time_s": None,
-    "max_time_s": None,
-    "where": (),
-}
-_ONE_ROW: Final[Mapping[str, Any]] = {
-    "by": (),
-    "having": (),
-    "aggregates": "sum",
-    "order": DEFAULT_ORDER,
-    "top": 0,
-    "split_by": (),
-}
-_GRAMMAR: Final = re.compile(
-    r"\s*(?P<metric>\w+)\s*(?P<operator>[<>=!~]+)\s*(?P<sign>[+-]?)\s*(?P<limit>[^\s+-].*)",
-    re.DOTALL,
-)
-
-
-class FailCondition(NamedTuple):
-    """One condition under which a pipeline fails."""
-
-    text: str
-    subject: str
-    """A condition that selects operators, in the grammar of `Query.where`; empty for all."""
-    metric: str
-    above: bool
-    """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
-    limit: float
-    limit_unit: LimitUnit
-    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
-    more. An amount has the unit of the metric."""
-
-    @property
-    def relative(self) -> bool:
-        """Whether the condition needs a baseline."""
-        return self.limit_unit not in ("s", "amount")
-
-    @property
-    def is_of_work(self) -> bool:
-        """Whether the metric is exact work, and not a time."""
-        return self.metric in WORK_METRICS
-
-    @classmethod
-    def parse(cls, text: str, query: Query) -> FailCondition:
-        """Parse a condition on the operators that `query` selects. Raises `QueryError`."""
-        # The last colon: a pattern in the subject may contain colons, and a limit cannot.
-        subject, colon, rest = text.rstrip().rpartition(":")
-        match = _GRAMMAR.fullmatch(rest)
-        if match is None or (colon and not subject.strip()):
-            raise QueryError(
-                f"fail-if: {text!r} is not a condition; {advice_on_form(text, _METRICS)}"
-            )
-        if match["metric"] not in _METRICS:
-            advice = advice_on_metric(text, match["metric"], _METRICS)
-            raise QueryError(f"fail-if: {text!r}: {advice}")
-        if match["operator"] not in (">", "<"):
-            raise QueryError(
-                f"fail-if: {text!r}: {match['operator']} is not supported; write > or <"
-            )
-        unit = WORK_METRICS.get(match["metric"], "s")
-        limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
-        # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
-        subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject.strip())
-        if subject and (advice := advice_on_subject(subject, rest)):
-            raise QueryError(f"fail-if: {text!r}: {advice}")
-        above = match["operator"] == ">"
-        condition = cls(text.strip(), subject, match["metric"], above, limit, limit_unit)
-        if condition.relative and not query.compared:
-            raise QueryError(
-                f"fail-if: {text!r} is relative to a baseline; name one with --compare"
-            )
-        # Making the question checks the subject, before any file is read.
-        try:
-            condition.about(query)
-        except QueryError as error:
-            raise QueryError(f"fail-if: {text!r}: {error}") from None
-        return condition
-
-    def about(self, query: Query) -> Query:
-        """Return the question whose answer has one row, with the metric as `time`.
-
-        For a metric of work, the answer has a row for each operator, with the metric as a column.
-        """
-        asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
-        if self.metric == TOTAL:
-            asked = asked.changed(**_NO_FILTERS)
-        where = (*asked.where, self.subject) if self.subject else asked.where
-        # The sides of a comparison have different operators, so work is added up for each side.
-        aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
-        return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})
+Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
+"""`uncertain`: beyond the limit, but noise may explain that."""
 
 
 class FailVerdict(NamedTuple):
@@ -202,13 +78,13 @@ def judge_conditions(
 ) -> tuple[FailVerdict, ...]:
     """Return the verdict on each condition: whether it is met beyond noise.
 
-    The estimate is the median over the runs, or the ratio of the two medians. A condition is met
-    if the estimate is beyond the limit and noise does not explain that:
+    The estimate is the median over the runs, or the ratio of the two medians. If it is beyond the
+    limit, the condition is met, or uncertain if noise may explain that. It is met if:
 
-    - For a limit relative to the baseline, p (corrected for the number of conditions) must be at
-      most 0.05, and the confidence interval of the ratio must exclude 1.
-    - For an absolute limit, or one that demands an improvement such as `-3%`, the whole confidence
-      interval must be beyond the limit.
+    - For a change such as `> +5%`, p (corrected for the number of conditions) is at most 0.05, and
+      the confidence interval of the ratio excludes 1.
+    - For an absolute limit, or one that demands an improvement such as `> -3%`, the whole
+      confidence interval is beyond the limit.
     """
     timed = [condition for condition in conditions if not condition.is_of_work]
     measured = [_measure(condition, query, source) for condition in timed]
@@ -281,42 +157,60 @@ def _verdict(condition: FailCondition, measured: _Measured, p_value: float) -> F
     reason_unjudged = _reason_unjudged(measured)
     if reason_unjudged:
         return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
+    limit = condition.limit
     if measured.base is None:
-        interval = median_interval(measured.times)
-        bounds = (float(interval.low[0]), float(interval.high[0]))
-        verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds)
-        verdict = _decided(verdict, time_s, condition.limit, condition.limit)
-        hint = measured.hint if verdict.outcome == "met" else ""
-        return verdict._replace(reason=verdict.reason + hint)
-    interval = ratio_interval(measured.times, measured.base)
+        estimate, interval = time_s, median_interval(measured.times)
+    else:
+        estimate, interval = time_s / base_s, ratio_interval(measured.times, measured.base)
+        limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
     bounds = (float(interval.low[0]), float(interval.high[0]))
-    limit = 1 + condition.limit / (base_s if condition.limit_unit == "s more" else 1.0)
-    # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%` asks
-    # whether an improvement was missed, so the interval must exclude the improvement.
-    reference = min(limit, 1.0) if condition.above else max(limit, 1.0)
-    may_be_chance = reference == 1.0 and not p_value <= SIGNIFICANT
-    if may_be_chance:
-        reference = np.nan  # no interval is beyond NaN
     verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, p_value)
-    return _decided(verdict, time_s / base_s, limit, reference)
+    verdict = _decided(verdict, estimate, limit)
+    hint = "" if verdict.outcome == "passed" else measured.hint
+    return verdict._replace(reason=verdict.reason + hint)
 
 
-def _decided(verdict: FailVerdict, estimate: float, limit: float, reference: float) -> FailVerdict:
-    """Return the verdict with its outcome and the reason.
+def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict:
+    """Return the verdict with its outcome and the reason."""
+    condition = verdict.condition
+    ends = (verdict.low, verdict.high)
+    near, far = ends if condition.above else reversed(ends)
 
-    The condition is met if the estimate is beyond the limit, and its interval beyond the reference.
-    """
-    above, low, high = verdict.condition.above, verdict.low, verdict.high
-    is_beyond = estimate > limit if above else estimate < limit
-    is_clear = low > reference if above else high < reference
-    may_be_beyond = high > limit if above else low < limit
-    if is_beyond and is_clear:
-        return verdict._replace(outcome="met", reason="beyond the limit, and beyond noise")
-    if is_beyond:
-        return verdict._replace(reason="beyond the limit, but not beyond noise; take more runs")
-    if may_be_beyond:
-        return verdict._replace(reason="within the limit", not_ruled_out=high if above else low)
+    def exceeds(value: float, bound: float) -> bool:
+        return value > bound if condition.above else value < bound
+
+    if exceeds(estimate, limit):
+        # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%`
+        # asks whether an improvement was missed, so the interval must exclude the improvement.
+        is_clear = exceeds(near, 1.0 if condition.asks_for_change else limit)
+        doubt = _doubt(verdict, is_clear=is_clear)
+        if doubt:
+            reason = f"beyond the limit, but {doubt}, so noise may explain that; take more runs"
+            return verdict._replace(outcome="uncertain", reason=reason)
+        reason = "beyond the limit, and beyond noise"
+        if not exceeds(near, limit):
+            change = "slow-down" if condition.above else "speed-up"
+            reason = f"beyond the limit; a {change} is beyond noise, but its size is uncertain"
+        return verdict._replace(outcome="met", reason=reason)
+    if exceeds(far, limit):
+        return verdict._replace(reason="within the limit", not_ruled_out=far)
     return verdict._replace(reason="within the limit, and so is the confidence interval")
+
+
+def _doubt(verdict: FailVerdict, *, is_clear: bool) -> str:
+    """Return why noise may explain that the estimate is beyond the limit; empty if it cannot.
+
+    `is_clear` says whether the confidence interval excludes what it must exclude.
+    """
+    asks_for_change = verdict.condition.asks_for_change
+    if asks_for_change and not verdict.p_value <= SIGNIFICANT:
+        return f"p is over {SIGNIFICANT}"
+    if is_clear:
+        return ""
+    if np.isnan(verdict.low):
+        return "there is no confidence interval"
+    included = "0" if asks_for_change else "values within the limit"
+    return f"the confidence interval includes {included}"
 
 
 def _reason_unjudged(measured: _Measured) -> str:

@@ -18,17 +18,42 @@ _CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_v
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
+_NUMBER: Final = r"\d+(?:\.\d*)?|\.\d+"
 _DEFAULT: Final = "> +5%"
+_AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 
 
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
     """Return what to write instead of `text`, which does not have the form of a condition."""
     stripped = text.strip()
-    meant = _meant(stripped, metrics) if 0 < len(stripped) <= LONGEST_ADVISED else ""
-    return meant or (
+    ways = (_limit_alone, _metric_in_words, _meant) if len(stripped) <= LONGEST_ADVISED else ()
+    meant = (way(stripped, metrics) for way in ways)
+    return next(filter(None, meant), "") or (
         f"write [CONDITION:] METRIC > LIMIT, such as {_EXAMPLES}; METRIC is one of "
         f"{', '.join(metrics)}"
     )
+
+
+def _limit_alone(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on a limit without a comparison operator: `5%`, `total +5%`, `0.05`."""
+    metric = "|".join(metrics)
+    match = re.fullmatch(rf"(?:({metric})\s*:?)?\s*([+-]?)\s*({_NUMBER})\s*(%?)", text)
+    if match is None or (match[1] and not match[4]):
+        return ""
+    is_fraction = not match[4] and float(match[3]) < 1
+    share = float(match[3]) * (100 if is_fraction else 1)
+    return did_you_mean([f"'{match[1] or 'total'} > {match[2] or '+'}{share:.6g}%'"])
+
+
+def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
+    """Return advice on a metric with blanks, such as `total device time` of the summary."""
+    match = re.fullmatch(r"(total )?([a-z]+ [a-z]+)\s*([<>].+)", text)
+    name = match[2].replace(" ", "_") if match else ""
+    if match is None or name not in metrics:
+        return ""
+    # The device time of all operators is the metric `total`.
+    names = [name, "total"] if name == "device_time" else [name]
+    return did_you_mean([f"'{one} {match[3]}'" for one in (names[::-1] if match[1] else names)])
 
 
 def _meant(text: str, metrics: Sequence[str]) -> str:
@@ -38,9 +63,10 @@ def _meant(text: str, metrics: Sequence[str]) -> str:
         return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"
     if match := re.fullmatch(rf"(?:(.+?)\s*:\s*)?({metric})\s*>?", text):
         subject = f"{match[1]}: " if match[1] else ""
-        return f"write a limit, too: '{subject}{match[2]} {_DEFAULT}'"
-    if match := re.fullmatch(rf"({metric})?\s*:?\s*([+-]?)\s*([\d.]+\s*%)", text):
-        return did_you_mean([f"'{match[1] or 'total'} > {match[2] or '+'}{match[3]}'"])
+        return (
+            f"write a limit, too, in quotes: '{subject}{match[2]} {_DEFAULT}'; without quotes, a "
+            "shell takes > for itself, and writes to a file"
+        )
     if match := re.fullmatch(rf"((?:{metric})(?:\s*,\s*(?:{metric}))+)\s*([<>].+)", text):
         return repeat_for([f"{one.strip()} {match[2]}" for one in match[1].split(",")])
     if match := re.fullmatch(rf"({_SELECTION}?)\s*:", text):
@@ -77,6 +103,29 @@ def advice_on_subject(subject: str, rest: str) -> str:
     if re.search(r"[=!~<>\s]", subject) or len(subject) > LONGEST_ADVISED:
         return ""
     return f"{subject!r} selects no operators; {_both_ways(subject, rest.strip())}"
+
+
+def advice_on_inverted(text: str, limit: str) -> str:
+    """Return the message about a condition such as `total < +5%`."""
+    metric, _, _ = text.rpartition("<")
+    meant = f"{metric.strip()} > {limit}"
+    return (
+        f"every change of less than {limit} meets this, and no change, too; "
+        f"{did_you_mean([f'{meant!r}'])}"
+    )
+
+
+def advice_on_limit(sign: str, limit: str) -> str:
+    """Return how to write a limit with the word baseline or percent; empty for another one."""
+    if match := re.fullmatch(rf"({_NUMBER})\s*(?:percent|per cent|pct)", limit):
+        return did_you_mean([f"{sign or '+'}{match[1]}%"])
+    base = r"base(?:line)?"
+    times = rf"{base}\s*\*\s*(?P<after>{_NUMBER})|(?P<before>{_NUMBER})\s*\*\s*{base}"
+    if match := re.fullmatch(times, limit):
+        return advice_on_ratio(float(match["after"] or match["before"])) or _AS_CHANGE
+    if match := re.fullmatch(rf"{base}\s*([+-])\s*(.+)", limit):
+        return did_you_mean([f"{match[1]}{match[2]}"])
+    return _AS_CHANGE if re.fullmatch(base, limit) else ""
 
 
 def advice_on_ratio(ratio: float) -> str:

@@ -7,7 +7,7 @@ from math import isinf
 from typing import Literal, TypeAlias
 
 from profile_analyze.errors import QuantityError, QueryError
-from profile_analyze.query.gate_advice import advice_on_ratio, repeat_for
+from profile_analyze.query.gate_advice import advice_on_limit, advice_on_ratio, repeat_for
 from profile_analyze.units import parse_quantity, parse_time
 
 LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount more"]
@@ -24,6 +24,8 @@ def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, Lim
         raise QueryError(f"fail-if: {text!r}: {limit} of what? {advice}")
     if re.search(r"[,;]\s*\w[^,;]*[<>]", limit):
         raise QueryError(f"fail-if: {text!r}: {repeat_for(re.split(r'[,;]', text))}")
+    if advice := advice_on_limit(sign, limit.strip()):
+        raise QueryError(f"fail-if: {text!r}: {advice}")
     try:
         if limit.endswith("%"):
             return _parse_share(text, sign, limit), "of baseline"

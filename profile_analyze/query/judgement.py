@@ -10,6 +10,7 @@ from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import rate_dtypes
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
+from profile_analyze.query.peaks_notes import time_on_other_kinds
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
 from profile_analyze.query.rows import OperatorRows
@@ -61,15 +62,20 @@ class Judgement(NamedTuple):
     least_s: float
     """The sum of the least possible times, without those of operators in bodies."""
     efficiency: float
-    """For judged operators, the sum of least possible times over the sum of times."""
+    """The share of the time of judged operators that is not lost."""
     lost_s: float
+    """The time that judged operators would save at their roofs. Operators that are faster than
+    their roof save nothing, so that `lost_s`, `efficiency`, `total_s` and `gain` agree."""
     total_s: float
-    """The time of the whole profile if all judged operators ran at their roofs.
-
-    Operators that are not judged, or are faster than their roof, have their measured time."""
+    """The time of the whole profile without `lost_s`."""
     gain: float
     """How many times as fast the whole profile would be if it took only `total_s`."""
     winners: tuple[Winner, ...]
+    by: tuple[str, ...]
+    """The keys that `winners` are grouped by."""
+    other_kinds: tuple[tuple[str, float], ...]
+    """The kinds of device that operators ran on and that the peaks are not of, with their shares
+    of the device time."""
     notes: tuple[Note, ...]
 
 
@@ -77,15 +83,15 @@ def judge(query: Query, profile: Profile) -> Judgement:
     """Compare `profile` with `query.peaks`. Groups are by the keys of `query`, or by type."""
     assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
-    times = rows["time"]
     judged = ~np.isnan(rows["least_time"])
     memory_known = ~np.isnan(rows["memory"])
-    judged_s = total(times[judged])
     outside = profile.operators.scope.codes < 0 if profile.model else judged
     least_s = total(rows["least_time"][judged & outside])
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
     # Otherwise, a group could gain more than the whole profile.
-    total_s = rows.total_s - rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
+    lost_s = rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
+    judged_s = rows.over_runs(totals(np.where(judged[:, None], rows.per_run("time"), np.nan)))
+    total_s = rows.total_s - lost_s
     return Judgement(
         peaks=query.peaks,
         rates=tuple(_rates(rows, query.peaks, judged)),
@@ -93,11 +99,15 @@ def judge(query: Query, profile: Profile) -> Judgement:
         memory_unknown=tuple(largest_types(rows, ~memory_known)),
         judged=share_of(rows, judged),
         least_s=least_s,
-        efficiency=float(ratio(np.array([least_s]), judged_s)[0]),
-        lost_s=total(rows["lost"]),
+        efficiency=float(ratio(np.array([judged_s - lost_s]), judged_s)[0]),
+        lost_s=lost_s,
         total_s=total_s,
         gain=float(ratio(np.array([rows.total_s]), total_s)[0]) if total_s > 0 else np.nan,
         winners=tuple(_winners(query, profile)),
+        by=_keys(query),
+        other_kinds=tuple(
+            (kind, share_of(rows, ran)) for kind, ran in time_on_other_kinds(rows, query.peaks)
+        ),
         notes=tuple(roofline_notes(rows)),
     )
 
@@ -118,9 +128,13 @@ def _rates(
         yield dtype, peaks.rate(dtype), shares[dtype]
 
 
+def _keys(query: Query) -> tuple[str, ...]:
+    return query.plain_keys or ("type",)
+
+
 def _winners(query: Query, profile: Profile) -> Iterator[Winner]:
     groups = Query(
-        by=query.plain_keys or ("type",),
+        by=_keys(query),
         having=f"gain > {_LEAST_GAIN}",
         order="lost",
         top=_MOST_WINNERS,

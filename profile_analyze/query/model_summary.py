@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.analysis.liveness import activation_memory
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import total
-from profile_analyze.model.terms import CONSTANT_ROLES, WEIGHT
+from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,15 @@ class DtypeBytes(NamedTuple):
     size: float
 
 
+class RoleConstants(NamedTuple):
+    """The constants of one role that are no weights, such as shapes."""
+
+    role: str
+    tensors: int
+    elements: float
+    size: float
+
+
 class BaseWork(NamedTuple):
     """The work of the baseline, which is a model, too."""
 
@@ -60,10 +69,15 @@ class ModelSummary(NamedTuple):
     params_by_dtype: tuple[DtypeBytes, ...]
     """The weights by dtype, the largest bytes first."""
     param_bytes: float
+    constants: tuple[RoleConstants, ...]
+    """The stored constants that are no weights, by role."""
     macs: float
     """The multiply-adds of one run, without bodies, as far as they are known."""
-    macs_unknown: int
+    unknown_macs: int
     """How many operators outside of bodies have unknown multiply-adds."""
+    unknown_computation: int
+    """How many operators have unknown computation, also in bodies."""
+    unknown_memory: int
     activations: ActivationMemory
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
@@ -96,8 +110,11 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
         params=_sum(tensors.elements[is_weight]),
         params_by_dtype=tuple(_by_dtype(tensors, is_weight)),
         param_bytes=_sum(tensors.size[is_weight]),
+        constants=tuple(_by_role(tensors)),
         macs=total(profile.operators.numbers("macs")[outside]),
-        macs_unknown=_unknown_macs(profile, outside),
+        unknown_macs=_unknown(profile, profile.operators.numbers("macs")[outside], outside),
+        unknown_computation=_unknown(profile, profile.operators.computation),
+        unknown_memory=_unknown(profile, profile.operators.memory),
         activations=activations,
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
@@ -106,10 +123,20 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
     )
 
 
-def _unknown_macs(profile: Profile, outside: NDArray[np.bool_]) -> int:
-    # In a comparison, operators that only the baseline has use no tensor of this model.
-    uses = np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
-    return int((outside & uses & np.isnan(profile.operators.numbers("macs"))).sum())
+def _unknown(
+    profile: Profile, values: NDArray[np.float64], rows: NDArray[np.bool_] | None = None
+) -> int:
+    """Return for how many operators of the model `values` are unknown: of all, or of `rows`."""
+    is_of_model = _are_of_model(profile)
+    return int(np.isnan(values)[is_of_model if rows is None else is_of_model[rows]].sum())
+
+
+def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
+    """Return whether each operator is of the model, shape (operators,).
+
+    In a comparison, some operators are only in the baseline. They use no tensor of this model.
+    """
+    return np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
 
 
 def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:
@@ -130,8 +157,7 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
     counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
-    # In a comparison, operators that only the baseline has use no tensor of this model.
-    counted &= np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
+    counted &= _are_of_model(profile)
     types = profile.operators.type.values()[counted]
     return tuple(Counter(types.tolist()).most_common())
 
@@ -143,6 +169,20 @@ def _is_constant(profile: Profile) -> NDArray[np.bool_]:
     makes_constant = np.zeros(len(profile), np.bool_)
     makes_constant[uses.operator[uses.is_output & is_constant[uses.tensor]]] = True
     return makes_constant
+
+
+def _by_role(tensors: Tensors) -> Iterator[RoleConstants]:
+    assert tensors.role is not None, "tensors of models have roles"
+    assert tensors.elements is not None, "tensors of models have elements"
+    for role in CONSTANT_ROLES:
+        chosen = tensors.role.where(one == role for one in tensors.role.categories)
+        if chosen.any() and role not in {WEIGHT, DERIVED_CONSTANT}:
+            yield RoleConstants(
+                role,
+                int(chosen.sum()),
+                _sum(tensors.elements[chosen]),
+                _sum(tensors.size[chosen]),
+            )
 
 
 def _by_dtype(tensors: Tensors, is_weight: NDArray[np.bool_]) -> Iterator[DtypeBytes]:

@@ -18,6 +18,7 @@ from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
+    dominant_part_notes,
     examples_of,
     meant_pattern,
     time_range_notes,
@@ -59,6 +60,7 @@ def notes_on(
         *_unjudged_notes(operators, selection.unjudged),
         *unmatched_value_notes(query, operators),
         *unmatched_key_notes(query, operators),
+        *dominant_part_notes(query, operators),
         *bare_number_notes(query.conditions, operators, operators.recorded),
         *_parameter_notes(query, profile),
         *_empty_answer_notes(query, profile, selection),

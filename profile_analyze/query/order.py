@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError, UnknownColumnError
 from profile_analyze.query.catalog import (
+    NO_BLANKS,
     check_needs,
     find_column,
     likely_columns,
+    listed,
     orderable_names,
 )
 from profile_analyze.suggestions import COLUMN_WORDS
@@ -33,10 +35,11 @@ class Order(NamedTuple):
         """
         name = text.removeprefix("+")
         known = orderable_names(kind)
-        choices = f"can be ordered by {', '.join(known)}"
+        choices = f"can be ordered by {listed(known)}"
         row_noun = kind.noun
         if not name:
-            raise QueryError(f"no column to order by in {text!r}; {row_noun} {choices}")
+            advice = "write a name after +, such as +time" if text else NO_BLANKS
+            raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
             column = find_column(name)
         except UnknownColumnError:

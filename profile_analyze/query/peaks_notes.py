@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import STABLE_DOUBT
+from profile_analyze.analysis.peaks import AS_GIVEN, STABLE_DOUBT
+from profile_analyze.analysis.rates_advice import swapped
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
 from profile_analyze.query.time_shares import share_of
-from profile_analyze.units import counted, percent
+from profile_analyze.suggestions import did_you_mean
+from profile_analyze.units import counted, decimal_rate, percent, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -35,27 +37,48 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     assert rows.peaks is not None, "these notes are about peak rates"
     if rows.peaks.doubt > STABLE_DOUBT:
         yield Note(
-            f"the peaks are uncertain by {percent(rows.peaks.doubt)}, and so is every efficiency, "
-            "because the measurements differ or other programs ran meanwhile; they were not kept: "
-            "stop other programs and call again",
+            f"the peaks may be up to {percent(rows.peaks.doubt)} too low, and efficiencies too "
+            "high, because the measurements differ or other programs ran meanwhile; stop other "
+            "programs and measure again, with ! after here",
             Importance.WRONG,
             share=1.0,
         )
-    if rows.peaks.device_kind is not None:
-        yield from _other_kind_notes(rows, rows.peaks, rows.peaks.device_kind)
+    yield from _swapped_rates_notes(rows.peaks)
+    yield from _other_kind_notes(rows, rows.peaks)
     if rows.peaks.threads is not None:
         yield from _other_threads_notes(rows, rows.peaks.threads)
 
 
-def _other_kind_notes(rows: OperatorRows, peaks: Peaks, kind: str) -> Iterator[Note]:
-    for other, ran in _ran_by(rows, lambda track: track.device_kind):
-        if other != kind:
-            yield Note(
-                f"the peaks are of a {kind.upper()} ({peaks.name}), but "
-                f"{operators_and_share(ran.sum())} ran on a {other.upper()}; {_REMEDIES[other]}",
-                Importance.WRONG,
-                share_of(rows, ran),
-            )
+def time_on_other_kinds(
+    rows: OperatorRows, peaks: Peaks
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield each kind of device that the peaks are not of, and the operators that ran on it."""
+    for kind, ran in _ran_by(rows, lambda track: track.device_kind):
+        if peaks.device_kind not in (None, kind):
+            yield kind, ran
+
+
+def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
+    """Yield a note if the two rates that the user gave are probably swapped."""
+    rate = peaks.rate(None)
+    if peaks.source == AS_GIVEN and rate < peaks.bandwidth and (better := swapped(peaks.name)):
+        yield Note(
+            f"{' '.join(scaled(rate, 'FLO/s'))} with {decimal_rate(peaks.bandwidth)} is unusual: "
+            "devices compute more FLO/s than they move bytes per second, and FLO/s come first; "
+            f"{did_you_mean([better])}",
+            Importance.WRONG,
+            share=1.0,
+        )
+
+
+def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
+    for other, ran in time_on_other_kinds(rows, peaks):
+        yield Note(
+            f"the peaks are of a {str(peaks.device_kind).upper()} ({peaks.name}), but "
+            f"{operators_and_share(ran.sum())} ran on a {other.upper()}; {_REMEDIES[other]}",
+            Importance.WRONG,
+            share_of(rows, ran),
+        )
 
 
 def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:

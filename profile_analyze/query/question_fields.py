@@ -28,7 +28,7 @@ from profile_analyze.query.catalog import (
     split_names,
 )
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.suggestions import AGGREGATE_WORDS, suggestion
+from profile_analyze.suggestions import AGGREGATE_WORDS, KEY_WORDS, plain_name, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,7 +78,8 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
             check_needs(column, kind)
             return column
     except UnknownColumnError:
-        advice = missing_pattern(text) or likely_columns(text, keys)
+        advice = missing_pattern(text) or KEY_WORDS.get(plain_name(text), "")
+        advice = advice or likely_columns(text, keys)
     one_of = f"{text!r} is not one of {', '.join(keys)}, param.NAME, name~REGEX"
     raise QueryError(f"by: {text!r} is no group key; {advice}" if advice else f"by: {one_of}")
 

@@ -83,9 +83,9 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches; lost adds "
-            f"{seconds(total(rows['lost'][faster]))} s for them, the time of the whole model at "
-            "its roof does not; --where 'efficiency <= 100%' leaves out their rows"
+            "their data probably stayed in caches; their rows have a lost of "
+            f"{seconds(total(rows['lost'][faster]))} s in sum, which the summary counts as 0; "
+            "--where 'efficiency <= 100%' leaves out their rows"
         )
     else:
         reason = (

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.rows import OperatorRows
+    from profile_analyze.query.rows import OperatorRows, ShownRows
 
 _MOST_TYPES: Final = 3
 
 
-def share_of(rows: OperatorRows, chosen: NDArray[np.bool_]) -> float:
-    """Return the share of the total time that the chosen operators take; NaN if the total is 0."""
+def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float:
+    """Return the share of the total time that the chosen rows take; NaN if the total is 0."""
     chosen_s = np.where(chosen[:, np.newaxis], rows.per_run("time"), 0.0)
     return rows.over_runs(
         ratio(totals(chosen_s), np.where(rows.totals_s > 0, rows.totals_s, np.nan))

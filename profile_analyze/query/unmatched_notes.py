@@ -15,8 +15,14 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.query.catalog import find_column
 from profile_analyze.query.condition_advice import PATTERN_OF
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, finds
-from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean, similar_texts
-from profile_analyze.units import base_unit_name, parse_quantity, seconds, suitable_unit
+from profile_analyze.query.time_shares import share_of
+from profile_analyze.suggestions import (
+    LONGEST_ADVISED,
+    MOST_SIMILAR_TEXTS,
+    did_you_mean,
+    similar_texts,
+)
+from profile_analyze.units import base_unit_name, parse_quantity, percent, seconds, suitable_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 NO_SUCH_VALUE: Final = "no operator has this value; "
 _MOST_EXAMPLES: Final = 3
+_NEARLY_ALL: Final = 0.95
+"""If one group has a larger share of the time, grouping tells nearly nothing."""
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
 """The operators on texts, each without its negation."""
@@ -57,16 +65,31 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:
-    """Return the pattern that `text` means, if it has wildcards and finds some `known` texts."""
-    if len(text) > LONGEST_ADVISED or "'" in text or not re.search(r"[*?+|^$]", text):
+    """Return the pattern that `text` means: it has wildcards, or is a part of many `known` texts.
+
+    Empty if no such pattern finds a known text.
+    """
+    if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""
-    parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
-    glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
-    for pattern in (glob, text, _ANY_CASE + glob):
+    has_wildcards = bool(re.search(r"[*?+|^$]", text))
+    least = 1 if has_wildcards else MOST_SIMILAR_TEXTS + 1
+    for pattern in _of_wildcards(text) if has_wildcards else _of_part(text):
         with suppress(PatternError):
-            if glob and any(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)):
+            if sum(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)) >= least:
                 return pattern
     return ""
+
+
+def _of_wildcards(text: str) -> Sequence[str]:
+    """Return the patterns that a text with wildcards may mean, the likeliest first."""
+    parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
+    glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
+    return (glob, text, _ANY_CASE + glob) if glob else ()
+
+
+def _of_part(text: str) -> Sequence[str]:
+    """Return the patterns that find `text`; the second one if its brackets are no pattern."""
+    return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
 def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
@@ -88,6 +111,28 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
                     f"{key.name}: the pattern is found in no {rule.column}; {advice}",
                     Importance.ANSWER,
                 )
+
+
+def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
+    """Yield a note on each key such as name~REGEX if one part of the names has nearly all time."""
+    for key in query.by_columns:
+        if not isinstance(key.of_operators, PartOf):
+            continue
+        parts: Categorical[str] = operators[key.name]
+        known = parts.codes >= 0
+        if not known.any():
+            continue
+        # There may be as many parts as operators, so only the share of the largest is computed.
+        sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
+        largest = int(np.argmax(sums_s))
+        share = share_of(operators, parts.codes == largest)
+        if share > _NEARLY_ALL:
+            yield Note(
+                f"{key.name}: {parts.categories[largest]} alone has {percent(share)} of the time: "
+                "the names may not say the layer; -t 0 without groups shows each operator, "
+                "--aggregate-by out_shapes groups by stage",
+                Importance.CONTEXT,
+            )
 
 
 def bare_number_notes(
@@ -159,7 +204,9 @@ def examples_of(texts: Sequence[str]) -> str:
 
 
 def _advice_on_text(text: str, texts: Sequence[str]) -> str:
-    return did_you_mean(similar_texts(text, texts)) or examples_of(texts)
+    # Shapes have commas between them, too.
+    similar = (f"'{one}'" if ", " in one else one for one in similar_texts(text, texts))
+    return did_you_mean([*similar]) or examples_of(texts)
 
 
 def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:

@@ -25,8 +25,8 @@ class Recogniser(Protocol):
     def recognises(self, head: bytes, name: str) -> bool:
         """Return whether an input has this format, even if it is damaged.
 
-        `head` is the start of the input: 64 KiB at first, and more on a second attempt, after no
-        reader recognised these. `name` is the name of the input.
+        `head` is the start of the input: its first 64 KiB. If no reader recognises the input by
+        these, all readers are asked again with a longer `head`. `name` is the name of the input.
         """
 
 
@@ -40,7 +40,7 @@ class Reader(Recogniser, Protocol):
     has_inputs: bool = False
     """Whether its files are models with inputs, to which `Source.inputs` gives sizes."""
     default_output_format: str = "plain"
-    """The output format of a profile of this format, unless the user asks for another."""
+    """The default output format for profiles of this format."""
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.

@@ -23,7 +23,7 @@ MAX_SIZE: Final = 8 << 30
 """The default limit on the decompressed size of an input, in bytes."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-# The first bytes of each member, as RFC 1952 (gzip) and RFC 8878 (zstd) define them.
+# The first bytes of compressed files, as RFC 1952 (gzip) and RFC 8878 (zstd) define them.
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC: Final = 4  # bytes
@@ -125,7 +125,7 @@ class ByteStream:
 
     def read_into(self, space: memoryview) -> int:
         """Read the next bytes of a plain file into `space`. Return the number of bytes."""
-        # In steps, so that there is something to report in between.
+        # Reads in steps, so that `progress` is called in between.
         count: int = self._stream.readinto(space[:_LARGE_STEP])  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
@@ -191,7 +191,7 @@ def _is_device(stream: BinaryIO) -> bool:
 def _counted(
     parts: Iterator[bytes], size: int, progress: Callable[[int, int], None]
 ) -> Iterator[bytes]:
-    """Yield `parts`. Call `progress` with how many of `size` bytes there were so far."""
+    """Yield `parts`. Before each, call `progress` with the number of bytes so far, and `size`."""
     read = 0
     for part in parts:
         read += len(part)
@@ -210,7 +210,7 @@ def _limited(parts: Iterator[bytes], max_size: int) -> Iterator[bytes]:
 
 
 def _at_least(size: int, parts: Iterator[bytes]) -> bytes:
-    """Take and join `parts` until there are `size` bytes or more, or no further part."""
+    """Return the next parts joined: at least `size` bytes, or all bytes if there are fewer."""
     joined = next(parts, b"")
     while len(joined) < size and (part := next(parts, b"")):
         joined += part
@@ -222,7 +222,7 @@ def _reason(error: OSError) -> str:
         return "is a directory; name a file in it"
     if isinstance(error, FileNotFoundError):
         return "no such file"
-    if error.errno == errno.ENXIO:  # `open` fails so on Linux for a socket
+    if error.errno == errno.ENXIO:  # on Linux, from `open` for a socket
         return "is a socket, not a file"
     return (error.strerror or str(error)).lower()
 

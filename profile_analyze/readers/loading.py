@@ -49,8 +49,8 @@ _FALLBACK_FORMAT: Final = "plain"
 """The default output format of a profile that joins files of several formats."""
 
 _LONG_HEAD: Final = 16 << 20
-"""The number of bytes that readers get if none recognises the first 64 KiB. These may be all
-metadata."""
+"""The number of bytes that readers get if none recognises the first 64 KiB, which may contain
+nothing but metadata."""
 
 
 def load(
@@ -100,7 +100,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     """
     if any(source.inputs != NO_INPUTS for source in sources):
         return None  # reading one by one says which file has no inputs
-    # A file that only the long head reveals is read alone: a second attempt is rare.
+    # Few files need the long head to be recognised. They are read one by one.
     reader, *others = (_recognising_reader(source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None
@@ -115,7 +115,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
 
 
 def default_output_format(profile: Profile) -> str:
-    """Return the output format of a profile, unless the user asks for another."""
+    """Return the default output format for a profile."""
     by_format = {reader.format: reader.default_output_format for reader in READERS}
     return by_format.get(profile.origin.format, _FALLBACK_FORMAT)
 

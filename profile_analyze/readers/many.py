@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pool import ReaderPool
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
-    # The number of files in a step, and an error for each file that cannot be read.
+    # Files are read in steps. A step has the number of its files, and the errors of those files
+    # that cannot be read.
     Step: TypeAlias = tuple[int, tuple[InputError, ...]]
     ReadFiles: TypeAlias = Callable[[RunJoiner, Paths], Iterator[Step]]
 
 _MANY_FILES: Final = 100
-"""The number of files from which a pool of processes reads them. Starting a pool takes 0.05 s."""
+"""A pool of processes reads this many files or more. Starting a pool takes 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
 """The most bytes of small files that are decoded together. It is large enough to spread the cost
 of NumPy's calls over several files. It is small enough for the decoded values to fit into the
@@ -51,13 +52,14 @@ def load_runs(
     """Return one profile with the runs in all files `paths`, joined as `join_runs` does.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
-    is above 1, a pool of so many processes reads 100 files or more. `progress` is called now and
-    then with the number of files read so far. With `skip_bad`, files that cannot be read are left
-    out, and a note names the first. `max_size` and `inputs` apply to each file: see `load`.
+    is above 1 and there are at least 100 files, a pool of that many processes reads them.
+    `progress` is called now and then with the number of files read so far. With `skip_bad`, files
+    that cannot be read are left out, and a note names the first. `max_size` and `inputs` apply to
+    each file: see `load`.
 
     Raises the errors of `load`, and `InputError` also if all files were left out.
     """
-    # Joining needs shapes, also if the question does not show them.
+    # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
     read_files: ReadFiles = partial(_read_files, wanted=needed, max_size=max_size, inputs=inputs)
     join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)

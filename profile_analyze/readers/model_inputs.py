@@ -68,7 +68,8 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
         rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
     )
     if match is None:
-        raise QueryError(f"{text!r} is not NAME:SHAPE, such as {EXAMPLE} or ratio:f32:-1:0.25")
+        advice = _meant_shape(text) or f", such as {EXAMPLE} or ratio:f32:-1:0.25"
+        raise QueryError(f"{text!r} is not NAME:SHAPE{advice}")
     name, dtype, shape, value = match.groups()
     if shape == "-1":
         sizes = None
@@ -78,11 +79,21 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
     return name, InputShape(sizes, DTYPES.get(dtype), None if value is None else float(value))
 
 
+def _meant_shape(text: str) -> str:
+    """Return the question whether another form, such as `data=(1, 3)`, was meant; may be empty."""
+    match = re.fullmatch(r"([^\s:=]+)[:=\s]+[\[({]?(\d+(?:[\s,x*X]+\d+)*)[\])}]?", text)
+    if match is None:
+        return ""
+    return f"; did you mean {match[1]}:{'x'.join(re.findall('[0-9]+', match[2]))}?"
+
+
 def parse_dim(text: str) -> tuple[str, int]:
     """Return the symbol and its size in `SYMBOL=SIZE`. Raises `QueryError`."""
     symbol, equals, size = text.rpartition("=")
     if not (equals and symbol and re.fullmatch(r"-?\d+", size)):
-        raise QueryError(f"{text!r} is not SYMBOL=SIZE, such as batch=8")
+        match = re.fullmatch(r"([^\W\d]\w*)[:\s]+(\d+)", text)
+        advice = f"; did you mean {match[1]}={match[2]}?" if match else ", such as batch=8"
+        raise QueryError(f"{text!r} is not SYMBOL=SIZE{advice}")
     _check_sizes((int(size),), repr(text))
     return symbol, int(size)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
 """The suffixes of files that count as profiles if a folder is named."""
+
+_MODEL: Final = ".onnx"
+_MOST_FOLDERS: Final = 2
+"""How many subfolders an error message names."""
 
 LIST: Final = "@"
 """The prefix of a list: a file with the names of other files."""
@@ -62,12 +67,35 @@ def _expand_folder(name: str) -> Iterator[str]:
     if entries is None:
         yield name
         return
-    paths = (os.path.join(name, entry) for entry in entries if entry.endswith(SUFFIXES))  # noqa: PTH118  # same
-    files = [path for path in paths if _is_file_or_broken_link(path)]
+    files = _profiles_among(name, entries)
     if not files:
         patterns = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
-        raise InputError(name, f"is a directory without profiles ({patterns})")
+        reason = f"is a directory without profiles ({patterns})"
+        raise InputError(name, reason + _advice_on_folder(name, entries))
     yield from files
+
+
+def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
+    paths = (os.path.join(folder, entry) for entry in entries if entry.endswith(SUFFIXES))  # noqa: PTH118  # as above
+    return [path for path in paths if _is_file_or_broken_link(path)]
+
+
+def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
+    """Return what to name instead of a folder without profiles; empty if it has no such thing."""
+    paths = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118  # as above
+    models = [path for path in paths if path.endswith(_MODEL)]
+    if models:
+        return f"; models are named one by one: {models[0]}"
+    with_profiles = [path for path in paths if _has_profiles(path)][:_MOST_FOLDERS]
+    return (
+        f"; subfolders are not searched: name {' or '.join(with_profiles)}" if with_profiles else ""
+    )
+
+
+def _has_profiles(path: str) -> bool:
+    with suppress(OSError):  # no folder, or one that must not be read
+        return bool(_profiles_among(path, os.listdir(path)))  # noqa: PTH208  # as above
+    return False
 
 
 def _is_file_or_broken_link(path: str) -> bool:

@@ -39,14 +39,14 @@ class _Worker(NamedTuple):
 class ReaderPool:
     """Processes that read a few files at a time: worker i of n reads parts i, i + n, ...
 
-    Each worker has a pipe of its own, which ends with the worker. `ProcessPoolExecutor` has one
-    pipe for all results: if a worker is killed while it sends, the executor waits for ever.
+    Each worker has a pipe of its own, which closes when the worker ends. `ProcessPoolExecutor` has
+    one pipe for all results: if a worker is killed while it sends, the executor waits for ever.
     """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
         """Start to read. Raises `OSError` if the system cannot start enough processes."""
-        # Only forked processes start at once; others would import NumPy first. Daemons, such as
-        # the workers of `multiprocessing.Pool`, must not start processes.
+        # Only forked processes start fast; others would import NumPy first. Daemons, such as the
+        # workers of `multiprocessing.Pool`, must not start processes.
         if "fork" not in get_all_start_methods() or current_process().daemon:
             raise BlockingIOError("no process can be forked here")
         self._parts = list(_parts(paths))
@@ -76,7 +76,7 @@ class ReaderPool:
             results.close()
             raise
         finally:
-            sender.close()  # so that the pipe ends with the worker
+            sender.close()  # so that the pipe closes when the worker ends
         self._workers.append(_Worker(process, results))
 
     def merge_into(self, joiner: RunJoiner) -> Iterator[Step]:
@@ -114,7 +114,7 @@ def _parts(paths: Paths) -> Iterator[Paths]:
 
 
 def _receive(worker: _Worker, paths: Paths) -> _PartResult:
-    """Return the worker's next result, which is of `paths`.
+    """Return the worker's next result, for the part `paths`.
 
     Raises the error of the worker, and `InputError` if the worker died.
     """
@@ -133,7 +133,7 @@ def _receive(worker: _Worker, paths: Paths) -> _PartResult:
 
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over. Processes that start in the block ignore it."""
+    """Delay Ctrl-C until the block is over. Ctrl-C never reaches processes that start in it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -95,7 +95,8 @@ class Source:
         """Return the first `size` bytes without leading white space, or fewer at the end."""
         wanted = size
         while True:
-            # Not in place: `chunks` may follow, and must not reserve memory for the whole file.
+            # Not in place, because that would reserve memory for the whole file. A reader calls
+            # `chunks` to avoid this.
             self._buffer_up_to(wanted, in_place=False)
             head = self._buffered.first(wanted).lstrip()
             if len(head) >= size or self._buffered.size < wanted:

@@ -78,7 +78,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
 
 
 def looks_like(head: bytes, name: str) -> str:
-    """Return what a file that begins with `head` looks like, for a message after its name."""
+    """Return what a file that begins with `head` looks like, to follow its name in a message."""
     if not head:
         return "is empty; the program that should have written it may have died"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import TimeUnit
 
 
-ALL_COLUMNS: Final = "all"
-
 _CHUNK_LENGTH: Final = 1 << 20
 """The number of characters to encode at a time.
 
@@ -55,22 +53,17 @@ class Report(NamedTuple):
     ) -> Report:
         """Make a report: first the summary, then the tables, then the verdicts of a gate.
 
-        `columns` are the columns that tables show, in this order: `all` for all columns, empty for
-        the format's default.
+        `columns` are the columns that tables show, in this order: just `all` for all columns,
+        empty for the format's default.
         """
         facts = () if summary is None else sections_of(summary)
-        shown = (TableSection(table, resolve_columns(columns, table)) for table in tables)
+        shown = (TableSection(table, columns) for table in tables)
         gate = (Verdicts(verdicts),) if verdicts else ()
         return cls((*facts, *shown, *gate), source, notes)
 
     def all_of(self, kind: type[S]) -> tuple[S, ...]:
         """Return the sections of one kind."""
         return tuple(section for section in self.sections if isinstance(section, kind))
-
-
-def resolve_columns(columns: tuple[str, ...], table: Table) -> tuple[str, ...]:
-    """Return `columns`, or all columns of `table` if they are just `all`."""
-    return table.query.columns if columns == (ALL_COLUMNS,) else columns
 
 
 class Display(NamedTuple):

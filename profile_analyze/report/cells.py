@@ -65,7 +65,7 @@ class Cells(NamedTuple):
 
 
 def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
-    """Return a table of `columns`, numbers on the right, in one of tabulate's styles."""
+    """Return a table in one of tabulate's styles, with numbers aligned on the right."""
     return draw(
         list(zip(*(column.texts for column in columns), strict=True)),
         headers=[column.header for column in columns],
@@ -77,14 +77,14 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
 def cells_of(
     columns: ColumnTexts, names: Sequence[str], display: Display, *, bars: bool = True
 ) -> list[Cells]:
-    """Return the columns `names` as cells. With `bars`, coloured shares have a bar."""
+    """Return the columns `names` as cells. With `bars` and colours, each share has a bar."""
     return [_cells(columns, name, display, bars=bars) for name in names]
 
 
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
     """Return the columns `names`, with the confidence interval of each ratio after the ratio.
 
-    The ratios stay alone if the user chose a column of the interval, too.
+    If `names` has a column of the interval, too, the ratios stay as they are.
     """
     if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
         return cells

@@ -1,4 +1,4 @@
-"""Charts by matplotlib: the roofline, or ranked times if there are no peaks."""
+"""Charts by matplotlib: the roofline here, and bars of times in `bar_chart`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
-from profile_analyze.report.labels import join_keys, row_labels, time_title
-from profile_analyze.report.text_layout import shortened, text_width
-from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
-from profile_analyze.units import decimal_rate, scaled
+from profile_analyze.report.bar_chart import draw_times
+from profile_analyze.report.chart_texts import ELLIPSIS, names, sides
+from profile_analyze.report.text_layout import shortened
+from profile_analyze.report.times import AUTO, times_for
+from profile_analyze.units import decimal_rate, percent, scaled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,32 +28,21 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Chart
     from profile_analyze.report.times import TimeUnit
 
-_MAX_NAMES: Final = 10
-_MAX_BARS: Final = 30
-_FEWEST_BARS: Final = 8
-"""Fewer bars leave space below them. Otherwise they would be very thick."""
+_MOST_NUMBERS: Final = 10
+"""How many dots have a number, which a list beside the picture explains."""
 _MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files would be huge
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
-_NAME_WIDTH: Final = 40
-"""How many characters a name beside a dot has."""
+_NAME_WIDTH: Final = 36
+"""How many characters a name in the list of numbers has."""
 _LEGEND_WIDTH: Final = 28
-_BAR_NAME_WIDTH: Final = 75
-"""How many characters of a name, in the font of bars, fill half the width of the picture."""
 _TYPE_COLORS: Final = (
     *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink"),
     *("tab:olive", "tab:cyan"),
 )
 """The colours of the types that take most time. Grey is for all other types together."""
 _OTHERS_COLOR: Final = "0.6"
-_ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _BASELINE_COLOR: Final = "0.35"
-_BARS_HEIGHT: Final = 0.8
-"""The height of all bars of a row. The rows are 1 apart."""
-_BAR_STYLES: Final[dict[str, dict[str, Any]]] = {
-    "profile": {"color": "tab:blue", "alpha": 0.75},
-    "baseline": {"color": "0.7"},
-}
 _ROOF_STYLE: Final[dict[str, Any]] = {"color": "0.25", "linewidth": 1.4}
 
 _SETTINGS: Final[dict[Any, Any]] = {
@@ -62,10 +51,10 @@ _SETTINGS: Final[dict[Any, Any]] = {
     "svg.hashsalt": "profile_analyze",  # ids are not random: equal answers give equal files
 }
 
-# Offsets of a name from its dot, in points, in the order of trying: near first, right first.
-_NAME_OFFSETS: Final = [
+# Offsets of a number from its dot, in points, in the order of trying: near first, right first.
+_OFFSETS: Final = [
     (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
-    for distance in range(20, 260, 12)
+    for distance in range(0, 120, 6)
     for angle in np.deg2rad([0, 30, -30, 60, -60, 180, 150, -150, 90, -90, 120, -120])
 ]
 
@@ -79,17 +68,18 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
         mpl.rcParams.update(_SETTINGS)
         figure = Figure(figsize=(11, 7), layout="constrained")
         if chart.kind == "roofline":
-            draw_roofline(figure, chart)
+            draw_roofline(figure, chart, time_unit)
         else:
             draw_times(figure, chart, time_unit)
         figure.savefig(stream, format=suffix, metadata={"Date": None} if suffix == "svg" else None)
     return stream.getvalue()
 
 
-def draw_roofline(figure: Figure, chart: Chart) -> None:
+def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
     """Draw a dot for each row with FLOPS and intensity, below the roofs, on logarithmic axes.
 
-    In a comparison, a line leads from each dot to that of the baseline.
+    The largest dots have numbers, and a list beside the picture has their names. In a comparison, a
+    line connects each dot with the dot of the baseline.
     """
     table = chart.table
     peaks = table.query.peaks
@@ -117,19 +107,18 @@ def draw_roofline(figure: Figure, chart: Chart) -> None:
         legend = axes.legend(loc="lower right", fontsize=8, framealpha=0.9)
         for handle in legend.legend_handles:
             handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
-    # Names are placed in pixels. The layout must be final by then, and names must not change it.
+    longest_first = np.argsort(-times, kind="stable")[:_MOST_NUMBERS]
+    _draw_list(axes, table, drawn[longest_first], time_unit)
+    # Numbers are placed in pixels. The layout must be final by then.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    longest_first = np.argsort(-times, kind="stable")[:_MAX_NAMES]
-    names = _names(table, _NAME_WIDTH)
-    dots = [(x[index], y[index], names[drawn[index]]) for index in longest_first]
-    _draw_names(axes, dots, sizes[longest_first])
+    _draw_numbers(axes, x[longest_first], y[longest_first])
 
 
 def _baseline_dots(
     table: Table, drawn: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return intensity and FLOPS of the drawn rows in the baseline; NaN where it has no dot."""
+    """Return the baseline's intensity and FLOPS for the drawn rows; NaN for a row without a dot."""
     if not table.query.compared:
         nothing = np.full(len(drawn), np.nan)
         return nothing, nothing
@@ -140,17 +129,10 @@ def _baseline_dots(
     return np.where(has_dot, intensity, np.nan), np.where(has_dot, flops, np.nan)
 
 
-def _files(table: Table) -> list[str]:
-    """Return the name of the profile, then that of its baseline if there is one."""
-    comparison = table.shown.comparison
-    baseline = [f"baseline {comparison.base.file}"] if comparison else []
-    return [visible(file, "utf-8") for file in (table.shown.profile.file, *baseline)]
-
-
 def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     table = chart.table
     missing = len(table) - dots
-    lines = [", ".join([f"Roofline: {visible(peaks.name, 'utf-8')}", *_files(table)])]
+    lines = [", ".join([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)])]
     if chart.caption:
         lines.append(chart.caption)
     if missing:
@@ -158,22 +140,8 @@ def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     return "\n".join(lines)
 
 
-def _names(table: Table, width: int) -> list[str]:
-    labels = (join_keys(label)[0] for label in row_labels(table))
-    return [_middle_cut(visible(label, "utf-8"), width) for label in labels]
-
-
-def _middle_cut(text: str, width: int) -> str:
-    """Return `text` in at most `width` columns. Long names often differ only at their end."""
-    if text_width(text) <= width:
-        return text
-    tail_width = (width - 1) // 2
-    head = shortened(text, width - tail_width, _ELLIPSIS)
-    return head + shortened(text[::-1], tail_width, "")[::-1]
-
-
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
-    """Draw the slope of the bandwidth and the roof of each rate, around the dots at `x` and `y`."""
+    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` have all dots."""
     # Both axes show all dots and all ridges, with margins for the labels.
     ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     top = max(rate for _, rate in peaks.flops)
@@ -241,95 +209,43 @@ def _draw_dots(
         axes.scatter(
             x[rows], y[rows], s=sizes[rows], color=color, alpha=0.65, edgecolors="white",
             linewidths=0.6, rasterized=len(x) > _MAX_VECTOR_DOTS,
-            label=shortened(label, _LEGEND_WIDTH, _ELLIPSIS),
+            label=shortened(label, _LEGEND_WIDTH, ELLIPSIS),
         )  # fmt: skip
 
 
-def _draw_names(axes: Axes, dots: list[tuple[float, float, str]], sizes: Any) -> None:
-    """Draw each name at the first offset where it overlaps no other text and no named dot.
-
-    A name that fits nowhere inside the frame is left out.
-    """
-    # A size is the square of the diameter in points, of which an inch has 72.
-    radii = np.sqrt(sizes) / 2 * axes.figure.dpi / 72
-    centres: Any = axes.transData.transform([(x, y) for x, y, _ in dots]) if dots else []
-    occupied: list[Any] = [
-        Bbox([centre - radius, centre + radius])
-        for centre, radius in zip(centres, radii, strict=True)
+def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:
+    """Write the number, the name, the time and its share of each of `rows` beside the axes."""
+    labels, times_s, shares = names(table, _NAME_WIDTH), table["time"][rows], table["share"][rows]
+    times = times_for(times_s.tolist(), time_unit)
+    lines = [
+        f"{number}  {labels[row]}\n     {times.text(time_s)}, {percent(share)}"
+        for number, (row, time_s, share) in enumerate(zip(rows, times_s, shares, strict=True), 1)
     ]
+    axes.text(
+        1.02, 1, "\n".join(lines), transform=axes.transAxes, fontsize=8, va="top", linespacing=1.3
+    )
+
+
+def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    """Draw a number at each dot, at the first offset where it overlaps no other text.
+
+    A line leads to the dot if the number is not at its centre.
+    """
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
-    occupied += [Text.get_window_extent(label, renderer) for label in axes.texts]  # of the roofs
-    for x, y, name in dots:
-        for dx, dy in _NAME_OFFSETS:
+    occupied: list[Any] = [Text.get_window_extent(label, renderer) for label in axes.texts]
+    for number, position in enumerate(zip(x.tolist(), y.tolist(), strict=True), 1):
+        for offset in _OFFSETS:
             text = axes.annotate(
-                name, (x, y), xytext=(dx, dy), textcoords="offset points", fontsize=8,
-                ha="left" if dx >= 0 else "right", va="center",
-                arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5},
+                str(number), position, xytext=offset, textcoords="offset points", fontsize=9,
+                ha="center", va="center",
+                bbox={"boxstyle": "round,pad=0.1", "color": "white", "alpha": 0.8, "linewidth": 0},
+                arrowprops={"arrowstyle": "-", "color": "0.2", "linewidth": 0.7, "shrinkA": 0},
             )  # fmt: skip
             text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).expanded(1.02, 1.15)  # without its arrow
-            inside = (
-                frame.x0 <= box.x0
-                and box.x1 <= frame.x1
-                and frame.y0 <= box.y0
-                and box.y1 <= frame.y1
-            )
-            if inside and not any(box.overlaps(other) for other in occupied):
+            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without its line
+            is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
+            if is_inside and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)
                 break
             text.remove()
-
-
-def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a bar for each of the first rows, and their cumulative share.
-
-    In a comparison, each row has a second bar for the time of the baseline.
-    """
-    table = chart.table
-    axes = figure.add_subplot()
-    count = min(len(table), chart.most_bars or _MAX_BARS, _MAX_BARS)
-    bars_s = {"profile": table["time"][:count]}
-    if table.query.compared:
-        bars_s["baseline"] = table["base"][:count]
-    shares = table["cumulative_share"][:count]
-    unit = times_for(np.concatenate([*bars_s.values()]).tolist(), time_unit).unit
-    positions = np.arange(count)
-    height = _BARS_HEIGHT / len(bars_s)
-    for index, (label, times_s) in enumerate(bars_s.items()):
-        axes.barh(
-            positions + (index - (len(bars_s) - 1) / 2) * height,
-            times_s * 10.0 ** -UNIT_EXPONENTS[unit],
-            height,
-            label=label,
-            **_BAR_STYLES[label],
-        )
-    if len(bars_s) > 1:
-        figure.legend(loc="outside upper right", ncols=len(bars_s), fontsize=8)
-    axes.set_yticks(positions, _names(table, _BAR_NAME_WIDTH)[:count], fontsize=8)
-    axes.set_ylim(max(count, _FEWEST_BARS) - 0.5, -0.5)  # the longest on top
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_xlabel(f"{time_title(table)} ({unit})")
-    _draw_cumulative_shares(axes, shares, positions)
-    axes.set_title(_times_title(table, count, time_unit), fontsize=10, loc="left")
-
-
-def _times_title(table: Table, count: int, time_unit: TimeUnit) -> str:
-    """Return the name and the total of each side, and how many rows are not drawn."""
-    totals_s = [table.total_s]
-    if table.query.compared:
-        totals_s.append(table.shown.of_base().total_s)
-    times = times_for(totals_s, time_unit)
-    parts = [
-        f"{file}: {times.text(total_s)}"
-        for file, total_s in zip(_files(table), totals_s, strict=True)
-    ]
-    missing = len(table) - count
-    return "; ".join([*parts, *([f"{missing} more rows are not drawn"] if missing else [])])
-
-
-def _draw_cumulative_shares(axes: Axes, shares: Any, positions: Any) -> None:
-    curve = axes.twiny()
-    curve.plot(shares * 100, positions, color="tab:red", marker=".", linewidth=1)
-    curve.set_xlabel("share of all operators' time, added up (%)", color="tab:red")
-    curve.set_xlim(0, 105)

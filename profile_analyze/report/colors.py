@@ -22,18 +22,23 @@ _WORD_COLORS: Final = {
     "faster": _GREEN,
     "uncertain": _DIM,
     NOT_AVAILABLE: _DIM,
-    # at the start of sentences
-    "slower than the baseline": _RED,
-    "faster than the baseline": _GREEN,
-    "not clearly different from the baseline": _DIM,
-    "FAILED": _RED,
-    "passed": _GREEN,
-    "cannot be judged": _YELLOW,
     # at the start of messages
     "error": _RED,
     "note": _CYAN,
 }
-"""The colours of verdicts, and of the outcomes of a gate, as reports write them."""
+"""The colours of verdicts and labels."""
+
+_START_COLORS: Final = {
+    **_WORD_COLORS,
+    "slower than the baseline": _RED,
+    "faster than the baseline": _GREEN,
+    "cannot tell whether it is slower, faster or the same": _DIM,
+    "FAILED": _RED,
+    "uncertain": _YELLOW,  # of a gate, where it must not be overlooked
+    "passed": _GREEN,
+    "cannot be judged": _YELLOW,
+}
+"""The colours of what sentences begin with, up to a colon."""
 
 
 def dim(text: str) -> str:
@@ -47,10 +52,17 @@ def colored_word(word: str) -> str:
     return f"{color}{word}{_RESET}" if color else word
 
 
-def colored_start(text: str, separator: str) -> str:
-    """Return `text` with a colour for the word before the first `separator`, if it has one."""
-    start, found, rest = text.partition(separator)
-    return f"{colored_word(start)}{found}{rest}"
+def colored_first_word(text: str) -> str:
+    """Return `text` with its first word in its colour, if it has one."""
+    word, blank, rest = text.partition(" ")
+    return f"{colored_word(word)}{blank}{rest}"
+
+
+def colored_sentence(text: str) -> str:
+    """Return `text` with a colour for what stands before the first colon, if it has one."""
+    start, colon, rest = text.partition(": ")
+    color = _START_COLORS.get(start)
+    return f"{color}{start}{_RESET}{colon}{rest}" if color else text
 
 
 def bar(share: float) -> str:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display
 
-# What people miss least comes first. These columns are shown without being asked for.
+# Columns that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
     *("computation", "bandwidth", "flops", "calls", "count", "share"),
 )
-# The columns that options such as --compare and --peaks add, and the type, which says together with
-# the name what a row is. They are left out last.
+# Columns that options such as --compare and --peaks add, and the type, which belongs to the name.
+# These are left out last.
 _ASKED_FOR: Final = (
     *("gain", "type", "bound", "base", "ratio", "lost", "difference", "efficiency", "change"),
     "verdict",
@@ -27,12 +27,12 @@ _ASKED_FOR: Final = (
 
 
 class Removal(NamedTuple):
-    """The indices of the columns that may be left out, first to be left out first."""
+    """The indices of the columns that may be left out, in the order in which they are left out."""
 
     extras: Sequence[int] = ()
-    """Left out even if texts could be shortened instead."""
+    """These are left out even if shorter texts would make all columns fit."""
     asked_for: Sequence[int] = ()
-    """Left out only if texts are as short as they can be."""
+    """These are left out if the columns do not fit even with the shortest texts."""
 
     @classmethod
     def of_default(cls, names: Sequence[str], query: Query) -> Removal:
@@ -55,7 +55,7 @@ class Removal(NamedTuple):
         return cls(asked_for=indices[::-1]).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
-        """Return the order in which those of `indices` that may be left out come last."""
+        """Return the order with `indices` at the end, without those that are never left out."""
         extras, asked_for = (
             [index for index in order if index not in indices]
             for order in (self.extras, self.asked_for)
@@ -110,8 +110,8 @@ def left_out_columns(
 ) -> Iterator[str]:
     """Yield a paragraph on the columns that are not shown, if there are any.
 
-    It says how to see them. `chooser` is the option that chooses other columns. `narrower` are the
-    arguments that choose a narrower table.
+    It says how to see them. `chooser` is the option that chooses other columns. `narrower` has the
+    arguments that ask for a narrower table.
     """
     left_out = [
         visible(name, display.encoding) for index, name in enumerate(names) if index not in shown

@@ -46,9 +46,9 @@ _CONVENTIONS: Final = """\
 - Computation counts a multiply-add as two floating-point operations.
 - Memory counts each input and output once. This is a lower bound of the traffic, because caches may
   be too small to read everything only once.
-- Operators of the category copy only move data, and so do operators of the category data movement
-  with a known computation. What the profile calls their computation counts elements, so only the
-  bandwidth bounds them.
+- For operators that only move data, the profile reports a number of elements as computation. The
+  roofline therefore bounds these operators by the bandwidth alone. They are all operators of the
+  category copy, and those of the category data movement with a known computation.
 - The roofline does not judge host times, wait times, times of 0, times below the clock's
   resolution, operators with unknown computation or memory, and dtypes for which the device has no
   known rate.
@@ -66,7 +66,7 @@ _FAMILIES: Final = """\
   columns, except inside brackets or after a backslash. In `--where`, write `name ~ REGEX` instead.
 - `time.p90` and the like, for groups: any aggregate of a column of numbers, whatever `--aggregate`
   says. Ratios such as flops, bandwidth and intensity have no sum and no mean, because these would
-  mean nothing. Percentiles are interpolated linearly between neighbours. `std` is the sample
+  make no sense. Percentiles are interpolated linearly between neighbours. `std` is the sample
   standard deviation (n - 1). `count` is the number of operators that have a value.
 """
 
@@ -84,7 +84,7 @@ _SHOWN: Final = """\
 - These defaults depend on the question. Several runs add spread before share.
   `--peaks` adds bound, efficiency, lost and gain after bandwidth. `--compare` adds base,
   difference, change, ratio, ratio_low, ratio_high, p_value, match and verdict after time.
-  `--columns all` shows all columns.
+  `--columns all` shows all columns; formats that people read leave out columns without any value.
 - Control characters in names, and marks that reorder text, are shown as escapes such as `\\x1b`,
   also in csv. json and jsonl keep the characters, in the escapes of JSON (`\\u001b`).
 """
@@ -143,7 +143,7 @@ def _entry(column: Column) -> str:
 
 
 def brackets(column: Column) -> str:
-    """Return the unit and the name for programs, where they say more than the name."""
+    """Return the unit and the name for programs, without those that are obvious from the name."""
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]

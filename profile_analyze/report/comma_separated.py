@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display, Report
 
 # Spreadsheets take a text that starts with one of these characters for a formula. An apostrophe in
-# front prevents that. Some programs skip blanks before the character, and some know its wide form.
-# Where a comma is the decimal point, a semicolon starts a new cell, even inside quotes.
+# front prevents that. Some programs skip blanks before the character, or accept its wide form, as
+# in Chinese text. Where a comma is the decimal point, a semicolon starts a new cell, even inside
+# quotes.
 _FORMULA: Final = r"(^|;)([\s\"]*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])"
 _FORMULA_STARTS: Final = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
-# These are from RFC 4180.
+# From RFC 4180:
 _SEPARATOR: Final = ","
 _QUOTE: Final = '"'
 _LINE_END: Final = "\r\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.analysis.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import COUNT, NUMBER, TEXT, VERDICT, Fact, FactGroup, list_schema
@@ -12,6 +13,7 @@ from profile_analyze.report.sentence_parts import (
     in_brackets,
     interval_text,
     iterations_remark,
+    p_text,
     runs_and_spread,
     signed,
 )
@@ -25,17 +27,25 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 # Shown instead of a verdict, which drift correction makes impossible.
-_HIDDEN_VERDICT: Final = f"{NOT_AVAILABLE} (drift is corrected)"
+_HIDDEN_VERDICT: Final = (
+    f"{NOT_AVAILABLE} (drift is corrected, which hides a change of all operators)"
+)
 
 _VERDICT_IN_WORDS: Final = {
     "slower": "slower than the baseline",
     "faster": "faster than the baseline",
     "same": "the same as the baseline, within the threshold",
-    "uncertain": "not clearly different from the baseline",
+    "uncertain": "cannot tell whether it is slower, faster or the same",
     ADDED: "the baseline has none of these operators",
     REMOVED: "the profile has none of the operators of the baseline",
     None: "no verdict",
 }
+
+
+def comparison_caption(summary: Summary, times: Times) -> str:
+    """Return the verdict on the device time, as a caption of a picture."""
+    ratio, verdict = _ratio_text(summary, times), _verdict_text(summary, times)
+    return f"device time: ratio {ratio}, verdict {verdict}"
 
 
 def _change(summary: Summary) -> Change:
@@ -60,7 +70,12 @@ def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     # Drift correction removes what all operators share, and with it any change of the whole.
     missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
-    return (change.verdict or missing) + iterations_remark(change.unit)
+    basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
+    return (
+        (change.verdict or missing)
+        + in_brackets(basis if change.verdict else "")
+        + iterations_remark(change.unit)
+    )
 
 
 def _base_runs_text(summary: Summary, _: Times) -> str:
@@ -79,8 +94,19 @@ def _verdict_sentence(summary: Summary, times: Times) -> Iterator[str]:
         yield (
             f"{_VERDICT_IN_WORDS[change.verdict]}: {times.text(summary.device_time_s)} "
             f"instead of {times.text(change.base_time_s)}, "
-            f"{signed(change.change, percent)}{iterations_remark(change.unit)}"
+            f"{signed(change.change, percent)}{_possible_changes(change)}"
+            f"{iterations_remark(change.unit)}"
         )
+
+
+def _possible_changes(change: Change) -> str:
+    """Return which changes are possible, if the verdict is uncertain; empty for other verdicts."""
+    if change.verdict != UNCERTAIN:
+        return ""
+    noise = "" if change.p_value <= SIGNIFICANT else ", which may be noise alone"
+    ends = (signed(end - 1, percent) for end in (change.low, change.high))
+    possible = "" if isnan(change.low) else f"; anything from {' to '.join(ends)} is possible"
+    return f"{noise}{possible}; more runs may help"
 
 
 def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
@@ -119,15 +145,20 @@ def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
 def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
     """Yield how many rows have each verdict, unless no row has one."""
     change = _change(summary)
-    if not _is_known(summary) or not set(dict(change.verdicts)) - {NOT_AVAILABLE}:
+    if not _is_known(summary) or all(one.verdict == NOT_AVAILABLE for one in change.verdicts):
         return
-    row_count = sum(count for _, count in change.verdicts)
+    row_count = sum(one.rows for one in change.verdicts)
     rows = (
         counted(row_count, "group")
         if change.of_groups
         else f"{counted(row_count, 'operator')} with a time"
     )
-    counts = ", ".join(f"{count} {word}" for word, count in change.verdicts)
+    first = next((one for one in change.verdicts if not isnan(one.share)), None)
+    counts = ", ".join(
+        f"{one.rows} {one.verdict}"
+        f"{in_brackets(percent(one.share) + (' of the time' if one is first else ''))}"
+        for one in change.verdicts
+    )
     yield f"{rows}: {counts}{iterations_remark(change.unit)}"
 
 
@@ -218,6 +249,12 @@ GROUP: Final = FactGroup(
             sentences=_verdict_sentence,
         ),
         Fact(
+            "threshold",
+            "The smallest change that a verdict calls slower or faster, as a fraction.",
+            lambda summary: _change(summary).threshold,
+            shown_with="verdict",
+        ),
+        Fact(
             "unit",
             "What the statistics count: runs (if each process has one), processes or iterations.",
             lambda summary: _change(summary).unit,
@@ -249,9 +286,16 @@ GROUP: Final = FactGroup(
             "verdicts",
             "The number of rows (operators, or groups if asked for) with each verdict, N/A "
             "included.",
-            lambda summary: dict(_change(summary).verdicts),
+            lambda summary: {one.verdict: one.rows for one in _change(summary).verdicts},
             {"type": "object", "additionalProperties": COUNT},
             sentences=_verdict_counts,
+        ),
+        Fact(
+            "verdict_shares",
+            "The share of the device time of the rows with each verdict; null for removed rows.",
+            lambda summary: {one.verdict: one.share for one in _change(summary).verdicts},
+            {"type": "object", "additionalProperties": NUMBER},
+            shown_with="verdicts",
         ),
     ),
 )

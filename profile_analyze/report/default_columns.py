@@ -22,7 +22,7 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """Return the columns on the difference to the baseline and between runs, as far as they apply.
+    """Return the columns of a comparison, and of the variation between runs, if they apply.
 
     A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
@@ -50,10 +50,20 @@ def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]
     times. If no column has a value, as in a table without rows, all of `names` are returned.
     """
     candidates = _with_calls_and_work(names, table)
-    filled = {name for name in candidates if table.has_values(name)}
+    return filled_columns(candidates, table, if_none=names)
+
+
+def filled_columns(
+    names: tuple[str, ...], table: Table, if_none: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    """Return the group keys, and the columns of `names` that have a value in at least one row.
+
+    If no column has a value, `if_none` is returned, or else all of `names`.
+    """
+    filled = {name for name in names if table.has_values(name)}
     if not filled:
-        return names
-    return tuple(name for name in candidates if name in filled or name in table.query.by)
+        return names if if_none is None else if_none
+    return tuple(name for name in names if name in filled or name in table.query.by)
 
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
@@ -84,11 +94,11 @@ def model_columns(table: Table) -> tuple[str, ...]:
         *("match", "base_macs", "macs_difference", "base_params", "params_difference"),
         *("base_memory", "memory_difference"),
     )
-    of_operators = ("reused_weights", "in_shapes", "out_shapes", "parameters")
+    of_operators = ("conv_kind", "reused_weights", "in_shapes", "out_shapes", "parameters")
     names = (
         *(("id", "name", "type", "category", "scope") if query.keys is None else query.by),
         *(() if query.keys is None else ("count",)),
-        *("macs", "macs_share", "macs_with_bias", "backward_macs"),
+        *("macs", "macs_share", "macs_with_bias", "macs_without_padding", "backward_macs"),
         *("params", "param_share", "param_bytes", "computation", "memory", "intensity"),
         *("input_bytes", "output_bytes"),
         *(("compute_time", "memory_time", "least_time", "bound") if query.peaks else ()),

@@ -28,13 +28,13 @@ _LEGEND: Final = (
 _LEGEND_WIDTH: Final = 100
 """The largest width of the lines above the table."""
 _REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
-"""The columns that narrow terminals lack, the rarest questions first."""
+"""The columns that are left out on narrow terminals, the least needed one first."""
 
 
 def device_list(width: int | None = None) -> str:
-    """Return all known devices by the names to type, and the units.
+    """Return a table of all known devices, below a paragraph that says what it shows.
 
-    The table lacks some columns if it is wider than `width`.
+    If the table is wider than `width`, some columns are left out.
     """
     legend = paragraph(_LEGEND, min(width or _LEGEND_WIDTH, _LEGEND_WIDTH), indent="") + "\n\n"
     rows = _rows(DEVICES)
@@ -55,7 +55,7 @@ def device_list(width: int | None = None) -> str:
 
 
 def typed_name(device: Device) -> str:
-    """Return the name as it is typed, with a dtype if the default dtype has no rate."""
+    """Return the name as users type it, with a dtype if the default dtype has no rate."""
     dtype = "" if DEFAULT_DTYPE in device.rates else f":{next(iter(device.rates))}"
     return device.name.lower().replace(" ", "-") + dtype
 

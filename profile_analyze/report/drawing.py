@@ -30,8 +30,8 @@ def draw(
     on the right if they are in `right`.
     """
     count = max(map(len, [headers, *rows[:1]]))
-    # This setting of tabulate makes it measure the width of each character. That takes an eighth of
-    # the drawing, and ASCII text does not need it.
+    # With `WIDE_CHARS_MODE`, tabulate measures the width of each character. That takes an eighth of
+    # the time of drawing, and ASCII text does not need it.
     before = tabulate.WIDE_CHARS_MODE, tabulate.MIN_PADDING
     tabulate.WIDE_CHARS_MODE = has_wide_text(rows)
     if style == "plain":  # the gap between columns is enough
@@ -42,7 +42,7 @@ def draw(
             headers=headers,
             tablefmt=style,
             disable_numparse=[n for n in range(count) if n not in numeric] if rows else False,
-            preserve_whitespace=True,  # stripping would lose the empty line of an empty name
+            preserve_whitespace=True,  # keeps the empty line of an empty name
             colalign=["right" if n in right else "left" for n in range(count)]
             if right and rows
             else None,

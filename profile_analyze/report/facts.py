@@ -38,7 +38,7 @@ class Fact(NamedTuple):
     label: str = ""
     """The label of the fact's line; empty if the fact has no line."""
     text: Callable[[Summary, Times], str] | None = None
-    """The text after the label. The line is left out where this is empty."""
+    """Returns the text after the label. If the text is empty, the line is left out."""
     lines: Callable[[Summary, Times], Iterator[Line]] | None = None
     """Replaces `label` and `text` for a fact with one line per record."""
     sentences: Callable[[Summary, Times], Iterator[str]] | None = None
@@ -77,8 +77,8 @@ GROUP_NAMES: Final = ("totals", "model", "comparison", "roofline")
 def fact_group(name: str) -> FactGroup:
     """Return one of `GROUP_NAMES`.
 
-    Its module is imported here: a plain call has neither peaks nor a baseline, and therefore
-    needs the totals only.
+    The module of the group is imported when it is needed. A plain call has no peaks and no
+    baseline, and needs only the totals.
     """
     group: FactGroup = import_module(f"{__package__}.{name}_facts").GROUP
     return group
@@ -106,7 +106,7 @@ def sections_of(summary: Summary) -> tuple[Section, ...]:
             for sentence in fact.sentences(summary, times)
         )
 
-    # Without any sentence there is no section, and formats write no separator for it.
+    # Without sentences, the section is left out, because formats would write a separator for it.
     return (*facts, *((Sentences(sentences),) if sentences(ORIGINAL) else ()))
 
 
@@ -116,7 +116,7 @@ def object_schema(properties: Mapping[str, Any], meaning: str = "") -> dict[str,
     return {
         **description,
         "type": "object",
-        "additionalProperties": False,  # a property that only one side knows fails the tests
+        "additionalProperties": False,  # so that tests notice a property without a schema
         "required": list(properties),
         "properties": dict(properties),
     }

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
     from profile_analyze.report.base import Display, Need, Report
 
-_LEVELS: Final = {"met": "error", "unjudged": "warning", "passed": "notice"}
+_LEVELS: Final = {
+    "met": "error",
+    "uncertain": "warning",
+    "unjudged": "warning",
+    "passed": "notice",
+}
 _TITLE: Final = "profile_analyze"
 
 
@@ -27,7 +32,7 @@ class GithubRenderer(TablelessRenderer):
     needs: Need = "findings"
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield an error per condition that is met, and a warning per unjudged condition."""
+        """Yield an annotation for each condition, and one for each conclusion."""
         return encoded(_annotations(report), "utf-8")
 
 
@@ -43,6 +48,6 @@ def _annotations(report: Report) -> Iterator[str]:
 
 def _annotation(level: str, message: str) -> str:
     """Return one workflow command, with the escapes of GitHub's own toolkit."""
-    # `visible` has escaped line breaks, the other characters that end or change a command.
+    # A command must not contain line breaks or a plain `%`. `visible` has escaped line breaks.
     text = visible(message, "utf-8").replace("%", "%25")
     return f"::{level} title={_TITLE}::{text}\n"

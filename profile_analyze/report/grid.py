@@ -41,18 +41,17 @@ _HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its h
 _HEADER_WIDTH: Final = 16  # of headers that are wrapped to fit the width
 _MIN_WIDTH: Final = 8  # of texts, whatever the width
 _MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
-"""Narrower texts would not make the column narrower than its header."""
+"""Narrower texts would not help, because the column is at least as wide as its header."""
 _CONTINUATION: Final = "\n-  "
 _BOX_CHARACTER: Final = "\N{BOX DRAWINGS DOWN SINGLE AND HORIZONTAL DOUBLE}"
 
 
-# Boxes that are left out if the terminal is narrow, the least informative first. No option asks
-# for these.
+# Boxes that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
     *("bandwidth", "FLOPS"),
 )
-# The boxes of columns that share a box, or have another title in it.
+# The title of a column's box, where it is not the title of the column: some columns share a box.
 _BOXES: Final = {
     **dict.fromkeys(("cumulative_time", "cumulative_share"), "cumulative"),
     **dict.fromkeys(("base", "difference", "change"), "baseline time"),
@@ -129,7 +128,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
         right=[position for position, index in enumerate(shown) if columns[index].is_number],
         style="fancy_grid" if display.can_show(_BOX_CHARACTER) else "grid",
     )
-    # Columns of lines are narrower than boxes.
+    # The plain format is narrower than boxes.
     plain = "--format plain" if names else ""
     yield from left_out_columns(titles, shown, display, narrower=plain)
 
@@ -191,8 +190,8 @@ def _columns(
 
 
 def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
-    """Return a column of wrapped texts. Wrapping would break colours, so they come last."""
-    if name == "verdict":  # its words are shorter than any width
+    """Return a column of wrapped texts. Wrapping would break colours, so these are added last."""
+    if name == "verdict":  # verdicts are shorter than any width
         return cells_of(texts, [name], display)[0]
     (cells,) = cells_of(texts, [name], display._replace(color=False))
     return cells._replace(
@@ -201,7 +200,7 @@ def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -
 
 
 def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> list[Cells]:
-    """Return the original's columns, with more times of groups after the cumulative time."""
+    """Return the original's columns. Further times of groups follow the cumulative time."""
     table = texts.table
     in_shapes, out_shapes = shape_columns(table)
     columns = {

@@ -87,7 +87,7 @@ def _profile(source: Profile | Comparison | None) -> dict[str, Any] | None:
     return {
         **_origin(profile),
         "file": as_utf8(profile.file),
-        # A file that is named twice is two processes.
+        # A file that is named twice counts as two processes.
         "files": json_ready(list(dict.fromkeys(profile.processes))),
         "level": profile.level or OPERATOR,
         "operators": operators,

@@ -24,7 +24,7 @@ _SUITE = "profile_analyze"
 class JunitRenderer(TablelessRenderer):
     """Renderer of JUnit XML; see `Renderer`.
 
-    Conditions that are met are failed tests, and unjudged conditions are skipped tests.
+    Conditions that are met are failed tests. Uncertain and unjudged ones are skipped tests.
     """
 
     name = "junit"
@@ -43,7 +43,7 @@ def _elements(report: Report) -> Iterator[str]:
     yield (
         f'<testsuite name="{_SUITE}" tests="{len(outcomes)}" '
         f'failures="{outcomes.count("met")}" errors="0" '
-        f'skipped="{outcomes.count("unjudged")}">\n'
+        f'skipped="{outcomes.count("uncertain") + outcomes.count("unjudged")}">\n'
     )
     yield from map(_test_case, verdicts)
     sentences = [text for section in report.all_of(Sentences) for text in section.texts(ORIGINAL)]
@@ -56,9 +56,11 @@ def _elements(report: Report) -> Iterator[str]:
 def _test_case(verdict: FailVerdict) -> str:
     opening = f'  <testcase classname="{_SUITE}" name={_attribute(verdict.condition.text)}>\n'
     reason = gate_reason(verdict)
+    skipped = f"    <skipped message={_attribute(reason)}/>\n"
     outcomes = {
         "met": f"    <failure message={_attribute(reason)}>{_text(reason)}</failure>\n",
-        "unjudged": f"    <skipped message={_attribute(reason)}/>\n",
+        "uncertain": skipped,
+        "unjudged": skipped,
         "passed": f"    <system-out>{_text(reason)}</system-out>\n",
     }
     return f"{opening}{outcomes[verdict.outcome]}  </testcase>\n"

@@ -5,120 +5,25 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
-from profile_analyze.report.sentence_parts import signed
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+from profile_analyze.report.model_texts import (
+    body_lines,
+    bytes_text,
+    constants_text,
+    macs_text,
+    memory_text,
+    model_of,
+    operators_text,
+    params_text,
+    peak_text,
+    port_lines,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
-    from profile_analyze.model.static import BodyWork, Port
+    from profile_analyze.model.static import BodyWork, Port, Stored
     from profile_analyze.query.model_summary import BaseWork, ModelSummary
-    from profile_analyze.query.summary import Summary
-    from profile_analyze.report.sections import Line
-    from profile_analyze.report.times import Times
-
-_MOST_TYPES: Final = 3
-_MOST_ALIVE: Final = 2
-_MOST_PORTS: Final = 4
-_MOST_BODIES: Final = 4
-
-
-def _model(summary: Summary) -> ModelSummary:
-    assert summary.model is not None, "the profile is of a run"
-    return summary.model
-
-
-def _operators_text(summary: Summary, _: Times) -> str:
-    model = _model(summary)
-    types = ", ".join(f"{count} {name}" for name, count in model.types[:_MOST_TYPES])
-    of = f" of {counted(len(model.types), 'type')}" if model.types else ""
-    which = f": {types}" if types else ""
-    return visible(f"{model.operators}{of}{which}", "utf-8")
-
-
-def _params_text(summary: Summary, _: Times) -> str:
-    model = _model(summary)
-    dtypes = model.params_by_dtype
-    if model.base is not None:
-        return _count(model.params) + _against(model.params, model.base.params, _count)
-    text = f"{_count(model.params)}, {_bytes(model.param_bytes)}"
-    if len(dtypes) == 1:
-        return f"{text} of {dtypes[0].dtype or 'unknown dtype'}"
-    parts = (f"{_bytes(one.size)} of {one.dtype or 'unknown dtype'}" for one in dtypes)
-    return f"{text}: {', '.join(parts)}" if dtypes else text
-
-
-def _macs_text(summary: Summary, _: Times) -> str:
-    model = _model(summary)
-    executed = model.facts.macs_executed
-    text = _count(model.macs)
-    if model.macs_unknown:
-        text += f", unknown for {counted(model.macs_unknown, 'operator')}"
-    if model.facts.bodies:
-        text += f" without bodies; executed in a run: {_count(executed)}"
-    return text + _against(model.macs, model.base and model.base.macs, _count)
-
-
-def _memory_text(summary: Summary, _: Times) -> str:
-    model = _model(summary)
-    # Without a baseline, the totals have this line.
-    if model.base is None:
-        return ""
-    return _bytes(model.memory) + _against(model.memory, model.base.memory, _bytes)
-
-
-def _against(value: float, base: float | None, text_of: Callable[[float], str]) -> str:
-    """Return the difference to the baseline in brackets; empty without a baseline."""
-    if base is None or isnan(value - base):
-        return ""
-    change = f", {signed(value / base - 1, percent)}" if base else ""
-    return f" ({signed(value - base, text_of)}{change}: {text_of(base)} in the baseline)"
-
-
-def _peak_text(summary: Summary, _: Times) -> str:
-    model = _model(summary)
-    text = _bytes(model.activations.peak_bytes)
-    if model.peak_operator is None:
-        return text
-    alive = [f"{one.name} {_bytes(one.size)}" for one in model.alive[:_MOST_ALIVE]]
-    more = len(model.alive) - len(alive)
-    parts = ", ".join([*alive, *([f"{more} more"] if more else [])])
-    return visible(f"{text} at {model.peak_operator}: {parts}", "utf-8")
-
-
-def _ports(label: str, ports: Sequence[Port]) -> Iterator[Line]:
-    """Yield a line for each of the first inputs or outputs, and how many more there are."""
-    for port in ports[:_MOST_PORTS]:
-        yield label, visible(" ".join(filter(None, (port.name, _sizes(port), port.dtype))), "utf-8")
-    if len(ports) > _MOST_PORTS:
-        yield label, f"{len(ports) - _MOST_PORTS} more"
-
-
-def _sizes(port: Port) -> str:
-    if port.sizes is None:
-        return "of unknown shape"
-    return "{" + ",".join("?" if size is None else str(size) for size in port.sizes) + "}"
-
-
-def _body_lines(summary: Summary, _: Times) -> Iterator[Line]:
-    bodies = _model(summary).facts.bodies
-    for body in bodies[:_MOST_BODIES]:
-        trips = "" if body.trip_count is None else f", executed {counted(body.trip_count, 'time')}"
-        path = visible(f"{body.operator}/{body.attribute}", "utf-8")
-        operators = counted(body.operators, "operator")
-        yield "body", f"{path}: {operators}, {_count(body.macs)} MACs{trips}"
-    if len(bodies) > _MOST_BODIES:
-        yield "body", f"{len(bodies) - _MOST_BODIES} more"
-
-
-def _count(value: float) -> str:
-    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "count")
-
-
-def _bytes(value: float) -> str:
-    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "byte")
 
 
 def _port_record(port: Port) -> dict[str, Any]:
@@ -128,6 +33,11 @@ def _port_record(port: Port) -> dict[str, Any]:
 
 def _body_record(body: BodyWork) -> dict[str, Any]:
     return {**body._asdict(), "macs": None if isnan(body.macs) else body.macs}
+
+
+def _stored_record(stored: Stored) -> dict[str, Any]:
+    size = None if isnan(stored.size) else stored.size
+    return {"tensors": stored.tensors, "elements": stored.elements, "size_bytes": size}
 
 
 def _base_record(base: BaseWork | None) -> dict[str, Any] | None:
@@ -147,7 +57,7 @@ def _number(
     value: Callable[[ModelSummary], float],
     shown_with: str,
 ) -> Fact:
-    return Fact(name, meaning, lambda summary: value(_model(summary)), shown_with=shown_with)
+    return Fact(name, meaning, lambda summary: value(model_of(summary)), shown_with=shown_with)
 
 
 _OR_NULL: Final = {"type": ["string", "null"]}
@@ -165,16 +75,16 @@ _SIZE_FACTS: Final = (
     Fact(
         "operators",
         "The number of operators outside of bodies, without those that compute constants.",
-        lambda summary: _model(summary).operators,
+        lambda summary: model_of(summary).operators,
         {"type": "integer"},
         label="operators",
-        text=_operators_text,
+        text=operators_text,
     ),
     Fact(
         "types",
         "How many of these operators have each type, the most frequent first.",
         lambda summary: [
-            {"type": name, "operators": count} for name, count in _model(summary).types
+            {"type": name, "operators": count} for name, count in model_of(summary).types
         ],
         list_schema({"type": TEXT, "operators": {"type": "integer"}}),
         shown_with="operators",
@@ -182,16 +92,23 @@ _SIZE_FACTS: Final = (
     Fact(
         "constant_operators",
         "The number of operators that compute constants, which cost nothing in a run.",
-        lambda summary: _model(summary).facts.constant_operators,
+        lambda summary: model_of(summary).facts.constant_operators,
         {"type": "integer"},
         shown_with="operators",
     ),
     Fact(
+        "initializers",
+        "The tensors that the file stores as initializers, whether they are used or not.",
+        lambda summary: _stored_record(model_of(summary).facts.initializers),
+        object_schema({"tensors": {"type": "integer"}, "elements": NUMBER, "size_bytes": NUMBER}),
+        shown_with="params",
+    ),
+    Fact(
         "params",
         "The number of weights: elements of constants, without scales, shapes and single numbers.",
-        lambda summary: _model(summary).params,
+        lambda summary: model_of(summary).params,
         label="parameters",
-        text=_params_text,
+        text=params_text,
     ),
     _number("param_bytes", "The bytes of the weights.", lambda model: model.param_bytes, "params"),
     Fact(
@@ -199,10 +116,34 @@ _SIZE_FACTS: Final = (
         "The weights by dtype, the largest bytes first.",
         lambda summary: [
             {"dtype": one.dtype, "params": one.params, "size_bytes": one.size}
-            for one in _model(summary).params_by_dtype
+            for one in model_of(summary).params_by_dtype
         ],
         list_schema({"dtype": _OR_NULL, "params": NUMBER, "size_bytes": NUMBER}),
         shown_with="params",
+    ),
+    Fact(
+        "constants",
+        "The stored constants that are no weights, by role: quantization (scales and zero "
+        "points), scalar (single numbers), structure (shapes and indices), and unused ones.",
+        lambda summary: [
+            {
+                "role": one.role,
+                "tensors": one.tensors,
+                "elements": one.elements,
+                "size_bytes": one.size,
+            }
+            for one in model_of(summary).constants
+        ],
+        list_schema(
+            {
+                "role": TEXT,
+                "tensors": {"type": "integer"},
+                "elements": NUMBER,
+                "size_bytes": NUMBER,
+            }
+        ),
+        label="other constants",
+        text=constants_text,
     ),
 )
 
@@ -210,23 +151,35 @@ _WORK_FACTS: Final = (
     Fact(
         "macs",
         "The multiply-adds of one run, without bodies, as far as they are known.",
-        lambda summary: _model(summary).macs,
+        lambda summary: model_of(summary).macs,
         label="MACs",
-        text=_macs_text,
+        text=macs_text,
     ),
     Fact(
         "memory_without_bodies_bytes",
         "The bytes that operators outside of bodies read and write, as far as they are known.",
-        lambda summary: _model(summary).memory,
+        lambda summary: model_of(summary).memory,
         label="memory",
-        text=_memory_text,
+        text=memory_text,
     ),
     Fact(
         "base",
         "The work of the baseline, if it is a model; null without one.",
-        lambda summary: _base_record(_model(summary).base),
+        lambda summary: _base_record(model_of(summary).base),
         object_schema({"file": TEXT, "macs": NUMBER, "params": NUMBER, "memory_bytes": NUMBER})
         | {"type": ["object", "null"]},
+        shown_with="macs",
+    ),
+    Fact(
+        "unknown_operators",
+        "How many operators are left out of totals because their work is unknown: of macs outside "
+        "of bodies, of computation_flo and memory_bytes all.",
+        lambda summary: {
+            "macs": model_of(summary).unknown_macs,
+            "computation": model_of(summary).unknown_computation,
+            "memory": model_of(summary).unknown_memory,
+        },
+        object_schema({name: {"type": "integer"} for name in ("macs", "computation", "memory")}),
         shown_with="macs",
     ),
     _number(
@@ -244,7 +197,7 @@ _WORK_FACTS: Final = (
     Fact(
         "bodies",
         "The graphs inside operators such as If and Loop, each with the MACs of one execution.",
-        lambda summary: list(map(_body_record, _model(summary).facts.bodies)),
+        lambda summary: list(map(_body_record, model_of(summary).facts.bodies)),
         list_schema(
             {
                 "operator": TEXT,
@@ -254,7 +207,7 @@ _WORK_FACTS: Final = (
                 "trip_count": {"type": ["integer", "null"]},
             }
         ),
-        lines=_body_lines,
+        lines=body_lines,
     ),
 )
 
@@ -262,9 +215,9 @@ _MEMORY_FACTS: Final = (
     Fact(
         "activation_bytes",
         "The bytes of all results of operators outside of bodies, without constants.",
-        lambda summary: _model(summary).activations.total_bytes,
+        lambda summary: model_of(summary).activations.total_bytes,
         label="activations",
-        text=lambda summary, _: _bytes(_model(summary).activations.total_bytes),
+        text=lambda summary, _: bytes_text(model_of(summary).activations.total_bytes),
     ),
     _number(
         "activation_without_shapes_bytes",
@@ -275,14 +228,14 @@ _MEMORY_FACTS: Final = (
     Fact(
         "peak_activation_bytes",
         "The most bytes of inputs and activations that are needed at one operator.",
-        lambda summary: _model(summary).activations.peak_bytes,
+        lambda summary: model_of(summary).activations.peak_bytes,
         label="peak of these",
-        text=_peak_text,
+        text=peak_text,
     ),
     Fact(
         "peak_operator",
         "The first operator with this peak.",
-        lambda summary: _model(summary).peak_operator,
+        lambda summary: model_of(summary).peak_operator,
         _OR_NULL,
         shown_with="peak_activation_bytes",
     ),
@@ -290,7 +243,7 @@ _MEMORY_FACTS: Final = (
         "alive_at_peak",
         "The tensors that are needed at the peak, the largest first.",
         lambda summary: [
-            {"name": one.name, "size_bytes": one.size} for one in _model(summary).alive
+            {"name": one.name, "size_bytes": one.size} for one in model_of(summary).alive
         ],
         list_schema({"name": TEXT, "size_bytes": NUMBER}),
         shown_with="peak_activation_bytes",
@@ -307,16 +260,16 @@ _PORT_FACTS: Final = (
     Fact(
         "inputs",
         "The inputs of the model.",
-        lambda summary: list(map(_port_record, _model(summary).facts.inputs)),
+        lambda summary: list(map(_port_record, model_of(summary).facts.inputs)),
         list_schema(_PORT_SCHEMA),
-        lines=lambda summary, _: _ports("input", _model(summary).facts.inputs),
+        lines=lambda summary, _: port_lines("input", model_of(summary).facts.inputs),
     ),
     Fact(
         "outputs",
         "The outputs of the model.",
-        lambda summary: list(map(_port_record, _model(summary).facts.outputs)),
+        lambda summary: list(map(_port_record, model_of(summary).facts.outputs)),
         list_schema(_PORT_SCHEMA),
-        lines=lambda summary, _: _ports("output", _model(summary).facts.outputs),
+        lines=lambda summary, _: port_lines("output", model_of(summary).facts.outputs),
     ),
 )
 

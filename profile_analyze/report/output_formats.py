@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, split_names
-from profile_analyze.report.base import Display, Report, resolve_columns
-from profile_analyze.report.sections import TableSection
+from profile_analyze.report.base import Display, Report
+from profile_analyze.report.sections import ALL_COLUMNS, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +82,7 @@ def output_format_of(file: str) -> str | None:
         return None
     known: list[str] = []
     ending = suffix.lower()
-    # Most formats are named like their suffix. Trying that one first avoids importing the others.
+    # Most formats have the name of their suffix. Trying these first avoids importing the others.
     for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
         suffixes = find_renderer(output_format).suffixes
         if f".{ending}" in suffixes:
@@ -116,8 +116,8 @@ def render(
 ) -> str:
     """Return an answer as text in one of `OUTPUT_FORMATS`.
 
-    `columns` are the columns that tables show, in this order: `all` for all columns, empty for the
-    format's default.
+    `columns` are the columns that tables show, in this order: just `all` for all columns, empty for
+    the format's default. Formats for people leave out columns without any value from `all`.
 
     Raises `QueryError` for an unknown format or column.
     """
@@ -125,14 +125,13 @@ def render(
     names = split_names(columns) if isinstance(columns, str) else tuple(columns)
     if names:
         sections = (
-            section._replace(columns=resolve_columns(names, section.table))
-            if isinstance(section, TableSection)
-            else section
+            section._replace(columns=names) if isinstance(section, TableSection) else section
             for section in report.sections
         )
         report = report._replace(sections=tuple(sections))
     for section in report.all_of(TableSection):
-        check_columns(section.columns, section.table.query.kind)
+        if section.columns != ALL_COLUMNS:
+            check_columns(section.columns, section.table.query.kind)
     renderer = find_renderer(output_format)
     display = display or Display()
     encoding = "utf-8" if renderer.for_programs else display.encoding

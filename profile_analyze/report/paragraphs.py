@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.report.colors import colored_start
+from profile_analyze.report.colors import colored_first_word, colored_sentence
 from profile_analyze.report.text_layout import COLUMN_GAP, text_width
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _LEAST_WIDTH: Final = 12
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
     """Return `text` in lines of at most `width` columns, all but the first with `indent`.
 
-    Lines break at blanks, but not before a unit. A longer word, such as a path, stays whole and can
-    be copied.
+    Lines break at blanks, but not before a unit. A word that is longer than a line, such as a path,
+    stays whole, so that it can be copied.
     """
     if width is None or text_width(text) <= width:
         return text
@@ -45,17 +45,17 @@ def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
 
 def paragraphs(texts: Iterable[str], display: Display) -> str:
     """Return each text as a paragraph as wide as the display, with a colour for its label."""
-    shown = (colored_start(text, ": ") if display.color else text for text in texts)
+    shown = (colored_sentence(text) if display.color else text for text in texts)
     return "\n".join(paragraph(text, display.width) for text in shown)
 
 
 def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
     """Return lines whose texts are wrapped, so that they fit next to the longest label.
 
-    Texts that are a verdict have its colour.
+    On a colour display, a verdict at the start of a text gets its colour.
     """
     if display.color:
-        lines = [(label, colored_start(text, " ")) for label, text in lines]
+        lines = [(label, colored_first_word(text)) for label, text in lines]
     if display.width is None:
         return list(lines)
     longest = max(text_width(label) for label, _ in lines)

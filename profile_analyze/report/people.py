@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 from profile_analyze.model.visible import encodable
 from profile_analyze.report.base import encoded
 from profile_analyze.report.cells import ColumnTexts, times_in
+from profile_analyze.report.default_columns import filled_columns
 from profile_analyze.report.paragraphs import paragraphs
-from profile_analyze.report.sections import Facts, Sentences, TableSection, Verdicts
+from profile_analyze.report.sections import (
+    ALL_COLUMNS,
+    Facts,
+    Sentences,
+    TableSection,
+    Verdicts,
+)
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.times import AUTO, ORIGINAL, times_for
 
@@ -49,10 +56,10 @@ class PeopleRenderer(ABC):
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Return a table in pieces, which use only characters that the display has."""
+        """Return a table in pieces. Characters that the display lacks must be escaped."""
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:
-        """Return the sentences that follow from facts, or those on the conditions of a gate."""
+        """Return conclusions from facts, or verdicts on the conditions of a gate, as text."""
         return paragraphs(texts, display)
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
@@ -111,7 +118,7 @@ class PeopleRenderer(ABC):
             yield [self.sentences([*map(shown, texts)], display)]
         for section in sections:
             if isinstance(section, TableSection):
-                yield self.table(section, display)
+                yield self.table(_resolved(section), display)
             elif isinstance(section, Verdicts):
                 yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
 
@@ -120,3 +127,10 @@ class PeopleRenderer(ABC):
         measured_s = (time_s for one in section.verdicts for time_s in (one.time_s, one.base_s))
         times = self.times_of(measured_s, display)
         return (gate_sentence(verdict, times) for verdict in section.verdicts)
+
+
+def _resolved(section: TableSection) -> TableSection:
+    """Return the section with the names of its columns, if it has all of them."""
+    if section.columns != ALL_COLUMNS:
+        return section
+    return section._replace(columns=filled_columns(section.table.query.columns, section.table))

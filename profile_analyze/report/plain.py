@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _HEADER_WIDTH: Final = 12  # of headers that are wrapped to fit the width
-_COMFORTABLE_WIDTH: Final = 32  # of texts, before columns are left out that nobody asked for
-_SHORT_WIDTH: Final = 14  # of texts, before columns are left out that an option asked for
+_COMFORTABLE_WIDTH: Final = 32  # of texts; default columns are left out to keep it
+_SHORT_WIDTH: Final = 14  # of texts; columns that an option added are left out to keep it
 _MIN_WIDTH: Final = 8  # of texts, whatever the width
 
 
@@ -66,7 +66,7 @@ def _table(
         bare = _with_narrow_headers(cells_of(texts, names, display, bars=False))
         columns = with_intervals(texts, names, bare)
         indices = _chosen(columns, removal, display.width)
-        # An interval pushes out columns that options did not ask for, but no others.
+        # If intervals would push out a column that an option added, the intervals are left out.
         if not set(removal.asked_for).issubset(indices):
             columns, indices = bare, _chosen(bare, removal, display.width)
     shown = [columns[index] for index in indices]

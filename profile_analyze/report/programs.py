@@ -13,7 +13,7 @@ from profile_analyze.report.default_columns import (
     group_columns,
     model_columns,
 )
-from profile_analyze.report.sections import Facts, TableSection
+from profile_analyze.report.sections import ALL_COLUMNS, Facts, TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     )
     if not query.compared:
         return columns
-    # Programs also get what the verdicts are based on; people would not have the width for it.
+    # Programs also get what the verdicts are based on. A terminal would be too narrow for it.
     after = columns.index("ratio") + 1
     basis = [
         name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by
@@ -82,7 +82,8 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def shown_columns(section: TableSection) -> list[str]:
     """Return the names of the columns to show: the chosen ones, or else the default ones."""
     table = section.table
-    names = section.columns or (
+    chosen = table.query.columns if section.columns == ALL_COLUMNS else section.columns
+    names = chosen or (
         model_columns(table)
         if table.is_of_model
         else program_columns(table.query, several_runs=table.several_runs)

@@ -10,7 +10,7 @@ from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
 from profile_analyze.report.programs import peaks_record
-from profile_analyze.units import decimal_rate, percent, scaled, three_digits
+from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
 
+_HALF: Final = 0.5
+
 
 def roofline_caption(summary: Summary) -> str:
     """Return the caption of a roofline picture, on all operators; empty without peaks."""
     judgement = summary.judgement
     if judgement is None:
         return ""
+    if misfit := _misfit(judgement):
+        return f"{misfit[0].upper()}{misfit[1:]}."
     return (
         f"At the roof, the operators would take {percent(judgement.efficiency)} of their time. "
         f"{percent(judgement.judged)} of the time is judged; operators without known memory take "
@@ -41,24 +45,46 @@ def _judgement(summary: Summary) -> Judgement:
 def _peaks_text(summary: Summary, _: Times) -> str:
     peaks = _judgement(summary).peaks
     name = visible(peaks.name, "utf-8")
-    # The name of peaks that are given as two rates has the bandwidth.
+    # If the user gave two rates, the name of the peaks already has the bandwidth.
     return name if peaks.source == AS_GIVEN else f"{name}, {decimal_rate(peaks.bandwidth)}"
+
+
+def _misfit(judgement: Judgement) -> str:
+    """Return that the peaks are of the wrong kind of device; empty if they fit half of the time."""
+    share = sum(share for _, share in judgement.other_kinds)
+    if not share >= _HALF:
+        return ""
+    kinds = " or a ".join(kind.upper() for kind, _ in judgement.other_kinds)
+    return (
+        f"these are peaks of a {str(judgement.peaks.device_kind).upper()}, but operators on a "
+        f"{kinds} take {percent(share)} of the time: efficiency, lost and gain mean nothing"
+    )
+
+
+def _gain_sentence(judgement: Judgement, times: Times) -> str:
+    """Return what the whole model could gain."""
+    gain = f"{judgement.gain:.2f}"
+    if gain == "1.00":
+        return "with these peaks, the whole model could gain next to nothing"
+    unjudged = percent(1 - judgement.judged)
+    but = (
+        ""
+        if unjudged == percent(0)
+        else f"; the operators that are not judged, {unjudged} of the time, keep their times"
+    )
+    return (
+        f"the whole model at its roof takes {times.text(judgement.total_s)}, "
+        f"{gain} times as fast{but}"
+    )
 
 
 def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     """Yield what the whole model could gain, and where the peaks are from."""
     judgement = _judgement(summary)
-    if not isnan(judgement.gain):
-        unjudged = percent(1 - judgement.judged)
-        but = (
-            ""
-            if unjudged == percent(0)
-            else f"; the operators that are not judged, {unjudged} of the time, keep their times"
-        )
-        yield (
-            f"the whole model at its roof takes {times.text(judgement.total_s)}, "
-            f"{judgement.gain:.2f} times as fast{but}"
-        )
+    if misfit := _misfit(judgement):
+        yield misfit
+    elif not isnan(judgement.gain):
+        yield _gain_sentence(judgement, times)
     if judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {visible(judgement.peaks.source, 'utf-8')}"
 
@@ -68,11 +94,11 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
     for dtype, rate, share in judgement.rates:
         if isnan(rate):  # only data movements have this dtype
             continue
-        # Peaks that are given as two rates hold for every dtype, so that the roof has no name.
+        # If the user gave two rates, they hold for every dtype, so the roof needs no name.
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
-        # A single roof judges all that is judged, which another fact says.
+        # With a single roof, the fact `judged` already says which share of the time it judges.
         if summary.has_times and len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
@@ -94,14 +120,17 @@ def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
 
 
 def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    for winner in _judgement(summary).winners:
+    judgement = _judgement(summary)
+    for winner in () if _misfit(judgement) else judgement.winners:
         # Operators without known work or without a time have no roof to compare with.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f" ({winner.judged} of them judged)"
+        label = visible(f"{', '.join(judgement.by)} {winner.label}", "utf-8")
+        one = winner.operators == 1
         yield (
-            f"{winner.operators} {visible(winner.label, 'utf-8')}{judged}, "
-            f"{percent(winner.share)} of the time, run at "
-            f"{percent(winner.efficiency)} of the roof: at the roof the model takes "
+            f"{counted(winner.operators, 'operator')} of {label}{judged}, "
+            f"{percent(winner.share)} of the time, {'runs' if one else 'run'} at "
+            f"{percent(winner.efficiency)} of the roof: at the roof, the model takes "
             f"{times.text(winner.total_s)}, {winner.gain:.2f} times as fast"
         )
 
@@ -127,7 +156,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "additionalProperties": {"type": "number"},
         },
         "bandwidth_bytes_per_s": {"type": "number"},
-        "dtype": {"description": "The dtype of operators whose own is unknown.", **TEXT},
+        "dtype": {"description": "The dtype assumed for operators with an unknown dtype.", **TEXT},
         "source": TEXT,
         "device_kind": {"description": "null if it is unknown.", "enum": [*DEVICE_KINDS, None]},
         "threads": {
@@ -135,7 +164,7 @@ _PEAKS_SCHEMA: Final = object_schema(
             "type": ["integer", "null"],
         },
         "doubt": {
-            "description": "The share by which measured rates may be wrong; else 0.",
+            "description": "The share by which measured rates may be too low; 0 for other rates.",
             "type": "number",
         },
     }
@@ -144,14 +173,20 @@ _PEAKS_SCHEMA: Final = object_schema(
 _WINNER_SCHEMA: Final = {
     "label": TEXT,
     "operators": {"type": "integer"},
-    "judged": {"description": "How many of them have a least possible time.", "type": "integer"},
+    "judged": {
+        "description": "The number of operators with a known least possible time.",
+        "type": "integer",
+    },
     "share": {"type": "number"},
     "efficiency": {"type": "number"},
     "total_time_s": {
-        "description": "The time of the whole, with this group at its roof.",
+        "description": "The total time if this group ran at its roof.",
         "type": "number",
     },
-    "gain": {"description": "How many times as fast the whole would be.", "type": "number"},
+    "gain": {
+        "description": "How many times as fast the whole profile would run.",
+        "type": "number",
+    },
 }
 
 GROUP: Final = FactGroup(
@@ -179,7 +214,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "least_time_s",
-            "The sum of the least possible times, without operators in bodies.",
+            "The sum of the least possible times, without operators in bodies. Unlike in lost_s, "
+            "operators that are faster than their roof count with their least possible time.",
             lambda summary: _judgement(summary).least_s,
             label="least possible time",
             text=_least_text,
@@ -209,14 +245,15 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "efficiency",
-            "Least possible time over time, of the judged operators.",
+            "1 - lost_s / time, for the judged operators.",
             lambda summary: _judgement(summary).efficiency,
             label="efficiency, judged",
             text=_if_timed(lambda summary, _: percent(_judgement(summary).efficiency)),
         ),
         Fact(
             "lost_s",
-            "Time minus least possible time, of the judged operators.",
+            "Time minus least possible time, for the judged operators that are slower than their "
+            "roof.",
             lambda summary: _judgement(summary).lost_s,
             label="lost",
             text=_if_timed(lambda summary, times: times.text(_judgement(summary).lost_s)),

@@ -138,7 +138,8 @@ def _track() -> dict[str, Any]:
         "process": _OPTIONAL_TEXT,
         "rank": _OPTIONAL_COUNT,
         "device_kind": _described(
-            "null if the kind is unknown, or neither of these.", {"enum": [*DEVICE_KINDS, None]}
+            "The kind of device; null if it is unknown, or another kind.",
+            {"enum": [*DEVICE_KINDS, None]},
         ),
         "threads": _described("How many CPU threads work together.", _OPTIONAL_COUNT),
     }
@@ -148,7 +149,10 @@ def _condition() -> dict[str, Any]:
     return object_schema(
         {
             "condition": _described("The condition as it was written.", TEXT),
-            "outcome": {"enum": ["met", "passed", "unjudged"]},
+            "outcome": _described(
+                "uncertain: beyond the limit, but noise may explain that.",
+                {"enum": ["met", "uncertain", "passed", "unjudged"]},
+            ),
             "reason": TEXT,
             "time_s": NUMBER,
             "base_time_s": NUMBER,

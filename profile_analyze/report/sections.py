@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.table import Table
     from profile_analyze.report.times import Times
+
+ALL_COLUMNS: Final = ("all",)
+"""What stands for all columns of a table. Formats for people leave out those without any value."""
 
 Line: TypeAlias = tuple[str, str]
 """A fact for people: its label and its text."""
@@ -28,7 +31,7 @@ class FactValue(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The facts of one group, such as all on the roofline."""
+    """The facts of one group, such as the roofline."""
 
     name: str
     """The name of the group in formats for programs."""
@@ -68,7 +71,7 @@ class TableSection(NamedTuple):
 
     table: Table
     columns: tuple[str, ...] = ()
-    """The columns in this order; empty for the format's default columns."""
+    """The columns in this order, or `ALL_COLUMNS`; empty for the format's default columns."""
 
 
 class Verdicts(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.visible import visible
 from profile_analyze.query.work_gate import WORK_METRICS
 from profile_analyze.report.times import ORIGINAL
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from profile_analyze.query.gate import FailVerdict
     from profile_analyze.report.times import Times
 
-_OUTCOMES: Final = {"met": "FAILED", "passed": "passed", "unjudged": "cannot be judged"}
+_OUTCOMES: Final = {
+    "met": "FAILED",
+    "uncertain": "uncertain",
+    "passed": "passed",
+    "unjudged": "cannot be judged",
+}
+
+_LEAST_P: Final = 0.001
+"""How far below this p is does not matter to people."""
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:
@@ -27,6 +35,20 @@ def signed(value: float, to_text: Callable[[float], str]) -> str:
 def interval_text(low: str, high: str) -> str:
     """Return a confidence interval as text; empty if an end is N/A."""
     return "" if NOT_AVAILABLE in (low, high) else f"95 %: {low} to {high}"
+
+
+def p_text(p_value: float) -> str:
+    """Return p as text: `p 0.0571`, or `p < 0.001`."""
+    return f"p < {_LEAST_P}" if p_value < _LEAST_P else f"p {three_digits(p_value)}"
+
+
+def known_part(value: float, unit: str, unknown: int) -> str:
+    """Return a total over operators, and for how many of them it is unknown."""
+    known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
+    if not unknown:
+        return known
+    # A total of 0 would look as if nothing had to be done.
+    return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
 
 
 def in_brackets(text: str) -> str:
@@ -40,7 +62,7 @@ def iterations_remark(unit: str) -> str:
 
 
 def runs_and_spread(runs: int, processes: int, spread: float) -> str:
-    """Return the number of runs, of processes if it differs, and the spread if it is known."""
+    """Return the number of runs, the number of processes if it differs, and the spread if known."""
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     count = f"{runs}{of}"
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
@@ -55,7 +77,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for one condition, and why it has this verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
-        return visible(verdict.reason, "utf-8")  # it may have names of the profile
+        return visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
         return _reason_of_work(verdict)
     measured = f"{times.text(verdict.time_s)}{iterations_remark(verdict.unit)}"
@@ -63,16 +85,22 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         interval = interval_text(times.number(verdict.low), times.number(verdict.high))
         reason = verdict.reason + _not_ruled_out(verdict, "times", times.text)
         return f"{measured}{in_brackets(interval)}: {reason}"
+
+    def change_text(ratio: float) -> str:
+        """Return a change in the unit of the limit."""
+        if verdict.condition.limit_unit == "s more":
+            return times.text((ratio - 1) * verdict.base_s, signed=True)
+        return signed(ratio - 1, percent)
+
+    interval = interval_text(change_text(verdict.low), change_text(verdict.high))
+    # p has no part in the other outcomes.
+    has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
+    certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
     # The baseline is not 0, or the condition would be unjudged.
-    change = verdict.time_s / verdict.base_s - 1
-    interval = interval_text(_change_text(verdict.low), _change_text(verdict.high))
+    change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
-    reason = verdict.reason + _not_ruled_out(verdict, "changes", _change_text)
-    return f"{signed(change, percent)}{in_brackets(interval)}, {against}: {reason}"
-
-
-def _change_text(ratio: float) -> str:
-    return signed(ratio - 1, percent)
+    reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
+    return f"{change}, {against}: {reason}"
 
 
 def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], str]) -> str:

@@ -40,7 +40,7 @@ def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _group_shapes(table: Table, name: str) -> list[list[str]]:
-    """Return the shapes of groups if they are a group key, otherwise `None` as the original."""
+    """Return the shapes of groups if they are a group key, otherwise `None`, as in the original."""
     if name in table.query.by:
         return list(map(shape_lines, table[name]))
     return [["None"]] * len(table)

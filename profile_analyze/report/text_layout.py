@@ -1,4 +1,4 @@
-"""The width of text on a terminal, and wrapping and shortening by it."""
+"""Measures the width of text on a terminal, and wraps or shortens text to a width."""
 
 from __future__ import annotations
 

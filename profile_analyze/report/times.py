@@ -19,7 +19,7 @@ AUTO: Final = "auto"
 UNIT_EXPONENTS: Final = {"s": 0, "ms": -3, "us": -6, "ns": -9}
 _SECONDS_IN_TITLE: Final = "(s)"
 _FINEST_EXPONENT: Final = -10
-"""No clock has more than tenths of a nanosecond."""
+"""No clock is finer than a tenth of a nanosecond."""
 _TOO_LONG_S: Final = 1e9
 """Longer times are written with a power of ten. They are errors of the profile."""
 
@@ -91,7 +91,7 @@ ORIGINAL: Final = Times()
 def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
     """Return how to write `times_s`: in the unit that is wanted, or in one that suits the largest.
 
-    The resolution is a thousandth of the unit that suits, whatever the unit is.
+    The last decimal is a thousandth of the unit that suits, even if another unit is wanted.
     """
     largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
     suitable = next(

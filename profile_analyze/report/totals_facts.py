@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
-from profile_analyze.report.sentence_parts import runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, percent, scaled_text, seconds
+from profile_analyze.report.sentence_parts import known_part, runs_and_spread
+from profile_analyze.units import NOT_AVAILABLE, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,13 @@ def _wall_text(summary: Summary, times: Times) -> str:
     )
 
 
-def _work_text(summary: Summary, amount: float, unit: str) -> str:
-    """Return the amount as text, but only for a profile without times."""
+def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) -> str:
+    """Return the amount as text, but only for a profile without times.
+
+    `unknown` says for how many operators of a model the amount is unknown.
+    """
     # A profile with times has the same lines as in the original, and none of them is about work.
-    return "" if summary.has_times else scaled_text(amount, unit)
+    return "" if summary.has_times else known_part(amount, unit, unknown or 0)
 
 
 def _copy_text(summary: Summary, times: Times) -> str:
@@ -48,7 +51,7 @@ def _copy_text(summary: Summary, times: Times) -> str:
 
 
 def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
-    """Yield a note if the original's format shows a copy time as 0, although it is not."""
+    """Yield a note if the original's format shows a copy time as 0, although it is above 0."""
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         text = f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
@@ -115,14 +118,21 @@ GROUP: Final = FactGroup(
             "The floating-point operations of all operators in a run, as far as they are known.",
             lambda summary: summary.computation,
             label="total computation",
-            text=lambda summary, _: _work_text(summary, summary.computation, "FLO"),
+            text=lambda summary, _: _work_text(
+                summary,
+                summary.computation,
+                "FLO",
+                summary.model and summary.model.unknown_computation,
+            ),
         ),
         Fact(
             "memory_bytes",
             "The bytes that all operators in a run read and write, as far as they are known.",
             lambda summary: summary.memory,
             label="total memory",
-            text=lambda summary, _: _work_text(summary, summary.memory, "byte"),
+            text=lambda summary, _: _work_text(
+                summary, summary.memory, "byte", summary.model and summary.model.unknown_memory
+            ),
         ),
         Fact(
             "copy_time_s",

@@ -101,7 +101,7 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> str:
         "out_shapes": list(map(_join_shapes, out_shapes)),
     }
     numeric = [index for index, header in enumerate(columns) if header in _NUMERIC]
-    # `<0.001` is no number, so that such a column has no decimal point to be aligned at.
+    # A column with `<0.001` cannot be aligned at the decimal point, so it is aligned on the right.
     unit = f" ({texts.times.unit})"
     right = [index for index, header in enumerate(columns) if header.endswith(unit)]
     return _draw(
@@ -142,7 +142,7 @@ def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
 
 def _bars(values: list[float]) -> list[str]:
     """Return a bar for each value, the largest at full length; empty for N/A."""
-    # An N/A must not hide the longest: NaN compares as neither larger nor smaller.
+    # Without N/A: comparisons with NaN are false, so that `max` could return NaN.
     longest = max((value for value in values if not isnan(value)), default=0.0)
     return [
         "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
@@ -161,7 +161,7 @@ def _cell(text: str, display: Display) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return `text` with a backslash before each character that would end the cell or be markup.
+    """Return `text` with a backslash before characters that would end the cell or be markup.
 
     Frequent and harmless parts of names stay as in the original: `[3443]`, `{1,8}`, `const<1>`,
     `a_b`.

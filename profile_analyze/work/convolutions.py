@@ -25,6 +25,10 @@ TRANSPOSED: Final = "transposed convolution"
 DEFORMABLE: Final = "deformable convolution"
 
 
+_LARGEST_KERNEL: Final = 1 << 16
+"""The longest side of a kernel whose padding is counted, tap by tap. Longer ones are no kernels."""
+
+
 def _weight(operation: Operation) -> tuple[int, ...] | None:
     """Return the shape of the weight; None if it is unknown, or no shape of a weight."""
     weight = sizes(tensor_at(operation.inputs, 1), 0)
@@ -105,6 +109,8 @@ def macs_without_padding(operation: Operation) -> float:
         for name, default in (("strides", 1), ("dilations", 1), ("padding_before", 0))
     ]
     if any(window is None or len(window) != rank for window in windows) or 0 in windows[0]:
+        return nan
+    if max(weight[2:], default=0) > _LARGEST_KERNEL:
         return nan
     inside = map(_taps_inside, data[2:], result[2:], weight[2:], *windows)
     return float(result[0] * weight[0] * weight[1] * prod(inside))

@@ -184,7 +184,7 @@ def test_this_machine_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
         (("fp32", 1e12),),
         1e11,
         "measured with 1 thread: the best of NumPy's single-precision matrix products and of "
-        "copies of large arrays; uncertain by 2.0%; measured on 2026-11-22 07:42; here:1! measures "
+        "copies of large arrays; up to 2.0% too low; measured on 2026-11-22 07:42; here:1! measures "
         "again",
         device_kind="cpu",
         threads=1,
@@ -232,7 +232,7 @@ def test_each_rate_is_the_faster_of_one_thread_and_all(monkeypatch: pytest.Monke
     )
 
 
-def test_rates_that_are_not_stable_are_used_but_not_kept(
+def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     monkeypatch: pytest.MonkeyPatch, two_cores: Path
 ) -> None:
     measured = Measurements(threads_2={"flops_doubt": 0.245})
@@ -240,20 +240,22 @@ def test_rates_that_are_not_stable_are_used_but_not_kept(
     peaks = resolve("here")
     assert peaks.rate(None) == 2e12
     assert peaks.doubt == 0.245
-    assert "; uncertain by 24.5%; measured on " in peaks.source
+    assert "; up to 24.5% too low; measured on " in peaks.source
     (kept,) = json.loads(two_cores.read_text()).values()
     assert kept == {
-        "1": {
-            "threads": 1, "flops": 1e12, "bandwidth": 1e11,
-            "flops_doubt": 0.01, "bandwidth_doubt": 0.02, "when": WHEN,
+        str(threads): {
+            "threads": threads, "flops": threads * 1e12, "bandwidth": threads * 1e11,
+            "flops_doubt": doubt, "bandwidth_doubt": 0.02, "when": WHEN,
         }
+        for threads, doubt in ((1, 0.01), (2, 0.245))
     }  # fmt: skip
-    resolve("here")
-    assert measured.calls == [1, 2, 2]
+    assert resolve("here") == peaks
+    assert measured.calls == [1, 2]
     outcome = run_command(RESNET, "--peaks", "here", "--print-only", "summary")
     assert outcome.err.splitlines()[0] == (
-        "note: the peaks are uncertain by 24.5%, and so is every efficiency, because the measurements "
-        "differ or other programs ran meanwhile; they were not kept: stop other programs and call again"
+        "note: the peaks may be up to 24.5% too low, and efficiencies too high, because the "
+        "measurements differ or other programs ran meanwhile; stop other programs and measure again, "
+        "with ! after here"
     )
 
 
@@ -318,7 +320,7 @@ def _broken_entries() -> Iterator[str]:
     }  # fmt: skip
     for change in (
         {"threads": True}, {"threads": 1.0}, {"threads": "1"}, {"flops": 1e31}, {"bandwidth": 0},
-        {"flops": None}, {"flops_doubt": 0.04}, {"bandwidth_doubt": -1}, {"more": 1},
+        {"flops": None}, {"flops_doubt": 1.1}, {"bandwidth_doubt": -1}, {"more": 1},
         {"when": 5}, {"when": "yesterday"},
     ):  # fmt: skip
         yield json.dumps({**fine, **change})
@@ -414,14 +416,18 @@ def test_a_lower_rate_does_not_replace_a_higher_one(
     peaks = resolve("here:1!")
     assert (peaks.rate(None), peaks.bandwidth, peaks.doubt) == (1e12, 2e11, 0.02)
     assert peaks.source.endswith(
-        "; uncertain by 2.0%; measured on 2026-11-22 07:42; measured again with 1 thread: FLO/s "
-        "33.0% lower (uncertain by 2.7%); the higher rate counts; here:1! measures again"
+        "; up to 2.0% too low; measured on 2026-11-22 07:42; measured again with 1 thread: FLO/s "
+        "33.0% lower (up to 2.7% too low); the higher rate counts; here:1! measures again"
     )
     (kept,) = json.loads(two_cores.read_text()).values()
     assert (kept["1"]["flops"], kept["1"]["bandwidth"]) == (1e12, 2e11)
     unstable = Measurements(threads_1={"flops": 5e12, "flops_doubt": 0.5})
     monkeypatch.setattr(command, "_measure", unstable)
-    assert (resolve("here:1!").rate(None), resolve("here:1").rate(None)) == (5e12, 1e12)
+    assert (resolve("here:1!").rate(None), resolve("here:1").doubt) == (5e12, 0.5)
+    confirming = Measurements(threads_1={"flops": 4.9e12, "flops_doubt": 0.01})
+    monkeypatch.setattr(command, "_measure", confirming)
+    assert resolve("here:1!").rate(None) == 5e12
+    assert resolve("here:1").doubt == pytest.approx(0.02)
 
 
 def test_machines_that_share_a_home_have_their_own_rates(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,15 +63,16 @@ def test_rates_that_a_message_suggests_are_valid(unit: str, separator: str) -> N
     [
         ("a100", "'a100' is ambiguous; write a100-40gb, a100-80gb-sxm or a100-80gb-pcie"),
         ("v100", "'v100' is ambiguous; write v100-sxm2 or v100-pcie"),
-        ("rtx 4091", "there is no device 'rtx 4091'; did you mean RTX 4090"),
+        ("rtx 4091", "there is no device 'rtx 4091'; did you mean rtx-4090"),
         ("a100-sxm4", "'a100-sxm4' is ambiguous; write a100-40gb or a100-80gb-sxm"),
-        ("mi300", "there is no device 'mi300'; did you mean MI300X"),
+        ("mi300", "there is no device 'mi300'; did you mean mi300x"),
         ("l40:fp16", "there is no device 'l40'; did you mean "),
         ("t", "there is no device 't'; "),
         ("1e308:1e-308", "'1e308:1e-308': a rate must be between 1e-30 and 1e30"),
         (
             "xyz",
-            "there is no device 'xyz'; --peaks list shows all devices; 19.5T:1555G gives FLO/s and",
+            "there is no device 'xyz'; --peaks list shows all devices, --peaks here measures this "
+            "machine, and --peaks 19.5T:1555G gives FLO/s and bytes per second",
         ),
         ("", "there is no device ''; --peaks list"),
         ("l40s", "L40S has no known rate for fp32; name one of fp16, bf16, as in l40s:fp16"),
@@ -81,12 +82,12 @@ def test_rates_that_a_message_suggests_are_valid(unit: str, separator: str) -> N
             "int8, as in a100-80gb-sxm:fp32",
         ),
         (
-            "Tesla T4",
-            "there is no device 'Tesla T4'; did you mean T4? --peaks list shows all devices; ",
+            "nvidia-a100",
+            "'nvidia-a100' is ambiguous; write a100-40gb, a100-80gb-sxm or a100-80gb-pcie",
         ),
         (
             "NVIDIA H100 80GB HBM3",
-            "there is no device 'NVIDIA H100 80GB HBM3'; did you mean H100 SXM or H100 PCIe? --peaks list",
+            "there is no device 'NVIDIA H100 80GB HBM3'; did you mean h100-sxm or h100-pcie? --peaks list",
         ),
         ("xyz:fp16", "there is no device 'xyz'; --peaks list shows all"),
         (
@@ -117,6 +118,25 @@ def test_wrong_peaks(spec: str, message: str) -> None:
     assert str(caught.value).startswith(message)
     outcome = run_command("none", "--peaks", spec)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("Tesla T4", "T4"),
+        ("NVIDIA GeForce RTX 4090", "RTX 4090"),
+        ("amd-instinct-mi210:fp16", "MI210"),
+        ("nvidia", None),
+        ("NVIDIA RTX 4090 Laptop GPU", None),
+        ("nvidia l40", None),
+    ],
+)
+def test_the_name_of_a_vendor_may_precede_a_device(spec: str, name: str | None) -> None:
+    if name:
+        assert pa.parse_peaks(spec).name == name
+    else:
+        with pytest.raises(pa.PeaksError, match=f"there is no device '{spec}'"):
+            pa.parse_peaks(spec)
 
 
 @pytest.mark.parametrize(

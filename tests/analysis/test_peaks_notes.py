@@ -71,9 +71,9 @@ FOUR = CPU._replace(name="four", threads=4)
             ON_CPU._replace(doubt=0.031),
             (CPU._replace(threads=2),) * 2,
             (
-                "the peaks are uncertain by 3.1%, and so is every efficiency, because the "
-                "measurements differ or other programs ran meanwhile; they were not kept: stop "
-                "other programs and call again",
+                "the peaks may be up to 3.1% too low, and efficiencies too high, because the "
+                "measurements differ or other programs ran meanwhile; stop other programs and "
+                "measure again, with ! after here",
             ),
         ),
     ],
@@ -104,6 +104,65 @@ def test_a_profile_of_a_cpu_with_the_roof_of_a_gpu() -> None:
     )
 
 
+def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
+    arguments = ("--peaks", "a100-80gb-sxm", "--print-only", "summary", "--format", "plain")
+    assert run_command(str(PROFILES / "resnet18.json"), *arguments).out == (
+        "total device time   103.739 ms\n"
+        "total host time     0.896 ms\n"
+        "peaks               A100 80GB SXM, 2039 GB/s\n"
+        "roof fp32           19.50 TFLOPS, from 9.56 FLO/byte on\n"
+        "memory known        100.0%\n"
+        "judged              100.0%\n"
+        "efficiency, judged  0.2%\n"
+        "lost                103.514 ms\n"
+        "these are peaks of a GPU, but operators on a CPU take 100.0% of the time: efficiency, lost and gain mean nothing\n"
+        "peaks: PyTorch Lightning's, PyTorch's and nsys-ai's tables; confirmed\n"
+    )
+
+
+@pytest.mark.parametrize(("seconds_on_gpu", "misfits"), [(1.0, True), (1.1, False)])
+def test_half_of_the_time_on_another_kind_of_device(
+    seconds_on_gpu: float, *, misfits: bool
+) -> None:
+    profile = profile_of(
+        [{"name": name, "computation": 1e14, "memory": 1.0} for name in "ab"],
+        [
+            {"operator": track, "track": track, "duration_s": duration_s}
+            for track, duration_s in enumerate((1.0, seconds_on_gpu))
+        ],
+        tracks=(CPU, STREAM),
+    )
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_GPU))
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    misfit = (
+        "these are peaks of a GPU, but operators on a CPU take 50.0% of the time: efficiency, lost "
+        "and gain mean nothing\n"
+    )
+    assert (misfit in text, "times as fast" in text) == (misfits, not misfits)
+
+
+@pytest.mark.parametrize(
+    ("peaks", "suggestion"),
+    [
+        ("20G:100G", "100G:20G"),
+        ("19.5G : 1555G", "1555G:19.5G"),
+        ("100G:20G", None),
+        ("20GFLOPS:100GB/s", None),
+    ],
+)
+def test_rates_that_are_probably_swapped(peaks: str, suggestion: str | None) -> None:
+    arguments = ("--peaks", peaks, "--print-only", "summary", "--format", "plain")
+    outcome = run_command(str(PROFILES / "resnet18.json"), *arguments)
+    rates = "19.50 GFLOPS with 1555 GB/s" if "19.5" in peaks else "20.00 GFLOPS with 100 GB/s"
+    note = (
+        f"note: {rates} is unusual: devices compute more FLO/s than they move bytes per second, "
+        f"and FLO/s come first; did you mean {suggestion}?\n"
+    )
+    assert outcome.err.startswith(note) == (suggestion is not None)
+    nothing = "with these peaks, the whole model could gain next to nothing\n"
+    assert (nothing in outcome.out) == peaks.startswith("20G")
+
+
 def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
     def unjudged(time: float) -> tuple[str, ...]:
         profile = profile_of(
@@ -131,8 +190,8 @@ def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
     [
         (
             9.0,
-            "their data probably stayed in caches; lost adds -2.85 s for them, the time of the "
-            "whole model at its roof does not; --where 'efficiency <= 100%' leaves out their rows",
+            "their data probably stayed in caches; their rows have a lost of -2.85 s in sum, which "
+            "the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows",
         ),
         (
             8.0,

@@ -316,7 +316,10 @@ def test_an_empty_filter_filters_nothing() -> None:
 def test_messages_name_standard_input() -> None:
     outcome = run_command("-", stdin=b"")
     assert outcome.err.startswith("profile_analyze: error: standard input: is empty; ")
-    assert run_command("").err == "profile_analyze: error: '': no such file\n"
+    empty = (
+        "profile_analyze: error: '': the file name is empty; is a variable of the shell unset?\n"
+    )
+    assert run_command("").err == empty
 
 
 def test_a_note_says_if_few_operators_have_times() -> None:

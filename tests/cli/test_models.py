@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import onnx
 import pytest
 
 from profile_analyze import Query, load, parse_peaks, run
@@ -13,27 +10,6 @@ from tests.conftest import ROOT, run_command
 
 SMALL = "tests/fixtures/classifiers/classifier.onnx"
 WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
-LIGHT = Path(onnx.__file__).parent / "backend/test/data/light"
-
-
-@pytest.mark.parametrize(
-    ("model", "convolutions", "fully_connected", "params"),
-    [
-        ("resnet50", 4_087_136_256, 2_048_000, 25_610_152),
-        ("squeezenet", 349_151_936, 0, 1_235_496),
-    ],
-)
-def test_published_figures(
-    model: str, convolutions: int, fully_connected: int, params: int
-) -> None:
-    profile = load(LIGHT / f"light_{model}.onnx")
-    table = run(Query(by="type", where="macs > 0"), profile)
-    macs = dict(zip(table["type"], table["macs"], strict=True))
-    assert (macs["Conv"], macs.get("Gemm", 0)) == (convolutions, fully_connected)
-    summary = summarise(profile).model
-    assert summary is not None
-    assert (summary.params, summary.param_bytes) == (params, 4 * params)
-    assert run(Query(aggregates="sum"), profile)["params"].tolist() == [params]
 
 
 @pytest.mark.parametrize(

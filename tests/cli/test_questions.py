@@ -49,7 +49,7 @@ WRONG = {
     "--time-unit": "min",
     "--print-completion": "csh",
 }
-FREE = {"--type", "--input-dtype", "--compare"}
+FREE = {"--type", "--input-dtype", "--compare", "--model"}
 """Options that accept any text."""
 
 

@@ -131,14 +131,14 @@ def test_files_without_permission(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a\0b"])
 def test_names_of_files_that_do_not_exist(name: str) -> None:
     messages = {
-        "": "'': no such file",
+        "": "'': the file name is empty; is a variable of the shell unset?",
         "a\0b": "a\\x00b: no such file: the name has a NUL character",
     }
     outcome = run_command(name)
     assert (outcome.code, outcome.err) == (1, f"profile_analyze: error: {messages[name]}\n")
     outcome = run_command(TINY, "--compare", name)
     assert outcome.err == f"profile_analyze: error: {messages[name]}\n"
-    reason = messages[name].partition(": ")[2]
+    reason = messages[name].partition(": ")[2] if name else "no such file"
     outcome = run_command(f"@{name}")
     shown = name.replace("\0", r"\x00")
     assert outcome.err == f"profile_analyze: error: @{shown}: the list cannot be read: {reason}\n"

@@ -29,6 +29,8 @@ FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
 """A call with a short answer, for mistakes that only get a note."""
 
+MODEL = "classifiers/classifier.onnx"
+
 CALLS = (
     # names of columns
     *(f"{FILE} --order-by {name}" for name in ("flop", "Time", "duration", "cuda_time", "info")),
@@ -175,6 +177,16 @@ CALLS = (
                 "total +5%",
             ),
             *("total > +5%, time > +3%", "time, total > +5%", "efficiency < 50%", "count > 5"),
+            *(
+                "0.05",
+                "+5",
+                "-.03",
+                "device time > +5%",
+                "total device time > +5%",
+                "host time > 1s",
+            ),
+            *("big time > 1s", "total > baseline*1.05", "total > 1.05 * base", "total > base * 20"),
+            *("total > baseline + 5%", "total > baseline", "total > +5 percent", "macs > 5pct"),
             *("verdict == slower", "regression > 5%", "total > ++5%", ": total > +5%"),
         )
     ),
@@ -211,7 +223,54 @@ CALLS = (
     *(f"{FILE} {option}" for option in ("--force=yes", "--show-host yes", "--time-unit msec")),
     *(f"{FILE} --threshold {share}" for share in ("5", "100", "105%")),
     f"{FILE} --aggregate 90%",
+    # options that are given twice
+    f"{FILE} --columns name --columns time",
+    f"{FILE} --aggregate-by type --aggregate-by scope",
+    f"{FILE} --aggregate sum --aggregate p90",
+    *(f"{FILE} --opr-name {text}" for text in ("conv --opr-name 'a b'", "a --opr-name=b")),
+    f"{FILE} --order-by type --order-by +time",
+    *(f"{FILE} {option}" for option in ("-o a.csv --output b.csv", "--plot a.svg --plot b.svg")),
+    f"{FILE} --peaks a10 --peaks l4",
+    f"{FILE} --explain time --explain share",
+    f"{FILE} --input-dtype Float32 --input-dtype Int8",
+    # words for what other options do
+    *(f"{FILE} {option}" for option in ("-g type", "--help-columns", "--nocolor", "--title X")),
+    *(f"{FILE} {option}" for option in ("--plot-type pie", "--fail-on-regression 5%")),
+    *(f"{FILE} --format {name}" for name in ("png", "all", "x")),
+    *(f"{FILE} --print-only {name}" for name in ("table", "rows")),
+    f"{FILE} --compare {FILE} --match shape",
+    f"{FILE} --aggregate-by Layers",
+    *(f"{FILE} --order-by {names}" for names in ("type,time,", "type,+")),
+    "''",
+    f"{FILE} --compare ''",
+    # parts of texts where a whole text is compared
+    *(f"{NOTES} --where 'name {text}'" for text in ("== conv", "== CONV", "!= FUSE_ADD", "== l[1")),
+    *(f"{NOTES} --where 'in_shapes == {text}'" for text in ("1,512,7,7", "1,512,1,1")),
+    # folders without profiles
+    *("runs", "classifiers"),
+    # two values where one is taken, and devices that are not known
+    *(
+        f"{FILE} --peaks {spec}"
+        for spec in ("here 1", "100G 20G", "h100-sxm fp16", "t4 nosuch", "t4 ''")
+    ),
+    *(f"{FILE} --peaks {spec}" for spec in ("nvidia-a100", "xeon", "M1", "nvidia")),
+    # typographic quotes
+    *(f"{FILE} {text}" for text in ("--peaks “100G:20G”", "--where=“time>1ms”", "--where «time")),
+    "“profiles/tiny.json”",
+    f"{NOTES} --type “Copy”",
+    f"{FILE} --opr-name “a” --sort time",
+    # what has no effect, and no OR
+    *(f"{FILE} --print-only summary {text}" for text in ("--columns name", "--order-by memory")),
+    f"{FILE} --print-only summary --aggregate-by type --type Copy",
+    f"{FILE} --where 'time > 1ms OR type == Copy'",
+    # sizes of models
+    *(f"{MODEL} --input-shape '{shape}'" for shape in ("1x3x9x9", "image=1x3x9x9", "image")),
+    *(f"{MODEL} --input-shape '{shape}'" for shape in ("image:[1, 3,9,9]", "image (1,3)", "a:1xN")),
+    *(f"{MODEL} --dim '{size}'" for size in ("batch:8", "batch 8", "batch", "8", "batch=two")),
+    *(f"{MODEL} {option}" for option in ("--batch 8", "--batch-size=8", "--shape image:1x3x9x9")),
+    f"{MODEL} --work estimated",
     # right calls that look wrong
+    f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",
     f"{NOTES} -t2 --top=1",
 )

@@ -135,15 +135,17 @@ def test_computed_times_are_compared_exactly(column: str, where: str, *, found: 
 
 def test_numbers_without_a_unit_have_the_unit_1() -> None:
     bare = {column.name: column.shown_as for column in CATALOG if column.unit == "1"}
-    factors = dict.fromkeys(("gain", "ratio", "ratio_low", "ratio_high", "p_value"), "digits")
+    factors = dict.fromkeys(("ratio", "ratio_low", "ratio_high", "p_value"), "digits")
     counts = dict.fromkeys(("calls", "count", "runs"), "count")
     shares = (
         *("spread", "share", "cumulative_share", "efficiency", "change"),
         *("macs_share", "param_share", "sparsity", "sparsity_block"),
     )
-    assert bare == factors | counts | dict.fromkeys(shares, "percent")
+    assert bare == {"gain": "decimals"} | factors | counts | dict.fromkeys(shares, "percent")
     assert not [column for column in CATALOG if not column.unit and column.kind == "number"]
-    assert value_text(find_column("gain"), 1.0666) == "1.07"
+    assert [value_text(find_column("gain"), gain) for gain in (1.0666, 1.0, 0.998, 462.018)] == [
+        *("1.07", "1.00", "1.00", "462.02")
+    ]
     assert value_text(find_column("p_value"), 0.04567) == "0.0457"
     assert value_text(find_column("efficiency"), 1.0666) == "106.7%"
     gains = pa.Query(peaks=pa.parse_peaks("100G:20G"), where="gain > 101%").conditions

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from math import isnan
+from dataclasses import replace
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import profile_analyze as pa
 from tests.conftest import run_command
 from tests.model.comparisons import BASE, FAST, NEW, SLOW, near, us
-from tests.small import Operator, document, profile_of, written
+from tests.small import Operator, document, profile_of, runs_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,10 +24,12 @@ def test_the_summary_explains_the_difference() -> None:
     assert change is not None
     assert (change.base_file, change.base_runs) == ("small.json", 1)
     assert (change.base_time_s, change.difference_s) == (us(125), us(50))
-    assert (change.verdicts, change.of_groups) == (
-        (("added", 1), ("removed", 1), ("N/A", 2)),
-        False,
-    )
+    assert [(one.verdict, one.rows, one.share) for one in change.verdicts] == [
+        ("added", 1, near(7 / 175)),
+        ("removed", 1, pytest.approx(nan, nan_ok=True)),
+        ("N/A", 2, near(168 / 175)),
+    ]
+    assert not change.of_groups
     assert [(one.label, one.difference_s, one.share) for one in change.contributions] == [
         ("Conv", us(50), near(1.0)),
         ("Mul", us(7), near(0.14)),
@@ -45,7 +48,7 @@ def test_the_summary_explains_the_difference() -> None:
             "Relu -1.000 us, 9.1% of the difference (faster)\n"
             "faster: conv -10.000 us, 0.912 times the baseline\n"
             "faster: relu -1.000 us, 0.912 times the baseline\n"
-            "2 operators with a time: 2 faster\n",
+            "2 operators with a time: 2 faster (100.0% of the time)\n",
         ),
         (
             SLOW,
@@ -55,7 +58,7 @@ def test_the_summary_explains_the_difference() -> None:
             "Relu +1.000 us, 9.1% of the difference (slower)\n"
             "slower: conv +10.000 us, 1.1 times the baseline\n"
             "slower: relu +1.000 us, 1.1 times the baseline\n"
-            "2 operators with a time: 2 slower\n",
+            "2 operators with a time: 2 slower (100.0% of the time)\n",
         ),
     ],
 )
@@ -155,7 +158,7 @@ ratio                 1.4
 verdict               N/A
 no verdict: 175.000 us instead of 125.000 us, +40.0%
 largest differences by type: Conv +50.000 us; Mul +7.000 us (added); Add -5.000 us (removed)
-4 operators with a time: 1 added, 1 removed, 2 N/A
+4 operators with a time: 1 added (4.0% of the time), 1 removed, 2 N/A (96.0%)
 
 device self time (us)  base (us)  difference (us)  change  ratio  verdict  share  type  name
               150.000    100.000          +50.000  +50.0%    1.5  N/A      85.7%  Conv  conv
@@ -194,8 +197,8 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
-        "slower: conv +10.000 us, 1.1 times the baseline\n2 operators with a time: 1 slower, 1 same\n"
-        in text
+        "slower: conv +10.000 us, 1.1 times the baseline\n"
+        "2 operators with a time: 1 slower (69.4% of the time), 1 same (30.6%)\n" in text
     )
 
 
@@ -270,3 +273,85 @@ def test_shares_of_the_difference_are_left_out_above_100_percent(tmp_path: Path)
     base = written(tmp_path / "base.json", [Operator("a", "A", 2.0), Operator("b", "B", 2.0)])
     outcome = run_command(new, "--compare", base, "--format", "plain")
     assert "largest differences by type: A +3.000 us; B -1.000 us\n" in outcome.out
+
+
+NOISY = [80, 85, 90, 108, 117, 120, 130, 140]
+UNCERTAIN = """\
+verdict               uncertain ({}, threshold {})
+cannot tell whether it is slower, faster or the same: {}; more runs may help
+"""
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "threshold", "shown"),
+    [
+        (
+            NOISY,
+            SLOW,
+            0.03,
+            UNCERTAIN.format(
+                "p 0.982",
+                "3.0%",
+                "112.500 us instead of 113.500 us, -0.9%, which may be noise alone; anything from "
+                "-25.1% to +12.6% is possible",
+            ),
+        ),
+        (  # a change beyond noise, but is it large enough to count?
+            SLOW,
+            FAST,
+            0.1,
+            UNCERTAIN.format(
+                "p < 0.001",
+                "10.0%",
+                "113.500 us instead of 103.500 us, +9.7%; anything from +6.5% to +13.2% is possible",
+            ),
+        ),
+        (  # the resampled median of the baseline may be 0
+            SLOW,
+            [0, 0, 0, *FAST[3:]],
+            0.03,
+            UNCERTAIN.format("p < 0.001", "3.0%", "113.500 us instead of 103.500 us, +9.7%"),
+        ),
+    ],
+)
+def test_an_uncertain_verdict_says_what_is_possible(
+    new: list[float], base: list[float], threshold: float, shown: str
+) -> None:
+    comparison = pa.compare(runs_of("conv", new), runs_of("conv", base))
+    query = pa.Query(compared=True, threshold=threshold)
+    summary = pa.summarise(comparison, judged_by=query)
+    text = pa.render(pa.Report.of(summary, ()), "plain")
+    assert text.partition("verdict  ")[1:][1] == shown.removeprefix("verdict  ") + (
+        "1 operator with a time: 1 uncertain (100.0% of the time)\n"
+    )
+    found = json.loads(pa.render(pa.Report.of(summary, ()), "json"))["summary"]["comparison"]
+    assert found["threshold"] == threshold
+    assert (found["verdicts"], found["verdict_shares"]) == ({"uncertain": 1}, {"uncertain": 1.0})
+
+
+def test_a_note_on_rows_without_a_verdict() -> None:
+    def side(times: list[int]) -> pa.Profile:
+        return pa.join_runs(
+            profile_of([Operator("conv", "Conv", time), Operator("view", "View", time % 2 and 0)])
+            for time in times
+        )
+
+    comparison = pa.compare(side(SLOW), side(FAST))
+    for by, rows in (((), "operator"), (("name",), "group")):
+        change = pa.summarise(comparison, judged_by=pa.Query(compared=True, by=by)).change
+        assert change is not None
+        assert change.notes == (
+            f"1 {rows} (0.0% of the time) without a verdict: the median of the baseline is 0, or a "
+            "side has fewer than 4 runs with a time",
+        )
+
+
+def test_corrected_drift_hides_the_verdict_on_the_whole() -> None:
+    comparison = replace(
+        pa.compare(runs_of("conv", SLOW), runs_of("conv", FAST)), drift_corrected=True
+    )
+    summary = pa.summarise(comparison, judged_by=pa.Query(compared=True))
+    assert (
+        "verdict               N/A (drift is corrected, which hides a change of all operators)\n"
+        in pa.render(pa.Report.of(summary, ()), "plain")
+    )

@@ -28,7 +28,7 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
     assert found.notes[-1] == "left out 2 runs, the first 1 of each process"
     with pytest.raises(QueryError) as caught:
         without_first_runs(profile, 4)
-    assert str(caught.value) == "skip_runs: 4 leaves nothing of a.json, which has 4 runs"
+    assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
 
 
 def test_statistics_count_processes_by_the_median_of_their_iterations() -> None:

@@ -248,7 +248,7 @@ def test_the_first_common_level() -> None:
     assert common_level(nested(), nested()) == "operator"
     assert common_level(at_level(nested(), "top"), nested()) == "top"
     assert common_level(four_steps(), four_steps()) is None
-    with pytest.raises(QueryError, match="have none in common: operator, and kernel"):
+    with pytest.raises(QueryError, match="have no level in common: operator, and kernel"):
         common_level(four_steps(), kernels)
 
 

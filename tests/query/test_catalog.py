@@ -43,6 +43,7 @@ MODEL_AMOUNTS = (
     "macs",
     "macs_share",
     "macs_with_bias",
+    "macs_without_padding",
     "backward_macs",
     "params",
     "param_share",
@@ -101,7 +102,11 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         ("time.p101", "did you mean "),
         ("time.p", "did you mean "),
         ("time.", "did you mean "),
-        ("xyz", "the columns are id, name, type, category, scope, count, time, runs, "),
+        (
+            "xyz",
+            "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
+            "time_max, share and 71 more (--columns help explains all)",
+        ),
     ],
 )
 def test_unknown_columns(text: str, advice: str) -> None:
@@ -131,7 +136,15 @@ def test_an_invalid_pattern_in_a_column_name() -> None:
 def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     assert group_keys() == (
         *("name", "type", "category", "scope", "computation_source", "memory_source"),
-        *("sparsity_pattern", "in_shapes", "in_strides", "out_shapes", "input_dtype", "device"),
+        *(
+            "conv_kind",
+            "sparsity_pattern",
+            "in_shapes",
+            "in_strides",
+            "out_shapes",
+            "input_dtype",
+            "device",
+        ),
         *(
             "track",
             "stream",
@@ -147,16 +160,9 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
-        *(
-            "thread_wait",
-            "calls",
-            "computation",
-            "computation_source",
-            "flops",
-            "memory",
-            "memory_source",
-        ),
-        *("bandwidth", "intensity", *MODEL_AMOUNTS[:7], "reused_weights", *MODEL_AMOUNTS[7:]),
+        *("thread_wait", "calls", "computation", "computation_source", "flops", "memory"),
+        *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
+        *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
         *("input_dtype", "device", "track", "stream", "rank"),
     )

@@ -20,12 +20,14 @@ RUNS = FIXTURES / "runs"
 STEADY = [100.0 + 10 * index for index in range(12)]
 """The times of twelve operators of one run, in microseconds."""
 SLOWER = (
-    "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.2: this "
-    "looks like a slower machine; --correct-drift removes what all operators share"
+    "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.2: either "
+    "the machine was slower, or all operators changed; profile both sides in turns to tell; "
+    "--correct-drift removes what all operators share, whatever the cause"
 )
 FASTER = (
-    "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.8: this "
-    "looks like a faster machine; --correct-drift removes what all operators share"
+    "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.8: either "
+    "the machine was faster, or all operators changed; profile both sides in turns to tell; "
+    "--correct-drift removes what all operators share, whatever the cause"
 )
 
 
@@ -85,7 +87,8 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
     call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
     assert run_command(*call).err == (
         "note: the operators differ by +0.0122 s in sum, but the total by -0.00208 s: whole runs "
-        "were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects that\n"
+        "were slow or fast (0.806 to 1.42 times the median run); for single operators, "
+        "--correct-drift corrects that; it hides a change of all operators\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

@@ -11,7 +11,7 @@ import pytest
 
 import profile_analyze as pa
 from tests.conftest import run_command
-from tests.query.test_gate import BASE, SLOW
+from tests.query.test_gate import BASE, NOISY, SLOW
 from tests.report.test_program_formats import SCHEMA
 from tests.small import Operator, written
 
@@ -29,27 +29,74 @@ def files(tmp_path: Path) -> dict[str, list[str]]:
             for place, time in enumerate(times)
         ]
 
-    return {"slow": folder("slow", SLOW), "base": folder("base", BASE)}
+    sides = {"slow": SLOW, "noisy": NOISY, "base": BASE}
+    return {name: folder(name, times) for name, times in sides.items()}
+
+
+UNCERTAIN = (
+    "total > +5%: +6.3% (95 %: -17.9% to +22.0%, p 0.442), 0.00011 s against 0.000103 s of the "
+    "baseline: beyond the limit, but p is over 0.05, so noise may explain that; take more runs"
+)
 
 
 @pytest.mark.parametrize(
-    ("conditions", "code"),
+    ("side", "conditions", "code", "code_of_choice"),
     [
-        (["total > +5%"], 3),
-        (["total > +50%"], 0),
-        (["total > +50%", "time > 1us"], 3),
-        (["type=Pool: time > +1%"], 4),
-        (["type=Pool: time > +1%", "total > +5%"], 3),
-        (["type=Pool: time > +1%", "total > +50%"], 4),
+        ("slow", ["total > +5%"], 3, {}),
+        ("slow", ["total > +50%"], 0, {}),
+        ("slow", ["total > +50%", "time > 1us"], 3, {}),
+        ("slow", ["type=Pool: time > +1%"], 4, {"no": 0}),
+        ("slow", ["type=Pool: time > +1%", "total > +5%"], 3, {}),
+        ("slow", ["type=Pool: time > +1%", "total > +50%"], 4, {"no": 0}),
+        ("noisy", ["total > +5%"], 0, {"yes": 4}),
+        ("noisy", ["total > +12%"], 0, {}),  # within the limit
+        ("noisy", ["total > +5%", "type=Pool: time > +1%"], 4, {"no": 0}),
+        ("noisy", ["total > +5%", "time > 1us"], 3, {}),
     ],
 )
 def test_exit_status_of_the_command(
-    files: dict[str, list[str]], conditions: list[str], code: int
+    files: dict[str, list[str]],
+    side: str,
+    conditions: list[str],
+    code: int,
+    code_of_choice: dict[str, int],
 ) -> None:
     options = [part for text in conditions for part in ("--fail-if", text)]
-    call = [*files["slow"], "--compare", *files["base"], *options]
+    call = [*files[side], "--compare", *files["base"], *options]
     assert run_command(*call).code == code
-    assert run_command(*call, "--fail-uncertain", "no").code == (0 if code == 4 else code)
+    for choice in ("yes", "unjudged", "no"):
+        found = run_command(*call, "--fail-uncertain", choice).code
+        assert (choice, found) == (choice, code_of_choice.get(choice, code))
+
+
+def test_an_uncertain_condition_does_not_look_like_one_that_passes(
+    files: dict[str, list[str]], tmp_path: Path
+) -> None:
+    call = (*files["noisy"], "--compare", *files["base"], "--fail-if", "total > +5%")
+    report = ("--print-only", "device")
+
+    def printed(output_format: str) -> str:
+        return run_command(*call, *report, "--format", output_format).out
+
+    assert run_command(*call, *report).out.endswith(f"\n\nuncertain: {UNCERTAIN}\n")
+    assert printed("github") == (
+        f"::warning title=profile_analyze::uncertain: {UNCERTAIN}\n".replace("%", "%25")
+    )
+    assert (
+        printed("junit")
+        == f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="profile_analyze" tests="1" failures="0" errors="0" skipped="1">
+  <testcase classname="profile_analyze" name="total &gt; +5%">
+    <skipped message="{UNCERTAIN.removeprefix("total > +5%: ")}"/>
+  </testcase>
+</testsuite>
+"""
+    )
+    (found,) = json.loads(printed("json"))["gate"]
+    assert found["outcome"] == "uncertain"
+    to_file = run_command(*call, *report, "-o", str(tmp_path / "answer.txt"), "--format", "plain")
+    assert f"note: uncertain: {UNCERTAIN}\n" in to_file.err
 
 
 @pytest.mark.parametrize("output_format", ["plain", "json", "csv", "junit"])
@@ -76,8 +123,8 @@ def test_a_file_hides_no_verdict(
 
 def test_every_output_format_shows_the_verdict(files: dict[str, list[str]]) -> None:
     sentence = (
-        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%), 0.000113 s against 0.000103 s of the "
-        "baseline: beyond the limit, and beyond noise"
+        "FAILED: total > +5%: +9.7% (95 %: +6.5% to +13.2%, p < 0.001), 0.000113 s against "
+        "0.000103 s of the baseline: beyond the limit, and beyond noise"
     )
     call = [*files["slow"], "--compare", *files["base"], "--fail-if", "total > +5%"]
     for form in pa.OUTPUT_FORMATS:
@@ -167,6 +214,8 @@ def test_json_of_a_gate_matches_the_schema(files: dict[str, list[str]]) -> None:
         (["--compare", "a", "--correct-drift", "--fail-if", "type=Copy: time > 5s"], "argument --fail-if: 'type=Copy: time > 5s': --correct-drift hides what changed in all operators at once; name some of them and a change: 'type=Copy: time > +5%'"),
         (["--match", "name"], "--match needs --compare, which names what to compare with"),
         (["--threshold=-1%"], "argument --threshold: '-1%' is not at least 0% and less than 100%; write 3% or 0.03; see profile-analyze --help"),
+        (["--threshold", "0.5"], "argument --threshold: '0.5' could be 0.5% or 50%; write one of these; see profile-analyze --help"),
+        (["--threshold", "0.1"], "argument --threshold: '0.1' could be 0.1% or 10%; write one of these; see profile-analyze --help"),
         (["--threshold", "much"], "argument --threshold: 'much' is not a number, such as 5%; see profile-analyze --help"),
         (["--columns", "verdict"], "verdict needs a profile to compare with; add --compare FILE"),
         (["--aggregate-by", "match"], "match needs a profile to compare with; add --compare FILE"),

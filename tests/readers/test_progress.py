@@ -99,7 +99,7 @@ def test_steps_are_shown_at_once_and_fit_the_line(monkeypatch: pytest.MonkeyPatc
     terminal = terminal_of_messages(monkeypatch, columns=20)
 
     def stop() -> None:
-        with status_line("measuring ") as show:
+        with status_line("measuring ", "measuring takes 10 s") as show:
             show("products of matrices")
             raise KeyboardInterrupt
 
@@ -113,9 +113,16 @@ def test_progress_is_not_shown_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> 
     progress.counter_of_next(1)(1)
     progress.count_bytes(1 << 30, 1 << 30)
     progress.clear()
-    with status_line("measuring ") as show:
-        show("copies")
+    with status_line("measuring ", "measuring takes 10 s"):
+        pass
     assert capsys.readouterr().err == ""
+
+
+def test_a_pipe_learns_once_why_nothing_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    with status_line("measuring ", "measuring takes 10 s") as show:
+        show("copies")
+        show("products")
+    assert capsys.readouterr().err == "note: measuring takes 10 s\n"
 
 
 def test_load_reports_the_bytes_that_it_has_read(

@@ -10,11 +10,17 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.cli.main import main
 from profile_analyze.cli.parser import color_choice
-from profile_analyze.report.colors import colored_start, colored_word, without_colors
+from profile_analyze.report.colors import (
+    colored_first_word,
+    colored_sentence,
+    colored_word,
+    without_colors,
+)
 from tests.report.test_whole_reports import comparison
 
 RED, GREEN, YELLOW, CYAN, DIM = (f"\x1b[{code}m" for code in (31, 32, 33, 36, 2))
 END = "\x1b[0m"
+GATE = ("total > +2%", "total > +60%", "time > 10us", "type=None: time > +1%")
 
 
 class Terminal(io.StringIO):
@@ -25,25 +31,26 @@ class Terminal(io.StringIO):
 
 
 def colored_report(output_format: str) -> str:
-    report = comparison((), ("total > +2%", "time > 10us", "type=None: time > +1%"))
+    report = comparison((), GATE)
     return pa.render(report, output_format, display=pa.Display(color=True))
 
 
 @pytest.mark.parametrize("output_format", ["plain", "table"])
 def test_verdicts_and_outcomes_have_colours(output_format: str) -> None:
     shown = colored_report(output_format)
-    report = comparison((), ("total > +2%", "time > 10us", "type=None: time > +1%"))
+    report = comparison((), GATE)
     plain = pa.render(report, output_format)
     assert without_colors(shown).split() == plain.split()
     lines = [line.strip() for line in shown.splitlines()]
     (verdict,) = (line for line in lines if line.startswith("verdict "))
-    assert verdict.endswith(f"  {DIM}uncertain{END}")
+    assert verdict.endswith(f"  {DIM}uncertain{END} (p 0.0556, threshold 3.0%)")
     for start in (
-        f"{DIM}not clearly different from the baseline{END}: ",
+        f"{DIM}cannot tell whether it is slower, faster or the same{END}: ",
         f"{RED}slower{END}: conv_1 ",
         f"{GREEN}faster{END}: relu_1 ",
         f"{RED}FAILED{END}: time > 10us: ",
-        f"{GREEN}passed{END}: total > +2%: ",
+        f"{YELLOW}uncertain{END}: total > +2%: ",
+        f"{GREEN}passed{END}: total > +60%: ",
         f"{YELLOW}cannot be judged{END}: type=None: time > +1%: ",
     ):
         assert [line for line in lines if line.startswith(start)], start
@@ -67,8 +74,11 @@ def test_only_known_words_have_colours() -> None:
     assert colored_word("slower") == f"{RED}slower{END}"
     assert colored_word("uncertain") == f"{DIM}uncertain{END}"
     assert colored_word("conv") == "conv"
-    assert colored_start("same: x", ": ") == "same: x"
-    assert colored_start("slowly", ": ") == "slowly"
+    assert colored_first_word("uncertain (3%)") == f"{DIM}uncertain{END} (3%)"
+    assert colored_first_word("slowly") == "slowly"
+    assert colored_sentence("same: x") == "same: x"
+    assert colored_sentence("slowly") == "slowly"
+    assert colored_sentence("uncertain: x") == f"{YELLOW}uncertain{END}: x"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_sentences_have_escapes_for_the_encoding(output_format: str, tmp_path: P
         encoding="ascii",
     )
     assert outcome.code == 0
-    assert outcome.out.count(r"1 \u5377\u79ef, 100.0% of the time, run at") == 1
+    assert outcome.out.count(r"1 operator of type \u5377\u79ef, 100.0% of the time, runs at") == 1
     assert r"type == \u5377\u79ef: time > 1h" in outcome.out
 
 
@@ -70,6 +70,21 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
     assert "nan" not in text
     if output_format == "csv":
         assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 36
+
+
+def test_all_columns_for_people_are_those_with_values() -> None:
+    operators = [Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)]
+    table = pa.run(pa.Query(by="type,param.none"), profile_of(operators))
+    shown = pa.render(table, "markdown", columns="all").splitlines()[0]
+    assert [cell.strip() for cell in shown.strip("|").split("|")] == [
+        *("type", "`param.none`", "count", "device self time (us)", "runs", "time min (us)"),
+        *("time max (us)", "share", "cumulative time (us)", "cumulative share"),
+        *("device time (us)", "self (us)", "calls", "computation", "flops", "memory"),
+        *("bandwidth", "intensity (FLO/byte)"),
+    ]
+    empty = pa.run(pa.Query(by="type", types="None"), profile_of(operators))
+    heads = pa.render(empty, "markdown", columns="all").splitlines()[0].split("|")
+    assert len(heads) == len(empty.columns) + 2
 
 
 def test_further_aggregates_are_columns_of_the_tables() -> None:
@@ -211,8 +226,9 @@ def test_which_columns_have_values() -> None:
     profile = profile_of([Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)])
     table = pa.run(pa.Query(), profile)
     assert [name for name in table.columns if not table.has_values(name)] == [
-        *("scope", "spread", "host_time", "wait", "queue", "thread_wait", "macs"),
-        *("macs_share", "macs_with_bias", "backward_macs", "params", "param_share", "param_bytes"),
+        *("scope", "spread", "host_time", "wait", "queue", "thread_wait", "macs", "macs_share"),
+        *("macs_with_bias", "macs_without_padding", "conv_kind", "backward_macs", "params"),
+        *("param_share", "param_bytes"),
         *("reused_weights", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory"),
         *("onnx_tool_params", "sparsity", "sparsity_pattern", "sparsity_block", "input_dtype"),
         *("stream", "rank"),

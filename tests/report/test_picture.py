@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import profile_analyze as pa
-from profile_analyze.report.charts import draw_roofline, draw_times
+from profile_analyze.report.bar_chart import draw_times
+from profile_analyze.report.charts import draw_roofline
 from profile_analyze.report.roofline_facts import roofline_caption
 from profile_analyze.report.sections import Chart
 from profile_analyze.report.text_layout import text_width
@@ -87,12 +88,20 @@ def test_the_roofs() -> None:
     ]
 
 
-def test_the_ten_largest_are_named_without_overlap() -> None:
+def test_the_ten_largest_have_numbers_without_overlap() -> None:
     result, axes = roofline(pa.Query(peaks=PEAKS))
-    names = axes.texts[2:]
-    largest = result["name"][:10]
-    assert [name.get_text()[:20] for name in names] == [name[:20] for name in largest]
-    boxes = [Text.get_window_extent(text) for text in axes.texts]
+    bandwidth, rate, names, *numbers = axes.texts
+    assert names.get_text().splitlines()[:4] == [
+        "1  conv(l.7.RELU[0],f\N{HORIZONTAL ELLIPSIS}2773]@2774)[3443]",
+        "     8.782 ms, 8.5%",
+        "2  conv(l.1.RELU[0],f\N{HORIZONTAL ELLIPSIS}1972]@1973)[3314]",
+        "     8.270 ms, 8.0%",
+    ]
+    lines = names.get_text().splitlines()[::2]
+    assert [line.split()[1][:14] for line in lines] == [name[:14] for name in result["name"][:10]]
+    assert [number.get_text() for number in numbers] == [str(n) for n in range(1, 11)]
+    assert Text.get_window_extent(names).x0 > axes.get_window_extent().x1
+    boxes = [Text.get_window_extent(text) for text in (bandwidth, rate, *numbers)]
     for index, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[index + 1 :])
         assert axes.get_window_extent().contains(box.x0, box.y0)
@@ -102,7 +111,7 @@ def test_the_ten_largest_are_named_without_overlap() -> None:
 def test_the_title_says_how_many_rows_have_no_dot() -> None:
     _, axes = roofline(pa.Query(peaks=PEAKS))
     assert axes.get_title(loc="left").splitlines()[1:] == [
-        "At the roof, the operators would take 36.6% of their time. 100.0% of the time is judged; operators without known memory take 0.0%.",
+        "At the roof, the operators would take 35.8% of their time. 100.0% of the time is judged; operators without known memory take 0.0%.",
         "42 of 91 rows have no FLOPS or no intensity, and so no dot",
     ]
 
@@ -111,15 +120,17 @@ def test_ranked_times() -> None:
     result = pa.run(pa.Query(), pa.load(RESNET))
     figure = Figure()
     draw_times(figure, Chart("times", result))
-    bars, curve = figure.axes
+    bars, shares = figure.axes
     widths = [bar.get_width() for bar in bars.patches]  # type: ignore[attr-defined]
     assert widths == pytest.approx((result["time"][:30] * 1e3).tolist())
     assert bars.get_xlabel() == "device self time (ms)"
-    np.testing.assert_allclose(
-        np.asarray(curve.lines[0].get_xdata()), result["cumulative_share"][:30] * 100
-    )
+    texts = [label.get_text() for label in shares.get_yticklabels()]
+    assert texts[:3] == ["8.5%", "16.4%", "24.3%"]
+    assert len(texts) == 30
+    assert shares.get_ylabel() == "share of all operators' time, added up from the top"
+    assert shares.get_ylim() == bars.get_ylim()
     assert bars.get_title(loc="left").endswith(
-        "resnet18.json: 103.739 ms; 61 more rows are not drawn"
+        "resnet18.json: 103.739 ms\nthe 30 longest of 91 rows; a picture has 30 at most"
     )
 
 
@@ -130,7 +141,7 @@ def test_bars_in_a_chosen_unit() -> None:
     assert len(bars.patches) == 2
     assert bars.get_xlabel() == "device self time (s)"
     title = bars.get_title(loc="left")
-    assert title.endswith("resnet18.json: 0.103739 s; 89 more rows are not drawn")
+    assert title.endswith("resnet18.json: 0.103739 s\nthe 2 longest of 91 rows")
 
 
 @pytest.mark.parametrize(
@@ -290,12 +301,72 @@ COMPARED = pa.compare(
 def test_a_comparison_has_a_second_bar_for_the_baseline() -> None:
     figure = Figure(layout="constrained")
     draw_times(figure, Chart("times", pa.run(pa.Query(compared=True, order="time"), COMPARED)))
-    bars, baseline = figure.axes[0].containers
+    axes, ratios = figure.axes
+    bars, baseline = axes.containers
     assert [bar.get_width() for bar in bars] == pytest.approx([4.0, 1.0, np.nan], nan_ok=True)
     assert [bar.get_width() for bar in baseline] == pytest.approx([2.0, np.nan, 3.0], nan_ok=True)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["profile", "baseline"]
-    title = figure.axes[0].get_title(loc="left")
+    assert [label.get_text() for label in ratios.get_yticklabels()] == [
+        "2",
+        "N/A added",
+        "N/A removed",
+    ]
+    title = axes.get_title(loc="left")
     assert title == "new.json: 5.000 s; baseline old.json: 5.000 s"
+
+
+def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    figures: list[Figure] = []
+
+    def draw(figure: Figure, chart: Chart, time_unit: TimeUnit) -> None:
+        draw_times(figure, chart, time_unit)
+        figures.append(figure)
+
+    monkeypatch.setattr("profile_analyze.report.charts.draw_times", draw)
+    monkeypatch.chdir(PROFILES.parent)
+    file = str(tmp_path / "a.svg")
+    arguments = ("runs/changed", "--compare", "runs/base", "-t", "3", "--plot", file)
+    assert run_command(*arguments).code == 0
+    (figure,) = figures
+    axes, ratios = figure.axes
+    assert [label.get_text() for label in ratios.get_yticklabels()] == [
+        "2.71 (2.26 to 2.95) slower",
+        "0.846 (0.784 to 1.01) uncertain",
+        "0.906 (0.851 to 1.05) uncertain",
+    ]
+    others, slower, baseline = axes.containers
+    assert [bar.get_width() for bar in others] == pytest.approx(
+        [np.nan, 8.691, 12.193], abs=1e-3, nan_ok=True
+    )
+    assert [bar.get_width() for bar in slower] == pytest.approx(
+        [25.843, np.nan, np.nan], abs=1e-3, nan_ok=True
+    )
+    assert [bar.get_width() for bar in baseline] == pytest.approx([9.530, 10.270, 13.457], abs=1e-3)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "profile",
+        "slower",
+        "baseline",
+    ]
+    assert axes.get_title(loc="left").splitlines() == [
+        "24 files of runs/changed: 182.470 ms; baseline 24 files of runs/base: 184.548 ms",
+        "device time: ratio 0.989 (95 %: 0.953 to 1.17), verdict uncertain (p 0.244, threshold 3.0%)",
+        "the 3 largest differences of 91 rows",
+    ]
+
+
+def test_a_picture_of_the_host_has_no_verdict_on_the_device(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn: list[Chart] = []
+    monkeypatch.setattr(
+        "profile_analyze.report.charts.draw_times", lambda _, chart, __: drawn.append(chart)
+    )
+    runs = [str(PROFILES.parent / "runs" / side) for side in ("changed", "base")]
+    arguments = ("--print-only", "host", "--plot", str(tmp_path / "a.svg"))
+    assert run_command(runs[0], "--compare", runs[1], *arguments).code == 0
+    assert [chart.caption for chart in drawn] == [""]
 
 
 @pytest.mark.parametrize("by", [(), ("type", "name")])

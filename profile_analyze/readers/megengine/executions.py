@@ -74,7 +74,7 @@ def _side_executions(
         operator, start_s, kern_s, end_s = (
             values[matched] for values in (operator, start_s, kern_s, end_s)
         )
-        # Encoded anew, so that lanes with unmatched entries only do not become tracks.
+        # Encoded anew, so that a lane does not become a track if all its entries are unmatched.
         lane = Categorical.of(lane.values()[matched].tolist())
     # The writer prints -1 if a thread launched no kernel.
     kern_s = np.where(kern_s < start_s, np.nan, kern_s)
@@ -120,7 +120,7 @@ def _time_notes(
     """Yield notes on unknown times, and on first kernels that start after the end."""
 
     def operators_with(executions: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which operators have one of these executions."""
+        """Return for each operator whether it has one of `executions`."""
         is_affected = np.zeros(len(file_of), np.bool_)
         is_affected[columns["operator"][executions]] = True
         return is_affected

@@ -26,8 +26,8 @@ class FileNote(NamedTuple):
     """The index of the file."""
     note: Note
     operators: NDArray[np.int64] | None = None
-    """The rows of the operators whose share of the time the note still lacks: see
-    `notes_of_files`."""
+    """The rows of the operators that the note is about, for which `notes_of_files` adds their share
+    of the time. None if the note has no share."""
 
 
 def notes_on_operators(
@@ -80,7 +80,7 @@ def notes_of_files(
 def _share(
     file: int, operators: NDArray[np.int64], executions: Executions, tracks: Sequence[Track]
 ) -> float:
-    """Return the share of some operators of a file of its device time; NaN if that is 0."""
+    """Return what share of the device time of a file some operators take; NaN if the time is 0."""
     on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)
     in_file = on_device[executions.track] & (executions.run == file)  # each file is one run
     duration_s = np.nan_to_num(executions.duration_s[in_file])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _STALE_TEXT: Final = (
     "the shapes of {} changed between runs: computation, memory and shapes are of the first run, "
-    "times of the last, and so FLOPS and bandwidth are wrong there; profile with one input shape"
+    "times of the last, so their FLOPS and bandwidth are wrong; profile with one input shape"
 )
 
 
@@ -102,7 +102,7 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # False sorts first: an id with other characters is reported rather than a long number.
+    # `min` prefers False: an id with other characters than digits, if there is one.
     worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)

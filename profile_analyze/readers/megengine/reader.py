@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
     from profile_analyze.readers.source import Source
 
-# JSON allows these bytes nowhere. Tabs and line breaks are not among them: JSON allows these
+# JSON allows these bytes nowhere. Tabs and line breaks are left out, because JSON allows them
 # between values, and the writer escapes them in strings.
 _RAW_CONTROL: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FIRST_KEY: Final = re.compile(rb'\{\s*"profiler"\s*:')

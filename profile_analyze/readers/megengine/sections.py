@@ -2,7 +2,7 @@
 
 Fields have the names that the file uses. The graph is decoded at once. The profiler's sections stay
 raw text at first, and are decoded one after another. The objects of one section are freed before
-the next is decoded, which uses their memory again.
+the next section is decoded, which reuses their memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds operators with shapes that changed between runs: their work and time do not match."""
+"""Finds operators with shapes that changed between runs, so that work and time do not match."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 def has_stale_shapes(
     footprints: Sequence[sections.Footprint], graph: sections.Graph
 ) -> NDArray[np.bool_] | None:
-    """Return where shapes in footprints, from the first run, are not those of the last run.
+    """Return whether the shapes of each operator differ between the first run and the last.
 
-    Variables of the graph have the shapes of the last run. Times are also of that run. The array
-    has shape (operators,). Returns None if the file has null instead of a shape's entry.
+    Footprints have the shapes of the first run. Variables of the graph have those of the last run,
+    which is also the run of the times. The array has shape (operators,). Returns None if the file
+    has null instead of a shape's entry.
     """
     operators = graph.operator.values()
     # Only the first output is compared: workspaces may follow it, and footprints omit those.
@@ -43,7 +44,7 @@ def has_stale_shapes(
 
 @lru_cache(maxsize=sections.CACHE_SIZE)
 def _differ(output_shapes: bytes, last_shape: bytes) -> bool:
-    """Return whether the first of the output shapes is known not to be the last shape."""
+    """Return whether the first output shape differs from the last shape, and both are known."""
     first, last = sections.OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
     return bool(first and last is not None and first[0] != last)
 
@@ -56,7 +57,7 @@ def _have_stale_inputs(
     """Return whether each operator has an input with another shape than in its footprint.
 
     The result has shape (operators,). If graph and footprint disagree on the number of inputs, it
-    is not known which shape belongs to which input. Such an operator does not count.
+    is not known which shape belongs to which input. The result for such an operator is false.
     """
     in_shapes = Categorical.of(sections.raw_column(footprints, "in_shapes")).mapped(
         sections.IN_SHAPES.decode_cached

@@ -15,7 +15,7 @@ _CONSTANTS: Final = (
     *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor"),
     "MultipleDeviceTensor",
 )
-"""How the names of types begin that only hold a tensor, such as weights."""
+"""The prefixes of types whose only task is to hold a tensor, such as weights."""
 
 # A prefix covers the variants of an operator: ConvolutionForward, ConvolutionBackwardData.
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -83,10 +83,10 @@ _DEVICE_KINDS: Final[Mapping[str, terms.DeviceKind]] = {
     "rocm": terms.GPU,
     "opencl": terms.GPU,
 }
-"""The kinds of device, by how the locators of comp nodes begin. Of other devices, such
-as NPUs, the kind is not known."""
+"""The kind of device for each prefix of a comp node's locator. For other devices, such as NPUs, the
+kind is unknown."""
 _MOST_DIGITS: Final = 6
-"""A longer number of threads is not one: no machine has so many."""
+"""A number with more digits cannot be a number of threads: no machine has so many."""
 _CPU_CLOCK_S: Final = 1e-6
 """The resolution of the clock of CPU comp nodes."""
 
@@ -120,8 +120,8 @@ def bytes_of(dtype: str | None) -> float:
 def track_of(name: str, side: terms.Side) -> Track:
     """Return the track of a comp node or host thread.
 
-    Each track has its own clock, because their zeros may differ. Several tracks work on one
-    operator at the same time, so the longest time counts.
+    Each track has its own clock, because clocks may start at different times. Several tracks work
+    on one operator at the same time, so the longest time counts.
     """
     if side == terms.HOST:
         return Track(name, terms.HOST, kind="thread", clock=name, together="max")
@@ -140,7 +140,7 @@ def track_of(name: str, side: terms.Side) -> Track:
 
 
 def _device_of(comp_node: str) -> tuple[terms.DeviceKind | None, int | None]:
-    """Return the kind of device that a comp node is, and its number of CPU threads.
+    """Return the kind of device of a comp node, and its number of CPU threads.
 
     `CompNode("cpu0:0" from "xpux:0")` has one thread, `multithread4:0` and `multithread:default:4`
     have four.

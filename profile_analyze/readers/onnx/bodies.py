@@ -18,7 +18,7 @@ from profile_analyze.readers.onnx.types import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from typing import TypeAlias, TypeGuard
 
     from onnx import GraphProto, NodeProto, TypeProto
 
@@ -31,6 +31,9 @@ _MOST_SIMULATED: Final = 64
 """The most executions of a body that are followed one by one, if its shapes differ."""
 _MOST_ROUNDS: Final = 4
 """How often a body is inferred until the shapes of its inputs fit those of its outputs."""
+_DEEPEST: Final = 2
+"""How many graphs may be around a loop whose shapes are inferred, because each loop around it
+multiplies the time. Executions are followed one by one only in the main graph."""
 _SCAN_WITH_BATCH: Final = 8
 """The version of ONNX's operators whose Scan has a batch axis; nothing is inferred through it."""
 _INT64, _BOOL = 7, 9
@@ -142,6 +145,9 @@ class _Loop:
     def infer(self) -> Types:
         """Return the types of the outputs: carried values, then stacked ones."""
         count = len(self._initial)
+        if self._outer.depth > _DEEPEST:
+            self._executed([None] * count)
+            return []
         carried = self._initial
         inner = self._executed(carried)
         for _ in range(_MOST_ROUNDS):
@@ -154,12 +160,15 @@ class _Loop:
         trips = inner.trip_count = self._trip_count(inner)
         if trips == 0:
             carried = self._initial
-        elif trips is not None and trips <= _MOST_SIMULATED and carried != self._initial:
+        elif self._can_be_simulated(trips) and carried != self._initial:
             carried = self._simulated(trips)
             # The body keeps what is true in all its executions.
             self._infer_graph(self._body, inner)
         stacked = [_stacked(type_, trips) for type_ in _types_of_outputs(self._body, inner)]
         return [*carried, *stacked[count + 1 :]]
+
+    def _can_be_simulated(self, trips: int | None) -> TypeGuard[int]:
+        return trips is not None and trips <= _MOST_SIMULATED and not self._outer.depth
 
     def _executed(
         self,

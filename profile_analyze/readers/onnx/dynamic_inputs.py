@@ -38,13 +38,14 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
     return {value.name: value for value in graph.input if value.name not in initialized}
 
 
-def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> None:
+def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
     """Set the sizes that the caller gives, wherever the model has the symbols.
 
-    Raises `QueryError` if the model has no such input or symbol, or a different number of axes.
+    Return a note if the model has other sizes there. Raises `QueryError` if the model has no such
+    input or symbol, or a different number of axes.
     """
     if given == NO_INPUTS:
-        return
+        return ()
     inputs = inputs_of(proto.graph)
     dims = _Dims(file, given, inputs)
     for name, wanted in given.shapes.items():
@@ -57,10 +58,17 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> None:
         for value in (*graph.input, *graph.value_info, *graph.output):
             dims.replace_symbols(value.type)
     if dims.contradicts_model:
-        # Types that the exporter stored are about the old sizes.
-        del proto.graph.value_info[:]
-        for output in proto.graph.output:
-            output.type.CopyFrom(tensor_type(output.type.tensor_type.elem_type, None))
+        _forget_types(proto.graph)
+    if not dims.changes:
+        return ()
+    return (f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A",)
+
+
+def _forget_types(graph: GraphProto) -> None:
+    """Remove the types that the exporter stored, which are about other sizes."""
+    del graph.value_info[:]
+    for output in graph.output:
+        output.type.CopyFrom(tensor_type(output.type.tensor_type.elem_type, None))
 
 
 class _Dims:
@@ -71,6 +79,8 @@ class _Dims:
         self._sizes = dict(given.dims)
         self.contradicts_model = False
         """Whether an input gets a size where the model has another, or none and no symbol."""
+        self.changes: list[str] = []
+        """The axes that get another size than the model has."""
         symbols = {
             dim.dim_param: None
             for value in inputs.values()
@@ -101,16 +111,21 @@ class _Dims:
                 f"{self._file}: the input '{value.name}' has {counted(len(old), 'axis', 'axes')} "
                 f"({_shape(value)}), not {len(shape)}"
             )
-        for before, size in zip(old or (), shape, strict=False):
+        for axis, (before, size) in enumerate(zip(old or (), shape, strict=False)):
             if isinstance(before, str):
-                if self._sizes.setdefault(before, size) != size:
-                    raise QueryError(
-                        f"{self._file}: the symbol '{before}' is given two sizes: "
-                        f"{self._sizes[before]}, and {size} for the input '{value.name}'"
-                    )
+                self._set_symbol(before, size, value.name)
             elif before != size:
                 self.contradicts_model = True
+                if before is not None:
+                    self.changes.append(f"{value.name} (axis {axis}: {before} to {size})")
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
+
+    def _set_symbol(self, symbol: str, size: int, name: str) -> None:
+        if self._sizes.setdefault(symbol, size) != size:
+            raise QueryError(
+                f"{self._file}: the symbol '{symbol}' is given two sizes: {self._sizes[symbol]}, "
+                f"and {size} for the input '{name}'"
+            )
 
     def _check_dtype(self, value: ValueInfoProto, dtype: str) -> None:
         tensor = value.type.tensor_type

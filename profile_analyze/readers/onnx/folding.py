@@ -40,7 +40,8 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     outputs = result if isinstance(result, list) else [result]
-    if any(one is None or one.size > LARGEST for one in outputs):
+    # A damaged Constant has a number or a text where a tensor should be.
+    if any(not isinstance(one, (np.ndarray, np.generic)) or one.size > LARGEST for one in outputs):
         return None
     return [np.asarray(one) for one in outputs]
 

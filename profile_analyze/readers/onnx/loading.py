@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from onnx import AttributeProto, TensorProto
@@ -44,7 +45,7 @@ def read_model(source: Source) -> OnnxModel:
     """
     parsed = parse(source)
     proto = parsed.proto
-    fix_inputs(proto, source.inputs, source.name)
+    changes = fix_inputs(proto, source.inputs, source.name)
     inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, source.inputs))
     graph = _GraphMaker(parsed, inference).graph(proto.graph)
     missing = note_on_missing_files(source, parsed)
@@ -52,7 +53,7 @@ def read_model(source: Source) -> OnnxModel:
         graph,
         parsed.opsets,
         " ".join(filter(None, (proto.producer_name, proto.producer_version))),
-        (*notes_on_open_inputs(proto), *([] if missing is None else [missing])),
+        (*changes, *notes_on_open_inputs(proto), *([] if missing is None else [missing])),
     )
 
 
@@ -78,7 +79,11 @@ class _GraphMaker:
             values[name] = _value(name, scope, is_graph_input=outer is None)
         visible = {**(outer or {}), **values}
         arithmetic: set[str] = set()
-        nodes = [self._node(node, scope, visible, arithmetic) for node in proto.node]
+        names = self._unique_names(proto)
+        nodes = [
+            self._node(name, node, scope, visible, arithmetic)
+            for name, node in zip(names, proto.node, strict=True)
+        ]
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
         for body in (body for node in nodes for body in node.bodies):
             used.update(name for name in body.graph.values if name in visible)
@@ -94,7 +99,7 @@ class _GraphMaker:
             {
                 node.output[0]: Weight(self._parsed.complete(attribute.t))
                 for node in proto.node
-                if node.op_type == "Constant" and not node.domain and node.output
+                if _is_constant_node(node) and node.output
                 for attribute in node.attribute
                 if attribute.type == AttributeProto.TENSOR
             },
@@ -105,13 +110,13 @@ class _GraphMaker:
 
     def _node(
         self,
+        name: str,
         proto: NodeProto,
         scope: Scope,
         visible: dict[str, Value],
         arithmetic: set[str],
     ) -> Node:
         """Return a node, and add its outputs to `visible`, and to `arithmetic` if they are."""
-        name = self._unique_name(proto)
         bodies = tuple(
             Body(attribute, self.graph(body, visible), self._inference.scope_of(body).trip_count)
             for attribute, body in bodies_of(proto)
@@ -141,15 +146,29 @@ class _GraphMaker:
             bodies,
         )
 
-    def _unique_name(self, proto: NodeProto) -> str:
-        """Return the name of a node, or one made of its type and position. No two are the same."""
-        base = proto.name or f"{proto.op_type}_{len(self._names)}"
+    def _unique_names(self, graph: GraphProto) -> list[str]:
+        """Return the names of the nodes. No two nodes of the model have the same.
+
+        A node without a name is called by type and position, as ONNX Runtime does in its profiles:
+        it counts the nodes of each graph by itself, without those of type Constant.
+        """
+        positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
+        return [
+            self._unique(node.name or f"{node.op_type}_{position}")
+            for node, position in zip(graph.node, positions)  # noqa: B905  # there is one position more
+        ]
+
+    def _unique(self, base: str) -> str:
         name, copy = base, 1
         while name in self._names:
             copy += 1
             name = f"{base}#{copy}"
         self._names.add(name)
         return name
+
+
+def _is_constant_node(node: NodeProto) -> bool:
+    return node.op_type == "Constant" and not node.domain
 
 
 def _starts_arithmetic(node: NodeProto) -> bool:

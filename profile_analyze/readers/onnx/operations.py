@@ -20,9 +20,18 @@ if TYPE_CHECKING:
 
 def operation_of(node: Node, values: Mapping[str, Value]) -> Operation | None:
     """Return the operation of a node; None if its type is not known."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    translation = _OPERATORS.get(domain, {}).get(node.type)
+    translation = _translation_of(node)
     return None if translation is None else translation(Call(node, values))
+
+
+def is_known(node: Node) -> bool:
+    """Return whether a node has an operation."""
+    return _translation_of(node) is not None
+
+
+def _translation_of(node: Node) -> Translation | None:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    return _OPERATORS.get(domain, {}).get(node.type)
 
 
 def known_operators(domain: str) -> frozenset[str]:

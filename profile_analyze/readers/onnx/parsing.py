@@ -16,7 +16,7 @@ from profile_analyze.readers.onnx.types import STORED_APART, bodies_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from profile_analyze.readers.source import Source
 
@@ -46,6 +46,7 @@ def parse(source: Source) -> Parsed:
         raise MalformedProfileError(
             source.name, "truncated or damaged: the protobuf of the ONNX model cannot be decoded"
         ) from None
+    _check_utf8((proto.producer_name, proto.producer_version), source.name)
     for graph in (proto.graph, *proto.functions):
         _check_texts(graph, source.name)
     opsets = _opsets(proto, source.name)
@@ -170,8 +171,12 @@ def _check_texts(graph: Any, file: str) -> None:
         texts += [dim.dim_param for shape in shapes for dim in shape.dim]
         for tensor in graph.initializer:
             texts += [tensor.name, *(entry.value for entry in tensor.external_data)]
+    _check_utf8(texts, file)
+
+
+def _check_utf8(texts: Iterable[str], file: str) -> None:
     for text in texts:
-        # protobuf returns such a text as bytes, and raises no error
+        # protobuf returns a text that is not UTF-8 as bytes, and raises no error
         if not isinstance(text, str):
             raise MalformedProfileError(file, f"damaged: a name in the ONNX model is {text!r}")
 

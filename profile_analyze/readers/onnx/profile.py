@@ -14,17 +14,20 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
+from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.gradients import needed_gradients
 from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
-from profile_analyze.readers.onnx.operations import operation_of
+from profile_analyze.readers.onnx.operations import is_known, operation_of
 from profile_analyze.readers.onnx.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
+from profile_analyze.units import counted
+from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -35,6 +38,10 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.tables import PlacedNode
 
 
+_MOST_TYPES: Final = 4
+"""The most types of operator that a note names."""
+
+
 class _Cost(NamedTuple):
     """What one call of a node costs, without its bodies. NaN is N/A."""
 
@@ -42,6 +49,8 @@ class _Cost(NamedTuple):
     work: Work
     bias_elements: float = nan
     backward_macs: float = nan
+    macs_without_padding: float = nan
+    conv_kind: str | None = None
 
 
 _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
@@ -73,7 +82,11 @@ def profile_of(
         tensors=tables.tensors(),
         uses=tables.uses(),
         model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs]),
-        notes=(*(Note(text, Importance.INCOMPLETE) for text in model.problems), *notes),
+        notes=(
+            *(Note(text, Importance.INCOMPLETE) for text in model.problems),
+            *_notes_on_unknown_types(tables),
+            *notes,
+        ),
     )
 
 
@@ -91,7 +104,37 @@ def _costly_columns(
     return columns, notes
 
 
+def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
+    """Yield a note if some operators have types without a formula."""
+    nodes = (placed.node for placed in tables.rows if not placed.node.is_constant)
+    types = [
+        f"{node.domain}.{node.type}" if node.domain else node.type
+        for node in nodes
+        if not is_known(node)
+    ]
+    if not types:
+        return
+    distinct = [*dict.fromkeys(types)]
+    more = len(distinct) - _MOST_TYPES
+    which = ", ".join(map(escaped, distinct[:_MOST_TYPES]))
+    if more > 0:
+        which += f" and {more} more"
+    yield Note(
+        f"work and shapes are N/A for {counted(len(types), 'operator')} of unknown type: {which}",
+        Importance.INCOMPLETE,
+    )
+
+
 def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
+    """Return the cost of a node, without any number if its attributes are of wrong types."""
+    try:
+        return _known_cost(placed, needed)
+    # A node of a damaged model has, for example, a number in place of a list.
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        return _Cost(OTHER, Work())
+
+
+def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     operation = operation_of(placed.node, placed.graph.values)
     if operation is None:
         return _Cost(OTHER, Work())
@@ -104,6 +147,8 @@ def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
             needs_input_gradient=needed.of_input,
             needs_weight_gradient=needed.of_weight,
         ),
+        macs_without_padding(operation),
+        conv_kind(operation),
     )
 
 
@@ -131,6 +176,8 @@ def _operators(
             "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
             "macs": _numbers(cost.work.macs for cost in in_run),
             "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
+            "macs_without_padding": _numbers(cost.macs_without_padding for cost in in_run),
+            "conv_kind": Categorical.of([cost.conv_kind for cost in in_run]),
             "backward_macs": _numbers(cost.backward_macs for cost in in_run),
             **costly,
         },

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING
 
-from profile_analyze.model.static import BodyWork, Port, StaticModel
+from profile_analyze.model.static import BodyWork, Port, StaticModel, Stored
+from profile_analyze.work.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
     return StaticModel(
         inputs=tuple(_port(graph.values[name]) for name in graph.inputs),
         outputs=tuple(_port(graph.values[name]) for name in graph.outputs),
+        initializers=_stored(graph),
         bodies=tuple(_bodies(graph, (), by_scope)),
         macs_executed=_executed(graph, (), by_scope),
         constant_operators=sum(placed.node.is_constant for placed in rows),
@@ -43,6 +45,15 @@ def _port(value: Value) -> Port:
         symbol if size is None else size for size, symbol in zip(value.dims, symbols, strict=True)
     )
     return Port(value.name, sizes, value.dtype)
+
+
+def _stored(graph: Graph) -> Stored:
+    own = [Tensor(graph.values[name].dims, graph.values[name].dtype) for name in graph.initializers]
+    parts = [
+        Stored(len(own), sum(one.elements for one in own), sum(one.bytes for one in own)),
+        *(_stored(body.graph) for node in graph.nodes for body in node.bodies),
+    ]
+    return Stored(*map(sum, zip(*parts, strict=True)))
 
 
 def _bodies(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> Iterator[BodyWork]:

@@ -32,6 +32,8 @@ class Scope:
 
     def __init__(self, opsets: Mapping[str, int], outer: Scope | None = None) -> None:
         self.opsets = opsets
+        self.depth: int = 0 if outer is None else outer.depth + 1
+        """How many graphs are around this one."""
         self.trip_count: int | None = None
         """How often one call of the node around it executes a body; None if that is unknown."""
         self.types: MutableMapping[str, TypeProto] = ChainMap(

@@ -34,6 +34,14 @@ _NONZERO_BITS: Final = {
 """The bits of a value in memory, and which of them are 0 in a zero, by the dtype's name in ONNX."""
 
 
+_BITS_OF_NUMBER: Final = {
+    number: _NONZERO_BITS[name]
+    for name, number in TensorProto.DataType.items()
+    if name in _NONZERO_BITS
+}
+"""The same by the dtype's number in the file."""
+
+
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
     """Return where a weight is 0, in the shape of the weight; None if its values are not there.
 
@@ -42,10 +50,9 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
     if isinstance(proto, SparseTensorProto):
         return _zeros_of_sparse(proto)
     shape = tuple(proto.dims)
-    name = TensorProto.DataType.Name(proto.data_type)
-    if name not in _NONZERO_BITS:
+    if proto.data_type not in _BITS_OF_NUMBER:
         return None
-    bits, nonzero = _NONZERO_BITS[name]
+    bits, nonzero = _BITS_OF_NUMBER[proto.data_type]
     if proto.data_location == TensorProto.EXTERNAL:
         raw = _external(proto, folder, -(-prod(shape) * bits // 8))
     elif proto.raw_data:

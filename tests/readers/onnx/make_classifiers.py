@@ -1,4 +1,4 @@
-"""Makes the two small classifiers that docs/models.md shows. Their weights are all zero."""
+"""Makes the small classifiers that docs/models.md shows. Their weights are all zero."""
 
 from __future__ import annotations
 
@@ -11,49 +11,81 @@ from tests.conftest import ROOT
 FOLDER = ROOT / "tests/fixtures/classifiers"
 
 
-def classifier(channels: int) -> ModelProto:
-    """Return a residual network of three convolutions and a linear layer."""
-    nodes: list[NodeProto] = []
-    shapes = []
+class Network:
+    """The nodes of a network, added one after another."""
 
-    def weight(name: str, *dims: int) -> str:
-        shapes.append(helper.make_tensor(f"{name}.shape", TensorProto.INT64, [len(dims)], dims))
-        nodes.append(helper.make_node("ConstantOfShape", [f"{name}.shape"], [name], name))
+    def __init__(self) -> None:
+        self.nodes: list[NodeProto] = []
+        self.shapes: list[TensorProto] = []
+
+    def weight(self, name: str, *dims: int) -> str:
+        self.shapes.append(
+            helper.make_tensor(f"{name}.shape", TensorProto.INT64, [len(dims)], dims)
+        )
+        self.nodes.append(helper.make_node("ConstantOfShape", [f"{name}.shape"], [name], name))
         return name
 
-    def layer(name: str, type_: str, *inputs: str, **attributes: Any) -> str:
-        nodes.append(helper.make_node(type_, inputs, [f"{name}.out"], name, **attributes))
+    def layer(self, name: str, type_: str, *inputs: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(type_, inputs, [f"{name}.out"], name, **attributes))
         return f"{name}.out"
 
-    def conv(name: str, data: str, in_channels: int, stride: int) -> str:
-        kernel = weight(f"{name}.weight", channels, in_channels, 3, 3)
-        bias = weight(f"{name}.bias", channels)
-        attributes: dict[str, Any] = {
-            "kernel_shape": [3, 3],
-            "pads": [1] * 4,
-            "strides": [stride] * 2,
-        }
-        return layer(name, "Conv", data, kernel, bias, **attributes)
+    def conv(
+        self, name: str, data: str, channels: tuple[int, int], kernel: int = 3, **attributes: Any
+    ) -> str:
+        """Add a convolution from one number of channels to another, padded to the same size."""
+        per_group = channels[0] // attributes.get("group", 1)
+        weights = self.weight(f"{name}.weight", channels[1], per_group, kernel, kernel)
+        bias = self.weight(f"{name}.bias", channels[1])
+        window = {"kernel_shape": [kernel] * 2, "pads": [kernel // 2] * 4}
+        return self.layer(name, "Conv", data, weights, bias, **window, **attributes)
 
-    stem = layer("stem.relu", "Relu", conv("stem", "image", 3, 2))
-    inner = layer("block.relu", "Relu", conv("block.conv1", stem, channels, 1))
-    added = layer("block.add", "Add", conv("block.conv2", inner, channels, 1), stem)
-    pooled = layer("pool", "GlobalAveragePool", layer("relu", "Relu", added))
-    flat = layer("flatten", "Flatten", pooled)
-    matrix, bias = weight("linear.weight", 10, channels), weight("linear.bias", 10)
-    scores = layer("linear", "Gemm", flat, matrix, bias, transB=1)
-    image = helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 64, 64])
-    result = helper.make_tensor_value_info(scores, TensorProto.FLOAT, [1, 10])
-    main = helper.make_graph(nodes, "classifier", [image], [result], shapes)
-    return helper.make_model(
-        main,
-        opset_imports=[helper.make_opsetid("", 17)],
-        ir_version=8,
-        producer_name="made by hand",
+    def linear(self, name: str, data: str, features: int) -> str:
+        weights, bias = self.weight(f"{name}.weight", 10, features), self.weight(f"{name}.bias", 10)
+        return self.layer(name, "Gemm", data, weights, bias, transB=1)
+
+    def model(self, name: str, data: str, shape: list[int], result: str) -> ModelProto:
+        image = helper.make_tensor_value_info(data, TensorProto.FLOAT, shape)
+        scores = helper.make_tensor_value_info(result, TensorProto.FLOAT, [1, 10])
+        return helper.make_model(
+            helper.make_graph(self.nodes, name, [image], [scores], self.shapes),
+            opset_imports=[helper.make_opsetid("", 17)],
+            ir_version=8,
+            producer_name="made by hand",
+        )
+
+
+def classifier(channels: int) -> ModelProto:
+    """Return a residual network of three convolutions and a linear layer."""
+    net = Network()
+    stem = net.layer("stem.relu", "Relu", net.conv("stem", "image", (3, channels), strides=[2, 2]))
+    same = (channels, channels)
+    inner = net.layer("block.relu", "Relu", net.conv("block.conv1", stem, same, strides=[1, 1]))
+    added = net.layer(
+        "block.add", "Add", net.conv("block.conv2", inner, same, strides=[1, 1]), stem
     )
+    pooled = net.layer("pool", "GlobalAveragePool", net.layer("relu", "Relu", added))
+    scores = net.linear("linear", net.layer("flatten", "Flatten", pooled), channels)
+    return net.model("classifier", "image", [1, 3, 64, 64], scores)
+
+
+def smallcnn() -> ModelProto:
+    """Return the network of tests/fixtures/profiles/smallcnn.json."""
+    net = Network()
+    first = net.layer("c1.relu", "Relu", net.conv("c1", "data", (3, 16)))
+    added = net.layer("c2.add", "Add", first, net.conv("c2", first, (16, 16)))
+    second = net.layer("c2.relu", "Relu", added)
+    third = net.layer("c3.relu", "Relu", net.conv("c3", second, (16, 32), strides=[2, 2]))
+    window = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    pooled = net.layer("MaxPool_8", "MaxPool", third, **window)
+    depthwise = net.layer("dw.relu", "Relu", net.conv("dw", pooled, (32, 32), group=32))
+    last = net.layer("c4.sigmoid", "Sigmoid", net.conv("c4", depthwise, (32, 32), 1))
+    flat = net.layer("flatten", "Flatten", net.layer("mean", "GlobalAveragePool", last))
+    scores = net.layer("probabilities", "Softmax", net.linear("fc", flat, 32), axis=1)
+    return net.model("smallcnn", "data", [1, 3, 32, 32], scores)
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     save(classifier(16), FOLDER / "classifier.onnx")
     save(classifier(24), FOLDER / "classifier-wide.onnx")
+    save(smallcnn(), FOLDER / "smallcnn.onnx")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 import profile_analyze as pa
 from profile_analyze.readers.onnx.loading import read_model
@@ -122,6 +123,16 @@ def test_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
     assert error.value.reason == "damaged: a name in the ONNX model is b'\\xff'"
 
 
+def test_a_producer_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    proto = model(RELU)
+    proto.producer_name = "pytorch"
+    file = tmp_path / "m.onnx"
+    file.write_bytes(proto.SerializeToString().replace(b"pytorch", b"pytor\xffh"))
+    with pytest.raises(pa.MalformedProfileError) as error:
+        pa.load(file)
+    assert error.value.reason == "damaged: a name in the ONNX model is b'pytor\\xffh'"
+
+
 def test_without_the_package_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,3 +192,62 @@ def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() ->
     head = HEAD.replace("18]", '18, "own" : 1]')
     values = read_model(Source.of_bytes("m", model(text, head).SerializeToString())).graph.values
     assert [values[name].dims for name in "uyz"] == [None, (None, None), (2, 3)]
+
+
+def test_a_constant_that_is_no_tensor_has_no_value() -> None:
+    proto = model(
+        "g (float[2] x) => (float[N] y) { c = Constant <value_ints = [2, 3]> () y = Add (x, c) }"
+    )
+    proto.graph.node[0].attribute[0].name = "value"
+    values = read_model(Source.of_bytes("m", proto.SerializeToString())).graph.values
+    assert values["c"].dtype is None
+
+
+def hostile(text: str, **arrays: Any) -> Any:
+    proto = model(text)
+    for name, array in arrays.items():
+        proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array, np.int64), name))
+    return read_model(Source.of_bytes("m", proto.SerializeToString())).graph
+
+
+def test_a_model_cannot_ask_for_any_amount_of_memory() -> None:
+    """The shapes of the tensors are known, and none of their contents is computed."""
+    doubled = " ".join(f"a{i + 1} = Concat <axis = 0> (a{i}, a{i})" for i in range(50))
+    chain = hostile(f"g (float[8] x) => (float[N] y) {{ {doubled} y = Reshape (x, a50) }}", a0=[1])
+    assert chain.values["a50"].dims == (1 << 50,)
+    assert chain.values["y"].dims is None or None in chain.values["y"].dims
+    filled = hostile(
+        "g (float[8] x) => (float[N] y) { s = ConstantOfShape (n) t = Cast <to = 7> (s) "
+        "y = Reshape (x, t) }",
+        n=[1 << 40],
+    )
+    assert filled.values["t"].dims == (1 << 40,)
+
+
+def test_an_attribute_of_a_wrong_type_makes_the_work_unknown(tmp_path: Path) -> None:
+    proto = model(
+        "g (float[1, 1, 4, 4] x) => (float[A, B, C, D] y) { y = MaxPool <kernel_shape = [2, 2]> (x) }"
+    )
+    attribute = proto.graph.node[0].attribute[0]
+    attribute.type, attribute.i = 2, 3
+    profile = pa.load(write_model(tmp_path, proto))
+    assert np.isnan(profile.operators.computation).all()
+
+
+def test_a_kernel_without_end_is_not_counted_tap_by_tap(tmp_path: Path) -> None:
+    proto = model("g (float[1, 1, 9000000000] x) => (float[A, B, C] y) { y = Conv (x, w) }")
+    proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[1, 1, 8_000_000_000]))
+    row = pa.run(pa.Query(), pa.load(write_model(tmp_path, proto))).rows[0]
+    assert (row["macs"], row["macs_without_padding"]) == (1_000_000_001 * 8e9, None)
+
+
+def test_loops_in_loops_take_no_time_without_end() -> None:
+    body = "o30 = Concat <axis = 0> (s30, s30)"
+    for depth in range(30, 0, -1):
+        head = f"b{depth} = g{depth} (int64 i{depth}, bool c{depth}, float[N{depth}] s{depth})"
+        result = f"(bool d{depth}, float[M{depth}] o{depth})"
+        inside = f"{{ d{depth} = Identity (c{depth}) {body} }}"
+        loop = f"o{depth - 1} = Loop (n, , s{depth - 1})"
+        body = f"{loop} <{head.replace(f'b{depth} = ', 'body = ')} => {result} {inside}>"
+    values = hostile(f"g (float[8] s0) => (float[N] o0) {{ {body} }}", n=50).values
+    assert values["o0"].dims is None or values["o0"].dims == (None,)

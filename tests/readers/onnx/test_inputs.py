@@ -119,3 +119,15 @@ def test_symbols_are_those_of_the_file_only() -> None:
     text = "g (float[n, 3] x, int64[2] s) => (float[n, 3] y) { y = Relu (x) z = Reshape (x, s) }"
     values = read_model(Source.of_bytes("m", model(text).SerializeToString())).graph.values
     assert [values[name].symbols for name in "xyz"] == [("n", None), ("n", None), ()]
+
+
+def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
+    text = "g (float[2, 3, N] x, float[3] z) => (float[2, 3, N] y) { y = Add (x, z) }"
+    source = Source.of_bytes("m", model(text).SerializeToString())
+    source.inputs = pa.ModelInputs.of(["x:8x3x5", "z:4"])
+    read = read_model(source)
+    assert read.problems == (
+        "other sizes than in the model: x (axis 0: 2 to 8), z (axis 0: 3 to 4); what does not fit "
+        "them is N/A",
+    )
+    assert read.graph.values["y"].dims is None

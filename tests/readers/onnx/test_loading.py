@@ -103,6 +103,25 @@ def test_node_names_are_unique() -> None:
     assert [node.name for node in found.graph.nodes] == ["same", "same#2", "Relu_2"]
 
 
+def test_nodes_without_names_have_those_of_onnx_runtime() -> None:
+    """It calls the nodes of a loop Mod_0 and Identity_1: the Constant before them does not count."""
+    proto = model("""
+        g (int64 n, float[2] x) => (float[2] z) {
+            y = Loop (n, , x) <body = b (int64 i, bool on, float[2] v) => (bool go, float[2] w) {
+                two = Constant <value = int64 {2}> ()
+                odd = Mod (i, two)
+                go = Identity (on)
+                w = Relu (v)
+            }>
+            z = Relu (y)
+        }
+    """)
+    (loop, relu) = read_model(Source.of_bytes("m", proto.SerializeToString())).graph.nodes
+    assert (loop.name, relu.name) == ("Loop_0", "Relu_1")
+    inside = loop.bodies[0].graph.nodes
+    assert [node.name for node in inside] == ["Constant_0", "Mod_0", "Identity_1", "Relu_2"]
+
+
 def test_small_dtypes_have_their_names() -> None:
     text = "g (int4[3] a, uint4[3] b, float8e4m3fn[3] c, bfloat16[3] d) => (int4[3] y) { y = Identity (a) z = Identity (b) u = Identity (c) v = Identity (d) }"
     values = read(text, HEAD.replace("18", "21")).graph.values

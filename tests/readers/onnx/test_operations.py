@@ -1,24 +1,19 @@
 from __future__ import annotations
 
 from math import nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import onnx
 import pytest
 
 from profile_analyze.readers.onnx.graph import Node, Value
-from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.operations import known_operators, operation_of
-from profile_analyze.readers.source import Source
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, bias_elements, work_of
 from profile_analyze.work.tensor import Tensor
 
 if TYPE_CHECKING:
     from profile_analyze.work.operation import Operation
-
-LIGHT_MODELS = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 
 Shape = tuple[int | None, ...] | None
 
@@ -81,34 +76,6 @@ def test_unknown_operators_have_no_operation() -> None:
 
 def test_the_domain_of_onnx_may_be_spelled_out() -> None:
     assert translated("Relu", [(2,)], [(2,)], domain="ai.onnx").kind == "activation"
-
-
-# Counted independently, without bias: see `docs/work.md`.
-@pytest.mark.parametrize(
-    ("model", "convolutions", "connected"),
-    [
-        ("bvlc_alexnet", 595_938_432, 58_621_952),
-        ("densenet121", 2_834_161_664, 0),
-        ("inception_v1", 1_430_532_352, None),
-        ("inception_v2", 2_017_827_840, None),
-        ("resnet50", 4_087_136_256, 2_048_000),
-        ("shufflenet", 124_120_528, None),
-        ("squeezenet", 349_151_936, 0),
-        ("vgg19", 19_508_428_800, 123_633_664),
-        ("zfnet512", 1_401_011_232, None),
-    ],
-)
-def test_light_models_have_the_macs_of_an_independent_count(
-    model: str, convolutions: int, connected: int | None
-) -> None:
-    graph = read_model(Source(LIGHT_MODELS / f"light_{model}.onnx")).graph
-    macs = {"Conv": 0.0, "Gemm": 0.0}
-    for node in graph.nodes:
-        operation = operation_of(node, graph.values)
-        if operation is not None and node.type in macs:
-            macs[node.type] += work_of(operation).macs
-    assert macs["Conv"] == convolutions
-    assert connected is None or macs["Gemm"] == connected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,18 @@
+"""Adds the work that `--model` and `--work` ask for, which few calls do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.with_model import with_model
+from profile_analyze.model.work_sources import choose_work
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+
+def with_derived_work(profile: Profile, model: Profile | None, choice: str | None) -> Profile:
+    """Return the profile with what the model says about its nodes, and the work of `choice`."""
+    if model is not None:
+        profile = with_model(profile, model)
+    return profile if choice is None else choose_work(profile, choice)

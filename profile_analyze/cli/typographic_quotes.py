@@ -1,0 +1,29 @@
+"""Advice on arguments in typographic quotes, which a shell leaves in place."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_QUOTES: Final = "\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb"
+"""Word processors and web pages put these in place of plain quotes."""
+
+
+def advice_on_quotes(arguments: Iterable[str], error: str) -> str:
+    """Return what to write instead of an argument in typographic quotes; empty if none is wrong.
+
+    Names and patterns may begin with such a quote, so only an argument in the message of an `error`
+    counts.
+    """
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        if not (equals and option.startswith("--")):
+            value = argument
+        if value.startswith(tuple(_QUOTES)) and value in error:
+            is_closed = value[1:].endswith(tuple(_QUOTES))
+            plain = shlex.quote(value[1:-1]) if is_closed else "plain ones, ' or \""
+            return f"{value} has typographic quotes, which a shell does not remove; write {plain}"
+    return ""

@@ -1,0 +1,160 @@
+"""Finds the nodes of a model that the name of an operator stands for.
+
+Runtimes rename nodes when they optimise a graph: they append words to a name, join the names of
+fused nodes, or name a fused node after the tensor that it writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.model.terms import (
+    ATTENTION,
+    CONTROL,
+    CONVOLUTION,
+    ELEMENTWISE,
+    MATMUL,
+    NORMALIZATION,
+    POOLING,
+    SHAPES,
+    SOFTMAX,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from profile_analyze.model.model_graph import Group, ModelGraph
+    from profile_analyze.model.operators import Shape
+    from profile_analyze.model.profile import Profile
+
+ONE_KIND: Final = (CONVOLUTION, MATMUL, ATTENTION, SOFTMAX, POOLING)
+"""The categories in which operators of different types do the same, such as MatMul and Gemm."""
+_FUSED: Final = (ELEMENTWISE, NORMALIZATION)
+"""The categories of nodes that runtimes fuse into the operator before them."""
+
+_BETWEEN_NAMES: Final = r"\s*[+,;&|]+\s*|\s+"
+"""What separates the names in `conv1 + relu1` and `fused conv1`."""
+_BEFORE_SUFFIX: Final = re.compile(r"[_/.:-]")
+"""What separates a name from a word that is appended, as in `conv1_nchwc` or `MatMul/Fusion/`."""
+_MOST_PARTS: Final = 64
+"""A name with more parts is not read as several names, which would take long."""
+_COPY: Final = r"#[0-9]+$"
+"""What makes the name of a node unique if another node has the same one."""
+
+
+class Node(NamedTuple):
+    """The facts about a node that decide whether an operator executes it."""
+
+    type: str | None
+    category: str | None
+    in_shape: Shape | None
+    """The shape of the first input; None if it is unknown."""
+    out_shape: Shape | None
+
+
+def facts_of(profile: Profile) -> list[Node]:
+    """Return the facts about each operator of a profile or node of a model."""
+    operators = profile.operators
+    shapes = (
+        operators.categorical(name).mapped(lambda shapes: shapes[0] if shapes else None)
+        for name in SHAPES
+    )
+    columns = (operators.type, operators.category, *shapes)
+    return [Node(*row) for row in zip(*(column.values() for column in columns), strict=True)]
+
+
+class NodeNames:
+    """The nodes of a model, by their names and those of the tensors that they write."""
+
+    def __init__(self, model: Profile, graph: ModelGraph) -> None:
+        self.facts = facts_of(model)
+        self._by_name: dict[str, list[int]] = {}
+        for node, name in enumerate(model.operators.name.values().tolist()):
+            # Constants and bookkeeping have no work, and a runtime may not execute them.
+            if name and self.facts[node].category != CONTROL:
+                for one in {name, re.sub(_COPY, "", name)}:
+                    self._by_name.setdefault(one, []).append(node)
+        self._graph = graph
+        count = Counter(graph.tensor_names)  # the bodies of loops may use a name again
+        self._writer_of = {
+            name: node
+            for tensor, node in graph.writer.items()
+            if count[name := graph.tensor_names[tensor]] == 1
+            and self.facts[node].category != CONTROL
+        }
+
+    def of_exact_name(self, name: str) -> list[Group]:
+        """Return the nodes that have this name."""
+        return [(node,) for node in self._by_name.get(name, ())]
+
+    def of_changed_name(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
+        """Return the groups of nodes that a changed name may stand for.
+
+        `is_kind` says whether a node is of the operator's kind. The nodes of a group are connected.
+        """
+        groups = [
+            self._of_word(word)
+            for word in re.split(_BETWEEN_NAMES, name)
+            if word and not (word.isalpha() and word not in self._by_name)  # such as `fused`
+        ]
+        if groups and all(groups):
+            if len(groups) == 1:
+                return groups[0]
+            nodes = tuple(node for group in groups for node in group[0])
+            is_clear = all(len(group) == 1 for group in groups)
+            return [nodes] if is_clear and self._graph.are_connected(nodes) else []
+        return self._of_tensor(name, is_kind)
+
+    def _of_word(self, word: str) -> list[Group]:
+        exact = self.of_exact_name(word)
+        if exact:
+            return exact
+        joined = [group for group in self._joined(word) if self._graph.are_connected(group)]
+        if joined:
+            return joined
+        for prefix in _prefixes(word):
+            nodes = self._by_name.get(prefix, ())
+            if nodes:
+                # `Conv_12` is what runtimes call a node without a name: it is not the node `Conv`.
+                return [(node,) for node in nodes if self.facts[node].type != prefix]
+        return []
+
+    def _joined(self, word: str) -> list[Group]:
+        """Return the ways to read a word as several names, such as `conv1_relu1`; two at most."""
+        starts = [0, *(match.end() for match in _BEFORE_SUFFIX.finditer(word))]
+        if len(starts) > _MOST_PARTS:
+            return []
+        ends = [*(start - 1 for start in starts[1:]), len(word)]
+        ways: dict[int, list[Group]] = {len(word) + 1: [()]}
+        for start in reversed(starts):
+            ways[start] = [
+                (nodes[0], *rest)
+                for end in ends
+                if end > start and len(nodes := self._by_name.get(word[start:end], [])) == 1
+                for rest in ways.get(end + 1, ())
+            ][:2]
+        return ways[0]
+
+    def _of_tensor(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
+        """Return the nodes up to the one that writes the tensor `name`, from one `is_kind` on.
+
+        All further nodes must be of categories that are fused, without other inputs or readers.
+        """
+        names = (name, *_prefixes(name))
+        last = next((self._writer_of[one] for one in names if one in self._writer_of), None)
+        group: list[int] = []
+        while last is not None:
+            group.insert(0, last)
+            category = self.facts[last].category
+            if is_kind(last):
+                return [tuple(group)] if len(group) == 1 or category in ONE_KIND else []
+            last = self._graph.node_before(last) if category in _FUSED else None
+        return []
+
+
+def _prefixes(name: str) -> list[str]:
+    """Return the parts of a name before each of its separators, the longest first."""
+    ends = [match.start() for match in _BEFORE_SUFFIX.finditer(name)]
+    return [name[:end] for end in reversed(ends) if end]

@@ -1,0 +1,201 @@
+"""Adds what a model says about its nodes to the operators of a profile of its run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
+from profile_analyze.model.model_graph import ModelGraph
+from profile_analyze.model.model_matching import NAME, ORDER, matches_of
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.terms import (
+    ABSENT,
+    CONTROL,
+    DERIVED,
+    DERIVED_WORK,
+    DEVICE,
+    HOST,
+    MEASURED,
+)
+from profile_analyze.model.work_sources import share_of_time
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.model_matching import Match, Matches
+    from profile_analyze.model.operators import Operators, OptionalValues, Parameters
+    from profile_analyze.model.profile import Profile
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+_SUMS: Final = (
+    *("macs", "macs_with_bias", "backward_macs", "params", "param_bytes"),
+    *ONNX_TOOL_NAMES,
+)
+"""The columns of which a fused operator has the sum over its nodes."""
+_MOVED: Final = ("input_bytes", "output_bytes")
+
+
+def with_model(profile: Profile, model: Profile) -> Profile:
+    """Return the profile of a run with the facts that `model`, which ran, has about its nodes.
+
+    These are multiply-adds, parameters, attributes, and where the profile does not know them,
+    shapes, dtypes, computation and memory, which are derived from shapes. Operators are matched
+    with nodes by name, then by order. A note counts those that are not matched.
+
+    Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
+    them was loaded without shapes.
+    """
+    _check(profile, model)
+    graph = ModelGraph(model)
+    matches = matches_of(profile, model, graph)
+    added = _Added(profile, model, graph, matches.by_row)
+    notes = (*(note.about(model.file) for note in model.notes), _note(profile, model, matches))
+    return profile.changed(operators=added.operators(), notes=(*profile.notes, *notes))
+
+
+def _check(profile: Profile, model: Profile) -> None:
+    if model.origin.times != ABSENT:
+        raise QueryError(
+            f"{model.file}: is a profile of a run; name the model that ran, such as model.onnx"
+        )
+    if profile.origin.times == ABSENT:
+        raise QueryError(
+            f"{profile.file}: is a model that has not run; name a profile of its run, or leave "
+            "the model beside it out"
+        )
+
+
+class _Added:
+    """The operators of a profile with the columns of the nodes that they execute."""
+
+    def __init__(
+        self, profile: Profile, model: Profile, graph: ModelGraph, by_row: Mapping[int, Match]
+    ) -> None:
+        self._own = profile.operators
+        self._nodes = model.operators
+        self._matches = by_row
+        self._bytes = {
+            row: graph.moved_bytes(match.nodes)
+            for row, match in by_row.items()
+            if len(match.nodes) > 1
+        }
+        self._first = self._places({row: match.nodes[0] for row, match in by_row.items()})
+        self._last = self._places({row: match.nodes[-1] for row, match in by_row.items()})
+        self._main = self._places({row: match.main for row, match in by_row.items()})
+
+    def _places(self, node_of: Mapping[int, int]) -> Indices:
+        """Return the node of each operator, -1 for none, shape (operators,)."""
+        nodes = np.full(len(self._own), -1)
+        nodes[[*node_of]] = [*node_of.values()]
+        return nodes
+
+    def operators(self) -> Operators:
+        """Return the operators with all columns."""
+        computation = self._sums(self._nodes.computation)
+        memory = self._moved("memory", self._nodes.memory)
+        optional = dict(self._own.optional)
+        for name, values in self._nodes.optional.items():
+            if name not in self._own.not_loaded:  # the question does not need it
+                optional[name] = self._column(name, values)
+        for name, values in zip(DERIVED_WORK, (computation, memory), strict=True):
+            if name in optional:
+                optional[name] = _filled(values, self._own.numbers(name))
+        return replace(
+            self._own,
+            **self._work("computation", computation),
+            **self._work("memory", memory),
+            optional=optional,
+            not_loaded=self._own.not_loaded | (self._nodes.not_loaded - optional.keys()),
+        )
+
+    def _column(self, name: str, values: OptionalValues) -> OptionalValues:
+        """Return an optional column, with the values of the model where the profile has none."""
+        if not isinstance(values, Categorical):
+            if name in _SUMS:
+                added = self._sums(values)
+            elif name in _MOVED:
+                added = self._moved(name, values)
+            else:
+                added = np.append(values, np.nan)[self._main]  # -1 is the last entry
+            return _filled(self._own.numbers(name), added)
+        own = self._own.categorical(name)
+        of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)
+        pairs = zip(own.values(), values.take_or_missing(of_node).values(), strict=True)
+        merge = _merged if name == "parameters" else _first_known
+        return Categorical.of([merge(*pair) for pair in pairs])
+
+    def _sums(self, values: Floats) -> Floats:
+        """Return the sum of a column over the nodes of each operator; N/A without any."""
+        sums = np.full(len(self._own), np.nan)
+        for row, match in self._matches.items():
+            sums[row] = values[[*match.nodes]].sum()
+        return sums
+
+    def _moved(self, name: str, values: Floats) -> Floats:
+        """Return bytes of tensors. A fused operator does not move those between its nodes."""
+        moved = self._sums(values)
+        for row, of_group in self._bytes.items():
+            moved[row] = getattr(of_group, name)
+        return moved
+
+    def _work(self, name: Literal["computation", "memory"], derived: Floats) -> dict[str, Any]:
+        """Return a work column and its source: what was measured, or else derived."""
+        own: Floats = getattr(self._own, name)
+        source = self._own.source_of(name)
+        is_measured = source.where(one == MEASURED for one in source.categories)
+        is_new = ~is_measured & ~np.isnan(derived)
+        return {
+            name: np.where(is_new, derived, own),
+            f"{name}_source": Categorical(
+                np.where(is_measured, 0, np.where(np.isnan(derived) & np.isnan(own), -1, 1)),
+                (MEASURED, DERIVED),
+            ),
+        }
+
+
+def _filled(values: Floats, others: Floats) -> Floats:
+    return np.where(np.isnan(values), others, values)
+
+
+def _first_known(own: Any, of_model: Any) -> Any:
+    return of_model if own is None else own
+
+
+def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters | None:
+    """Return the parameters of both. If both have one, the runtime knows better what it did."""
+    if own is None or of_model is None:
+        return of_model if own is None else own
+    return tuple(sorted({**dict(of_model), **dict(own)}.items()))
+
+
+def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
+    """Return the note on how many operators were matched, and how."""
+    categories = profile.operators.category.categories
+    # Constants and bookkeeping have no work that a model could add.
+    is_control = profile.operators.category.where(one == CONTROL for one in categories)
+    expected = (profile.recorded(DEVICE) | profile.recorded(HOST)) & ~is_control
+    counts = Counter(match.how for row, match in matches.by_row.items() if expected[row])
+    left = expected.copy()
+    left[[*matches.by_row]] = False
+    without = operators_and_share(int(left.sum()))
+    other_shapes = int(left[[*matches.other_shapes]].sum())
+    if not counts:
+        text, importance = f"none of {without} matches a node of this model", Importance.ANSWER
+    else:
+        text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
+        importance = Importance.INCOMPLETE if left.any() else Importance.CONTEXT
+        text += f", {without} not matched" if left.any() else ""
+    if other_shapes:
+        text += f", {other_shapes} because of other shapes, which --input-shape and --dim set"
+    return Note(text, importance, share_of_time(profile, left)).about(model.file)

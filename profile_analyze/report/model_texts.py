@@ -1,0 +1,152 @@
+"""The texts of the facts on a model that has not run, as people read them."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.terms import QUANTIZATION, SCALAR, STRUCTURE, UNUSED
+from profile_analyze.model.visible import visible
+from profile_analyze.report.sentence_parts import known_part, signed
+from profile_analyze.units import NOT_AVAILABLE, counted, percent, scaled_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from profile_analyze.model.static import Port
+    from profile_analyze.query.model_summary import ModelSummary
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.sections import Line
+    from profile_analyze.report.times import Times
+
+_MOST_TYPES: Final = 3
+_MOST_ALIVE: Final = 2
+_LONGEST_NAME: Final = 32
+"""The most characters of the name of a tensor at the peak."""
+_MOST_PORTS: Final = 4
+_MOST_BODIES: Final = 4
+
+_ROLES: Final = (
+    (QUANTIZATION, "in scales and zero points"),
+    (SCALAR, "in single numbers"),
+    (STRUCTURE, "in shapes and indices"),
+    (UNUSED, "unused"),
+)
+"""The roles of constants that are no weights, and what their elements are called."""
+
+
+def model_of(summary: Summary) -> ModelSummary:
+    """Return the part of the summary on the model."""
+    assert summary.model is not None, "the profile is of a run"
+    return summary.model
+
+
+def operators_text(summary: Summary, _: Times) -> str:
+    """Return how many operators there are, of which types, and how many make constants."""
+    model = model_of(summary)
+    types = ", ".join(f"{count} {name}" for name, count in model.types[:_MOST_TYPES])
+    of = f" of {counted(len(model.types), 'type')}" if model.types else ""
+    which = f": {types}" if types else ""
+    constant = model.facts.constant_operators
+    more = f"; {constant} more compute constants" if constant else ""
+    return visible(f"{model.operators}{of}{which}{more}", "utf-8")
+
+
+def params_text(summary: Summary, _: Times) -> str:
+    """Return how many weights there are, and their bytes by dtype or the difference."""
+    model = model_of(summary)
+    dtypes = model.params_by_dtype
+    if model.base is not None:
+        return _count(model.params) + _against(model.params, model.base.params, _count)
+    text = f"{_count(model.params)}, {bytes_text(model.param_bytes)}"
+    if len(dtypes) == 1:
+        return f"{text} of {dtypes[0].dtype or 'unknown dtype'}"
+    parts = (f"{bytes_text(one.size)} of {one.dtype or 'unknown dtype'}" for one in dtypes)
+    return f"{text}: {', '.join(parts)}" if dtypes else text
+
+
+def constants_text(summary: Summary, _: Times) -> str:
+    """Return how many elements the constants have that are no weights, by their role."""
+    counts = {one.role: one.elements for one in model_of(summary).constants}
+    return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
+
+
+def macs_text(summary: Summary, _: Times) -> str:
+    """Return the multiply-adds, those of bodies and of constants, and the difference."""
+    model = model_of(summary)
+    facts = model.facts
+    text = known_part(model.macs, "count", model.unknown_macs)
+    if facts.bodies:
+        text += f"; with bodies, a run executes {_count(facts.macs_executed)}"
+    if facts.macs_of_constant_operators:
+        text += f"; {_count(facts.macs_of_constant_operators)} more compute constants"
+    return text + _against(model.macs, model.base and model.base.macs, _count)
+
+
+def memory_text(summary: Summary, _: Times) -> str:
+    """Return the bytes that are read and written, and the difference."""
+    model = model_of(summary)
+    # Without a baseline, the totals have this line.
+    if model.base is None:
+        return ""
+    return bytes_text(model.memory) + _against(model.memory, model.base.memory, bytes_text)
+
+
+def _against(value: float, base: float | None, text_of: Callable[[float], str]) -> str:
+    """Return the difference to the baseline in brackets; empty without a baseline."""
+    if base is None or isnan(value - base):
+        return ""
+    change = f", {signed(value / base - 1, percent)}" if base else ""
+    return f" ({signed(value - base, text_of)}{change}: {text_of(base)} in the baseline)"
+
+
+def peak_text(summary: Summary, _: Times) -> str:
+    """Return the peak of activations, where it is, and the largest tensors there."""
+    model = model_of(summary)
+    text = bytes_text(model.activations.peak_bytes)
+    if model.peak_operator is None:
+        return text
+    alive = [f"{_end_of(one.name)} {bytes_text(one.size)}" for one in model.alive[:_MOST_ALIVE]]
+    more = len(model.alive) - len(alive)
+    parts = ", ".join([*alive, *([f"{more} more"] if more else [])])
+    return visible(f"{text} at {model.peak_operator}: {parts}", "utf-8")
+
+
+def _end_of(name: str) -> str:
+    """Return the end of a long name, which says more than the modules that it starts with."""
+    return name if len(name) <= _LONGEST_NAME else f"...{name[3 - _LONGEST_NAME :]}"
+
+
+def port_lines(label: str, ports: Sequence[Port]) -> Iterator[Line]:
+    """Yield a line for each of the first inputs or outputs, and how many more there are."""
+    for port in ports[:_MOST_PORTS]:
+        yield label, visible(" ".join(filter(None, (port.name, _sizes(port), port.dtype))), "utf-8")
+    if len(ports) > _MOST_PORTS:
+        yield label, f"{len(ports) - _MOST_PORTS} more"
+
+
+def _sizes(port: Port) -> str:
+    if port.sizes is None:
+        return "of unknown shape"
+    return "{" + ",".join("?" if size is None else str(size) for size in port.sizes) + "}"
+
+
+def body_lines(summary: Summary, _: Times) -> Iterator[Line]:
+    """Yield a line for each of the first bodies, and how many more there are."""
+    bodies = model_of(summary).facts.bodies
+    for body in bodies[:_MOST_BODIES]:
+        trips = "" if body.trip_count is None else f", executed {counted(body.trip_count, 'time')}"
+        path = visible(f"{body.operator}/{body.attribute}", "utf-8")
+        operators = counted(body.operators, "operator")
+        yield "body", f"{path}: {operators}, {_count(body.macs)} MACs{trips}"
+    if len(bodies) > _MOST_BODIES:
+        yield "body", f"{len(bodies) - _MOST_BODIES} more"
+
+
+def _count(value: float) -> str:
+    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "count")
+
+
+def bytes_text(value: float) -> str:
+    """Return bytes as text; N/A for NaN."""
+    return NOT_AVAILABLE if isnan(value) else scaled_text(value, "byte")

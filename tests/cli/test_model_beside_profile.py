@@ -1,0 +1,171 @@
+"""`--model`: a model beside a profile of its run, as a user asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+from onnx import helper
+
+import profile_analyze as pa
+from tests.conftest import ROOT, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+PROFILE = "tests/fixtures/profiles/smallcnn.json"
+MODEL = "tests/fixtures/classifiers/smallcnn.onnx"
+OTHER = "tests/fixtures/classifiers/classifier.onnx"
+MATCHED = (
+    f"{MODEL}: 6 operators matched by name, 2 by order, 11 operators (6.0% of the time) not matched"
+)
+
+
+def test_attributes_work_and_weights() -> None:
+    outcome = run_command(
+        PROFILE, "--model", MODEL, "-t", "0", "--format", "csv", "--where", "macs >= 0",
+        "--columns", "name,computation,computation_source,macs,params,param_bytes,param.group",
+        "--notes", "all",
+    )  # fmt: skip
+    assert outcome.out.splitlines() == [
+        "name,computation_flo,computation_source,macs,params,param_bytes,param.group",
+        "c3.Convolution,2359296.0,measured,1179648,4640,18560.0,",
+        "c2.Convolution,4718592.0,measured,2359296,2320,9280.0,",
+        "c1.Convolution,884736.0,measured,442368,448,1792.0,",
+        "dw.Convolution,36864.0,measured,18432,320,1280.0,32",
+        "c4.Convolution,131072.0,measured,65536,1056,4224.0,",
+        "p.Pooling,8192.0,measured,0,0,0.0,",
+        "Softmax,50.0,derived,0,0,0.0,",
+        "fc.MatrixMul,640.0,measured,320,330,1320.0,",
+    ]
+    assert outcome.err == (
+        "note: macs >= 0: left out 24 operators (16.5% of the time) where the value is N/A\n"
+        f"note: {MATCHED}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ("measured", ""),
+        ("derived", "50.0"),
+        ("best", "50.0"),
+    ],
+)
+def test_whose_work(choice: str, expected: str) -> None:
+    arguments = ("--where", "name ~ ^(c1.Conv|Softmax)", "--columns", "name,computation")
+    outcome = run_command(
+        PROFILE, "--model", MODEL, "--work", choice, "--format", "csv", *arguments
+    )
+    rows = ["name,computation_flo", "c1.Convolution,884736.0", f"Softmax,{expected}"]
+    assert outcome.out.splitlines() == rows
+
+
+def test_both_sides_of_a_comparison_have_the_model() -> None:
+    outcome = run_command(
+        PROFILE, "--model", MODEL, "--compare", PROFILE, "--fail-if", "macs > +0",
+        "--print-only", "summary",
+    )  # fmt: skip
+    assert f"note: {MATCHED}\nnote: baseline: {MATCHED}\n" in outcome.err
+
+
+@pytest.fixture
+def dynamic(tmp_path: Path) -> Path:
+    """Return the file of a model like `MODEL`, with the batch as a symbol."""
+    proto = onnx.load(ROOT / MODEL)
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+    for output in proto.graph.output:
+        output.type.CopyFrom(helper.make_tensor_type_proto(1, ["batch", 10]))
+    path = tmp_path / "dynamic.onnx"
+    onnx.save(proto, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        (
+            ("--dim", "batch=1"),
+            "6 operators matched by name, 2 by order, 11 operators (6.0% of the time) not matched",
+        ),
+        (
+            ("--input-shape", "data:2x3x32x32"),
+            "none of 19 operators (89.4% of the time) matches a node of this model, 6 because of "
+            "other shapes, which --input-shape and --dim set",
+        ),
+    ],
+)
+def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...], note: str) -> None:
+    outcome = run_command(PROFILE, "--model", str(dynamic), *arguments)
+    assert (outcome.code, outcome.err) == (0, f"note: {dynamic}: {note}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            (PROFILE, "--model", MODEL, "--model", OTHER),
+            2,
+            "--model names 2 models; name the one that ran",
+        ),
+        (
+            (PROFILE, "--model", PROFILE),
+            2,
+            f"{PROFILE}: is named as a profile and as its --model; name a profile of its run, or "
+            "leave --model out",
+        ),
+        (
+            (MODEL, "--model", f"./{MODEL}"),
+            2,
+            f"./{MODEL}: is named as a profile and as its --model; name a profile of its run, or "
+            "leave --model out",
+        ),
+        (
+            (PROFILE, "--model", "tests/fixtures/profiles/tiny.json"),
+            2,
+            "tests/fixtures/profiles/tiny.json: is a profile of a run; name the model that ran, "
+            "such as model.onnx",
+        ),
+        (
+            (OTHER, "--model", MODEL),
+            2,
+            f"{OTHER}: is a model that has not run; name a profile of its run, or leave the model "
+            "beside it out",
+        ),
+        ((PROFILE, "--model", "tests"), 1, "tests: is a directory; name a file in it"),
+        (
+            (PROFILE, "--model", "tests/fixtures/classifiers/smalcnn.onnx"),
+            1,
+            f"tests/fixtures/classifiers/smalcnn.onnx: no such file; did you mean {MODEL}?",
+        ),
+        (("-", "--model", "-"), 1, "standard input: is named twice; it can be read once"),
+        (
+            (PROFILE, "--model", MODEL, "--plot", MODEL),
+            2,
+            f"argument --plot: '{MODEL}' has none of the suffixes .svg, .png, .pdf",
+        ),
+    ],
+)
+def test_wrong_calls(arguments: tuple[str, ...], code: int, message: str) -> None:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert outcome.err == f"profile_analyze: error: {message}\n"
+
+
+def test_the_model_is_never_overwritten(tmp_path: Path) -> None:
+    model = tmp_path / "model.txt"
+    model.write_bytes((ROOT / MODEL).read_bytes())
+    outcome = run_command(PROFILE, "--model", str(model), "-o", str(model), "--force")
+    assert outcome.err == (
+        f"profile_analyze: error: {model}: is one of the input files; write to another file\n"
+    )
+
+
+def test_the_profile_of_a_run_is_no_model() -> None:
+    profile = pa.with_model(
+        pa.load(ROOT / PROFILE, wanted=("in_shapes", "out_shapes")), pa.load(ROOT / MODEL)
+    )
+    assert profile.model is None
+    assert profile.origin.times == "of each execution"

@@ -1,0 +1,462 @@
+"""A profile beside the model that ran: which operator executes which nodes, and what that adds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.tables import Tensors, Uses
+from profile_analyze.model.terms import ACTIVATION, DERIVED, INPUT, WEIGHT
+from tests.conftest import PROFILES, ROOT
+from tests.in_memory import CPU, STATIC, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CLASSIFIERS = ROOT / "tests/fixtures/classifiers"
+NAN = float("nan")
+CATEGORIES = {
+    "Conv": "convolution",
+    "FusedConv": "convolution",
+    "MatMul": "matmul",
+    "FusedMatMul": "matmul",
+    "Gemm": "matmul",
+    "Relu": "elementwise",
+    "Add": "elementwise",
+    "Div": "elementwise",
+    "Gelu": "elementwise",
+    "Cast": "elementwise",
+    "BatchNormalization": "normalization",
+    "MaxPool": "pooling",
+    "Transpose": "data movement",
+    "ReorderOutput": "data movement",
+    "Constant": "control",
+}
+IMAGE = (1, 8, 4, 4)
+"""The shape of all activations, unless a test says otherwise: 512 bytes."""
+
+
+class Node(NamedTuple):
+    """A node of a made-up model. Its weight, if any, has 64 bytes."""
+
+    name: str
+    type: str
+    inputs: str
+    output: str
+    macs: float = 0.0
+    weight: float = 0.0
+    shape: tuple[int, ...] = IMAGE
+    in_shape: tuple[int, ...] = IMAGE
+    attributes: tuple[tuple[str, int | str], ...] = ()
+    scope: tuple[str, ...] | None = None
+
+
+def model_of(nodes: Sequence[Node], results: str = "") -> pa.Profile:
+    """Return a model. `results` names tensors that are outputs of the model."""
+    names = list(
+        dict.fromkeys(name for node in nodes for name in (*node.inputs.split(), node.output))
+    )
+    written = {node.output for node in nodes}
+    roles = [
+        WEIGHT if name.endswith("weight") else ACTIVATION if name in written else INPUT
+        for name in names
+    ]
+    uses = [
+        (row, names.index(name), name == node.output)
+        for row, node in enumerate(nodes)
+        for name in (*node.inputs.split(), node.output)
+    ]
+    size = [64.0 if role == WEIGHT else 512.0 for role in roles]
+    of_nodes = {
+        "in_shapes": pa.Categorical.of([(node.in_shape,) for node in nodes]),
+        "out_shapes": pa.Categorical.of([(node.shape,) for node in nodes]),
+        "parameters": pa.Categorical.of([node.attributes for node in nodes]),
+        "macs": np.array([node.macs for node in nodes]),
+        "params": np.array([node.weight for node in nodes]),
+        "input_bytes": np.full(len(nodes), 512.0),
+    }
+    rows = [
+        {
+            "name": node.name,
+            "type": node.type,
+            "category": CATEGORIES[node.type],
+            "computation": 2 * node.macs or 128.0,
+            "memory": 1024.0,
+            "scope": node.scope,
+        }
+        for node in nodes
+    ]
+    return profile_of(
+        rows,
+        origin=STATIC,
+        processes=("net.onnx",),
+        columns={"optional": of_nodes, "source": DERIVED},
+        tensors=Tensors(
+            pa.Categorical.of(names),
+            pa.Categorical.missing(len(names)),
+            pa.Categorical.missing(len(names)),
+            np.array(size),
+            pa.Categorical.of(roles),
+            is_result=np.array([name in results.split() for name in names]),
+        ),
+        uses=Uses(
+            np.array([row for row, _, _ in uses], np.int32),
+            np.array([tensor for _, tensor, _ in uses], np.int32),
+            np.array([is_output for _, _, is_output in uses], np.bool_),
+        ),
+    )
+
+
+Row = tuple[str, str] | tuple[str, str, tuple[int, ...]]
+
+
+def run_of(*rows: Row, in_shape: tuple[int, ...] | None = IMAGE, **more: Any) -> pa.Profile:
+    """Return a profile of operators with names, types and shapes. Each takes 1 ms."""
+    shapes = [(row[2] if len(row) > 2 else IMAGE,) for row in rows]
+    optional = {
+        "in_shapes": pa.Categorical.of([None if in_shape is None else (in_shape,) for _ in rows]),
+        "out_shapes": pa.Categorical.of(shapes),
+    }
+    return profile_of(
+        [{"name": row[0], "type": row[1], "category": CATEGORIES[row[1]]} for row in rows],
+        [{"operator": n, "start_s": n * 1e-3, "duration_s": 1e-3} for n in range(len(rows))],
+        tracks=(CPU,),
+        columns={"optional": optional},
+        **more,
+    )
+
+
+def macs(profile: pa.Profile, model: pa.Profile) -> list[float]:
+    """Return the multiply-adds of each operator, with -1 for N/A, so that lists can be compared."""
+    found = pa.with_model(profile, model).operators.numbers("macs").tolist()
+    return [-1 if one != one else one for one in found]  # NaN
+
+
+def notes(profile: pa.Profile, model: pa.Profile) -> list[str]:
+    return list(pa.with_model(profile, model).notes)
+
+
+CHAIN = (
+    Node("n0", "Conv", "x n0.weight", "r0", 100, 16),
+    Node("n1", "BatchNormalization", "r0 n1.weight", "r1", 0, 4),
+    Node("n2", "Relu", "r1", "r2"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        ("n0", "Conv"),
+        ("n0", "FusedConv"),
+        ("n0_nchwc", "Conv"),
+        ("n0_token_12", "Conv"),
+        ("n0/ConvFusion/", "FusedConv"),
+        ("fused n0", "FusedConv"),
+    ],
+)
+def test_an_operator_with_the_name_of_a_node(name: str, type_: str) -> None:
+    found = pa.with_model(run_of((name, type_)), model_of(CHAIN)).operators
+    assert found.numbers("macs").tolist() == [100]
+    assert found.numbers("params").tolist() == [16]
+    assert found.computation.tolist() == [200]
+    assert found.memory.tolist() == [1024]
+    assert found.source_of("computation").values().tolist() == ["derived"]
+
+
+@pytest.mark.parametrize(
+    "name", ["n0 + n1 + n2", "n0+n1+n2", "n0,n1,n2", "fused n0 n1 n2", "n0_n1_n2", "r2_nchwc", "r2"]
+)
+def test_a_fused_operator_has_the_sum_of_its_nodes(name: str) -> None:
+    found = pa.with_model(run_of((name, "FusedConv")), model_of(CHAIN)).operators
+    assert found.numbers("macs").tolist() == [100]
+    assert found.numbers("params").tolist() == [20]
+    assert found.computation.tolist() == [200 + 128 + 128]
+    # the input, both weights and the output, but not the tensors between the nodes
+    assert found.memory.tolist() == [512 + 64 + 64 + 512]
+    assert found.numbers("input_bytes").tolist() == [512]
+
+
+def test_a_tensor_inside_a_fused_operator_that_others_read_is_moved() -> None:
+    model = model_of(CHAIN[:2], results="r0")
+    found = pa.with_model(run_of(("n0 + n1", "Conv")), model).operators
+    assert found.memory.tolist() == [512 + 64 + 64 + 512 + 512]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([("other", "Conv")], "no such name"),
+        ([("n0", "Gemm")], "another kind"),
+        ([("n0_x", "Conv"), ("n0_y", "Conv")], "two operators claim it"),
+        ([("n0 + n2", "Conv")], "the nodes are not connected"),
+        ([("n0_n2", "Relu")], "the nodes are not connected"),
+        ([("n0 + n9", "Conv")], "an unknown node is fused, too"),
+        ([("n0 + n0", "Conv")], "the same node twice"),
+        ([("n2/GeluFusion/", "Gelu")], "elementwise, but another operation"),
+        ([("r2_cast", "Cast")], "the runtime added it behind the tensor"),
+        ([("r2_reordered", "Transpose")], "the runtime added it behind the tensor"),
+        ([("c1_cast", "Cast")], "the runtime added it behind the tensor"),
+        ([("t1_nchwc", "Conv")], "a Transpose is not fused"),
+        ([("Conv_3", "Conv")], "the runtime made up the name"),
+        ([("", "Conv")], "no name"),
+        ([("const", "Constant")], "bookkeeping"),
+    ],
+)
+def test_what_is_not_clear_is_not_matched(rows: list[Row], why: str) -> None:
+    model = model_of(
+        [
+            *CHAIN,
+            Node("Conv", "Conv", "r2 a.weight", "r3", 7),
+            Node("Conv2", "Conv", "r3 b.weight", "r4", 8),
+            Node("const", "Constant", "", "five"),
+            Node("cast", "Cast", "x5", "c0"),
+            Node("after_cast", "Relu", "c0", "c1"),
+            Node("before", "Conv", "x6", "t0", 9),
+            Node("between", "Transpose", "t0", "t1"),
+        ]
+    )
+    assert macs(run_of(*rows, in_shape=None), model) == [-1] * len(rows), why
+
+
+def test_a_branch_is_not_part_of_a_fused_operator() -> None:
+    residual = Node("n2", "Add", "r1 x2", "r2")
+    assert macs(run_of(("r2_nchwc", "Conv"), in_shape=None), model_of([*CHAIN[:2], residual])) == [
+        -1
+    ]
+    read_twice = [*CHAIN, Node("n3", "Relu", "r1", "r3")]
+    assert macs(run_of(("r2_nchwc", "Conv"), in_shape=None), model_of(read_twice)) == [-1]
+    result = model_of(CHAIN, results="r1")
+    assert macs(run_of(("r2_nchwc", "Conv"), in_shape=None), result) == [-1]
+
+
+def test_exact_names_come_first() -> None:
+    model = model_of([Node("a", "Conv", "x", "y", 1), Node("a_1", "Conv", "y", "z", 2)])
+    for first, second, expected in (
+        ("a_1_nchwc", "a", [2, 1]),
+        ("a_1", "a_1_nchwc", [2, -1]),
+        ("a_1", "a_2", [2, 1]),
+    ):
+        assert macs(run_of((first, "Conv"), (second, "Conv"), in_shape=None), model) == expected
+
+
+def test_the_name_of_several_nodes_is_clear_if_only_one_fits() -> None:
+    small = (1, 8, 2, 2)
+    model = model_of(
+        [Node("a", "Conv", "x", "y", 1), Node("a#2", "Conv", "y", "z", 2, shape=small)]
+    )
+    assert macs(run_of(("a", "Conv", small), ("a", "Conv")), model) == [2, 1]
+    same = model_of([Node("a", "Conv", "x", "y", 1), Node("a#2", "Conv", "y", "z", 2)])
+    assert macs(run_of(("a", "Conv"), in_shape=None), same) == [-1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((1, 8, 4, 4), [100]),
+        ((2, 8, 4, 4), [-1]),
+        ((1, 8, 4, 5), [-1]),
+        ((1, 16, 4, 4), [100]),  # padded to a block of 16 channels
+        ((1, 24, 4, 4), [-1]),
+        ((1, 12, 4, 4), [-1]),
+        ((1, 8, 16), [-1]),
+        ((), [100]),  # a scalar, or unknown
+    ],
+)
+def test_other_shapes_are_another_amount_of_work(
+    shape: tuple[int, ...], expected: list[float]
+) -> None:
+    profile = run_of(("n0", "Conv", shape), ("n2", "Relu"))
+    assert macs(profile, model_of(CHAIN)) == [*expected, 0]
+    (note,) = notes(profile, model_of(CHAIN))
+    assert note == (
+        "net.onnx: 2 operators matched by name, 0 by order"
+        if expected == [100]
+        else "net.onnx: 1 operator matched by name, 0 by order, 1 operator (50.0% of the time) not "
+        "matched, 1 because of other shapes, which --input-shape and --dim set"
+    )
+
+
+SEQUENCE = (
+    Node("a", "Conv", "x", "y", 1, attributes=(("group", 1),)),
+    Node("b", "Conv", "y", "z", 2, attributes=(("group", 1),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([("p", "Conv"), ("q", "Conv")], [1, 2]),
+        ([("p", "Conv"), ("b", "Conv")], [1, 2]),  # by order, within what names leave
+        ([("p", "Conv")], [-1]),
+        ([("p", "Conv"), ("q", "Conv"), ("r", "Conv")], [-1, -1, -1]),
+        ([("p", "Conv"), ("q", "MatMul")], [-1, -1]),
+        ([("p", "Conv"), ("q", "Conv", (1, 8, 4, 5))], [-1, -1]),
+    ],
+)
+def test_by_order(rows: list[Row], expected: list[float]) -> None:
+    assert macs(run_of(*rows), model_of(SEQUENCE)) == expected
+
+
+def test_order_is_that_of_execution() -> None:
+    profile = run_of(("p", "Conv"), ("q", "Conv"))
+    later = profile.executions.changed(start_s=profile.executions.start_s[::-1].copy())
+    assert macs(profile.changed(executions=later), model_of(SEQUENCE)) == [2, 1]
+
+
+def test_order_says_nothing_about_nodes_that_differ() -> None:
+    """Two branches with kernels of 3 and 5 have the same shapes, and may run in any order."""
+    model = model_of([SEQUENCE[0], SEQUENCE[1]._replace(attributes=(("group", 2),))])
+    assert macs(run_of(("p", "Conv"), ("q", "Conv")), model) == [-1, -1]
+
+
+def test_order_needs_all_shapes() -> None:
+    profile = run_of(("p", "Conv"), ("q", "Conv"), in_shape=None)
+    assert macs(profile, model_of(SEQUENCE)) == [-1, -1]
+    inside = [node._replace(scope=("loop", "body")) for node in SEQUENCE]
+    assert macs(run_of(("p", "Conv"), ("q", "Conv")), model_of(inside)) == [-1, -1]
+
+
+def test_order_needs_the_same_kind() -> None:
+    model = model_of([Node("a", "Add", "x", "y")])
+    assert macs(run_of(("p", "Relu")), model) == [-1]
+    assert macs(run_of(("p", "Add")), model) == [0]
+
+
+def test_what_the_runtime_measured_stays() -> None:
+    profile = run_of(("n0", "Conv"), ("n2", "Relu"))
+    measured = pa.Operators.of(
+        key=profile.operators.key,
+        name=profile.operators.name,
+        type=profile.operators.type,
+        category=profile.operators.category,
+        computation=np.array([7.0, NAN]),
+        memory=np.array([NAN, 9.0]),
+        optional={
+            **profile.operators.optional,
+            "parameters": pa.Categorical.of([(("group", 4), ("own", 1)), None]),
+        },
+    )
+    model = model_of([CHAIN[0]._replace(attributes=(("group", 1), ("pads", "1x1"))), *CHAIN[1:]])
+    found = pa.with_model(profile.changed(operators=measured), model).operators
+    assert found.computation.tolist() == [7, 128]
+    assert found.source_of("computation").values().tolist() == ["measured", "derived"]
+    assert found.memory.tolist() == [1024, 9]
+    assert found.source_of("memory").values().tolist() == ["derived", "measured"]
+    assert found.categorical("parameters").values().tolist() == [
+        (("group", 4), ("own", 1), ("pads", "1x1")),
+        (),
+    ]
+
+
+def test_shapes_that_the_profile_lacks() -> None:
+    profile = profile_of(
+        [{"name": "n0 + n1", "type": "Conv", "category": "convolution"}, {"name": "other"}],
+        [{"operator": n, "duration_s": 1e-3} for n in range(2)],
+    )
+    model = model_of(
+        [CHAIN[0]._replace(in_shape=(1, 3, 8, 8)), CHAIN[1]._replace(shape=(1, 8, 16))]
+    )
+    found = pa.with_model(profile, model).operators
+    assert found.categorical("in_shapes").values().tolist() == [((1, 3, 8, 8),), None]
+    assert found.categorical("out_shapes").values().tolist() == [((1, 8, 16),), None]
+
+
+def test_notes_on_the_matching() -> None:
+    rows: list[Row] = [("n0", "Conv"), ("p", "Relu"), ("reorder", "ReorderOutput")]
+    (note,) = pa.with_model(run_of(*rows), model_of(CHAIN)).notes
+    assert note == (
+        "net.onnx: 1 operator matched by name, 1 by order, 1 operator (33.3% of the time) not "
+        "matched"
+    )
+    assert note.importance == Importance.INCOMPLETE
+    (note,) = pa.with_model(run_of(("n0", "Conv")), model_of(CHAIN)).notes
+    assert note == "net.onnx: 1 operator matched by name, 0 by order"
+    assert note.importance == Importance.CONTEXT
+    (note,) = pa.with_model(run_of(("reorder", "ReorderOutput")), model_of(CHAIN)).notes
+    assert note == "net.onnx: none of 1 operator (100.0% of the time) matches a node of this model"
+    assert note.importance == Importance.ANSWER
+    # A constant has no work that the model could add.
+    assert notes(run_of(("n0", "Conv"), ("five", "Constant")), model_of(CHAIN)) == [
+        "net.onnx: 1 operator matched by name, 0 by order"
+    ]
+
+
+def test_notes_of_the_model_come_with_it() -> None:
+    model = model_of(CHAIN).changed(
+        notes=(Note("the size of batch is unknown", Importance.INCOMPLETE),)
+    )
+    assert notes(run_of(("n0", "Conv")), model)[0] == "net.onnx: the size of batch is unknown"
+
+
+def test_only_a_run_and_a_model_go_together() -> None:
+    profile, model = run_of(("n0", "Conv")), model_of(CHAIN)
+    with pytest.raises(pa.QueryError) as error:
+        pa.with_model(profile, profile)
+    assert str(error.value) == (
+        "made.json: is a profile of a run; name the model that ran, such as model.onnx"
+    )
+    with pytest.raises(pa.QueryError) as error:
+        pa.with_model(model, model)
+    assert str(error.value) == (
+        "net.onnx: is a model that has not run; name a profile of its run, or leave the model "
+        "beside it out"
+    )
+
+
+def test_a_profile_of_megengine() -> None:
+    profile = pa.load(PROFILES / "smallcnn.json", wanted=("in_shapes", "out_shapes", "parameters"))
+    found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx"))
+    assert found.check() == ()
+    rows = zip(
+        found.operators.name.values(),
+        found.operators.numbers("macs").tolist(),
+        found.operators.numbers("params").tolist(),
+        found.operators.computation.tolist(),
+        strict=True,
+    )
+    assert sorted(row for row in rows if row[1] == row[1]) == [
+        ("Softmax", 0.0, 0.0, 50.0),
+        ("c1.Convolution", 442368.0, 448.0, 884736.0),
+        ("c2.Convolution", 2359296.0, 2320.0, 4718592.0),
+        ("c3.Convolution", 1179648.0, 4640.0, 2359296.0),
+        ("c4.Convolution", 65536.0, 1056.0, 131072.0),
+        ("dw.Convolution", 18432.0, 320.0, 36864.0),
+        ("fc.MatrixMul", 320.0, 330.0, 640.0),
+        ("p.Pooling", 0.0, 0.0, 8192.0),
+    ]
+    (note,) = (note for note in found.notes if "matched" in note)
+    assert note == (
+        f"{CLASSIFIERS / 'smallcnn.onnx'}: 6 operators matched by name, 2 by order, 11 operators "
+        "(6.0% of the time) not matched"
+    )
+
+
+def test_constants_have_no_work_to_add() -> None:
+    """A runtime that computes constants in each run gives them another category."""
+    profile = profile_of([{"name": "five", "type": "Constant", "category": "data movement"}])
+    assert macs(profile, model_of([Node("five", "Constant", "", "five")])) == [-1]
+
+
+def test_dtypes_of_the_profile_stay() -> None:
+    wanted = ("in_shapes", "out_shapes", "input_dtypes")
+    profile = pa.load(PROFILES / "smallcnn.json", wanted=wanted)
+    found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
+    own = profile.operators.categorical("input_dtypes").values().tolist()
+    assert found.categorical("input_dtypes").values().tolist() == own
+    added = pa.with_model(run_of(("c1", "Conv", ())), pa.load(CLASSIFIERS / "smallcnn.onnx"))
+    assert added.operators.categorical("input_dtypes").values().tolist() == [("fp32",) * 3]
+
+
+def test_columns_that_were_not_loaded_stay_so() -> None:
+    profile = pa.load(PROFILES / "smallcnn.json", wanted=("in_shapes", "out_shapes"))
+    found = pa.with_model(profile, pa.load(CLASSIFIERS / "smallcnn.onnx")).operators
+    assert found.state("parameters") == "not loaded"
+    assert found.state("sparsity") == "not loaded"
+    with pytest.raises(pa.QueryError, match="in_shapes: the profile was loaded without"):
+        pa.with_model(
+            pa.load(PROFILES / "smallcnn.json", wanted=()), pa.load(CLASSIFIERS / "smallcnn.onnx")
+        )

@@ -1,0 +1,151 @@
+"""Models that exporters and quantizers wrote: products, bodies, dynamic sizes, external data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from onnx import TensorProto
+
+import profile_analyze as pa
+from profile_analyze.query.summary import summarise
+from tests.conftest import run_command
+from tests.readers.onnx.models import model, write_model
+from tests.readers.onnx.test_shapes import MODELS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.model_summary import ModelSummary
+
+
+def asked(name: str, *shapes: str) -> tuple[Profile, ModelSummary]:
+    profile = pa.load(MODELS / f"{name}.onnx", inputs=pa.ModelInputs.of(shapes))
+    summary = summarise(profile).model
+    assert summary is not None
+    return profile, summary
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "attention_fused",
+        "attention_unfused_script",
+        "attention_unfused_dynamo",
+        "attention_expanded_script",
+    ],
+)
+def test_fused_and_unfused_attention_have_the_same_products(name: str) -> None:
+    profile, summary = asked(name, "x:2x6x16")
+    # 2 x 6 tokens of 16 become queries, keys and values; then there are two products of 4 heads.
+    assert summary.macs == 2 * 6 * 16 * (3 * 16) + 2 * 4 * 6 * 6 * (4 + 4)
+    rows = pa.run(pa.Query(where="macs > 0"), profile).rows
+    assert {row["category"] for row in rows} <= {"matmul", "attention"}
+
+
+@pytest.mark.parametrize("name", ["quantized_dynamic", "quantized_qdq", "quantized_qoperator"])
+def test_quantized_models_have_the_same_products_and_weights(name: str) -> None:
+    profile, summary = asked(name)
+    products = pa.run(pa.Query(where="macs > 0"), profile)
+    assert products["macs"].tolist() == [27_648, 16_384, 9_216, 80]
+    assert (summary.macs, summary.params, summary.unknown_macs) == (53_328, 486, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "bodies", "macs", "executed"),
+    [
+        ("loops", "x:2x4", [("body", 0.0, 3), ("body", 0.0, 3)], 128.0, 128.0),
+        (
+            "branches",
+            "x:3x8",
+            [
+                *(("then_branch", 0.0, 0), ("else_branch", 0.0, 1)),
+                *(("then_branch", 0.0, None), ("else_branch", 0.0, None)),
+            ],
+            0.0,
+            0.0,
+        ),
+        ("scans", "x:7x5", [("body", 0.0, 7), ("body", 0.0, 5)], 0.0, 0.0),
+    ],
+)
+def test_control_flow(
+    name: str, shape: str, bodies: list[tuple[object, ...]], macs: float, executed: float
+) -> None:
+    facts = asked(name, shape)[1]
+    found = [(one.attribute, one.macs, one.trip_count) for one in facts.facts.bodies]
+    assert found == bodies
+    assert (facts.macs, facts.facts.macs_executed) == (macs, executed)
+
+
+def test_a_body_counts_as_often_as_it_is_executed(tmp_path: Path) -> None:
+    text = """g (float[2, 4] x) => (float[2, 4] y) {
+        n = Constant <value_int = 5> ()
+        y = Loop (n, , x) <body = b (int64 i, bool c, float[2, 4] s) => (bool d, float[2, 4] t) {
+            d = Identity (c)
+            t = MatMul (s, w)
+        }>
+    }"""
+    proto = model(text)
+    proto.graph.initializer.append(TensorProto(name="w", data_type=1, dims=[4, 4]))
+    summary = summarise(pa.load(write_model(tmp_path, proto))).model
+    assert summary is not None
+    assert [(one.macs, one.trip_count) for one in summary.facts.bodies] == [(32.0, 5)]
+    assert (summary.macs, summary.facts.macs_executed) == (0.0, 160.0)
+
+
+ENCODER = str(MODELS / "encoder_dynamo.onnx")
+
+
+def test_a_dynamic_transformer_without_sizes() -> None:
+    outcome = run_command(
+        ENCODER, "-t", "0", "--format", "csv", "--columns", "type,macs,out_shapes"
+    )
+    products = [line for line in outcome.out.splitlines() if line.startswith(("MatMul", "Gemm"))]
+    assert products
+    assert {line.split(",", 1)[1] for line in products} == {","}
+    assert outcome.err.splitlines()[0] == (
+        "note: shapes that depend on 1 dynamic input are N/A: x (axis 0: s77, 1: s27); give sizes, "
+        "as in --input-shape x:1x1x16"
+    )
+
+
+@pytest.mark.parametrize(
+    "sizes", [("--input-shape", "x:2x6x16"), ("--dim", "s77=2", "--dim", "s27=6")]
+)
+def test_a_dynamic_transformer_with_sizes(sizes: tuple[str, ...]) -> None:
+    outcome = run_command(ENCODER, "--print-only", "summary", *sizes)
+    assert "N/A" not in outcome.out
+    # Two layers of 12 tokens: four projections of 16, two linear layers of 32, and the scores.
+    macs = 2 * (12 * 16 * (4 * 16 + 2 * 32) + 2 * 2 * 2 * 6 * 6 * 8)
+    assert macs == 53_760
+    assert "MACs               53.76 K\n" in outcome.out
+
+
+def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:
+    """The weights take 16 GiB in a sparse file, which takes no space and is never read."""
+    proto = model("g (float[1, 65536] x) => (float[A, B] y) { y = MatMul (x, w) }")
+    sides = [1 << 16, 1 << 16]
+    tensor = proto.graph.initializer.add(name="w", data_type=1, dims=sides, data_location=1)
+    tensor.external_data.add(key="location", value="w.bin")
+    file = write_model(tmp_path, proto)
+    weights = tmp_path / "w.bin"
+    with weights.open("wb") as new:
+        new.truncate(4 << 32)
+    opened: list[str] = []
+    is_watching = [True]
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and is_watching[0]:
+            opened.append(
+                os.fspath(arguments[0]) if isinstance(arguments[0], (str, os.PathLike)) else ""
+            )
+
+    sys.addaudithook(watch)  # it cannot be removed again
+    outcome = run_command(file, "--columns", "macs,params", "--format", "csv")
+    is_watching[0] = False
+    assert (outcome.out, outcome.err) == ("macs,params\r\n4294967296,4294967296\r\n", "")
+    assert file in opened
+    assert str(weights) not in opened

@@ -1,0 +1,103 @@
+"""The summary of a model: what people read, and what programs get."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import numpy_helper
+
+from tests.conftest import run_command
+from tests.readers.onnx.models import HEAD, model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """g (float[2, 4] x, int64[1] trips) => (float[2, 4] y) {
+    both = MatMul (w, w)
+    a_product_of_matrices_with_a_name_longer_than_most = MatMul (x, both)
+    half = Mul (a_product_of_matrices_with_a_name_longer_than_most, two)
+    flat = Reshape (half, shape)
+    low = DequantizeLinear (q, scale)
+    sum = Add (flat, low)
+    mine = own.Mine (sum)
+    y = Loop (, yes, x) <body = b (int64 i, bool c, float[2, 4] s) => (bool c2, float[2, 4] t) {
+        c2 = Identity (c)
+        t = MatMul (s, w)
+    }>
+}"""
+ARRAYS: dict[str, Any] = {
+    "w": np.ones((4, 4), np.float32),
+    "two": np.array(2, np.float32),
+    "shape": np.array([8], np.int64),
+    "q": np.ones(8, np.int8),
+    "scale": np.array(0.5, np.float32),
+    "yes": np.ones((), np.bool_),
+    "lost": np.ones(3, np.float32),
+}
+
+
+def unusual(folder: Path) -> str:
+    proto = model(TEXT, HEAD.replace("18]", '18, "own" : 1]'))
+    for name, array in ARRAYS.items():
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    return write_model(folder, proto)
+
+
+SUMMARY = """\
+total computation  144.00 FLO, unknown for 1 operator
+total memory       420.00 byte, unknown for 1 operator
+operators          6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape; 2 more compute constants
+parameters         24, 72.00 byte: 64.00 byte of fp32, 8.00 byte of int8
+other constants    1 in scales and zero points, 1 in single numbers, 2 in shapes and indices, 3 unused
+MACs               32, unknown for 1 operator; with bodies, a run executes N/A; 64 more compute constants
+body               Loop_7/body: 2 operators, 32 MACs
+activations        N/A
+peak of these      N/A
+input              x {2,4} fp32
+input              trips {1} int64
+output             y {2,4} fp32
+"""
+
+
+def test_what_is_left_out_of_the_totals_is_said(tmp_path: Path) -> None:
+    outcome = run_command(unusual(tmp_path), "--print-only", "summary")
+    assert (outcome.code, outcome.out, outcome.err) == (
+        0,
+        SUMMARY,
+        "note: work and shapes are N/A for 1 operator of unknown type: own.Mine\n",
+    )
+
+
+def test_programs_get_the_same_facts(tmp_path: Path) -> None:
+    outcome = run_command(unusual(tmp_path), "--print-only", "summary", "--format", "json")
+    facts: dict[str, Any] = json.loads(outcome.out)["summary"]["model"]
+    assert facts["initializers"] == {"tensors": 7, "elements": 31, "size_bytes": 101}
+    assert facts["unknown_operators"] == {"macs": 1, "computation": 1, "memory": 1}
+    assert facts["macs_of_constant_operators"] == 64
+    assert [tuple(one.values()) for one in facts["constants"]] == [
+        ("quantization", 1, 1, 4),
+        ("scalar", 1, 1, 4),
+        ("structure", 2, 2, 9),
+        ("unused", 1, 3, 12),
+    ]
+
+
+def test_a_total_that_is_wholly_unknown_is_not_0(tmp_path: Path) -> None:
+    text = "g (float[N, 3] x) => (float[N, 3] y) { s = Shape (x) y = Relu (x) }"
+    lines = run_command(write_model(tmp_path, model(text)), "--print-only", "summary").out
+    assert lines.splitlines()[:2] == [
+        "total computation  N/A, unknown for 1 operator",
+        "total memory       N/A, unknown for 1 operator",
+    ]
+
+
+def test_long_names_at_the_peak_keep_their_end(tmp_path: Path) -> None:
+    name = "encoder_layers_0_attention_output"
+    text = f"g (float[2, 3] x) => (float[2, 3] y) {{ {name} = Relu (x) y = Relu ({name}) }}"
+    lines = run_command(write_model(tmp_path, model(text)), "--print-only", "summary").out
+    assert lines.splitlines()[6] == (
+        "peak of these      48.00 byte at Relu_0: x 24.00 byte, ...der_layers_0_attention_output "
+        "24.00 byte"
+    )
