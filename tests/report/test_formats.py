@@ -69,7 +69,7 @@ def test_every_format_can_show_all_columns_of_groups(output_format: str) -> None
     text = pa.render(result, output_format, columns="all")
     assert "nan" not in text
     if output_format == "csv":
-        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 36
+        assert len(next(csv.reader(io.StringIO(text)))) == len(result.columns) == 37
 
 
 def test_all_columns_for_people_are_those_with_values() -> None:
