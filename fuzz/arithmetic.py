@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
-_ADDITIVE: Final = ("time", "host_time", "wait", "queue", "self", "calls", "computation", "memory")
+_ADDITIVE: Final = (
+    "time",
+    "host_time",
+    "wait",
+    "queue",
+    "self",
+    "thread_wait",
+    "calls",
+    "computation",
+    "memory",
+)
 _KEYS: Final = (("type",), ("in_shapes", "name"), ("step", "category"), ("file", "scope", "run"))
 _MEASURE_OF_SIDE: Final[Mapping[Side, str]] = {"device": "time", "host": "host_time"}
 _TOLERANCE: Final = 1e-9

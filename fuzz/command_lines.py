@@ -39,7 +39,17 @@ _TIMES: Final = ("0", "1us", "0.5ms", "20 us", "1e-3", "inf", "-1", "1h")
 _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
 _NUMBERS: Final = (
     *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
-    *("host_time", "queue", "self", "calls", "computation", "flops", "memory", "bandwidth"),
+    *(
+        "host_time",
+        "queue",
+        "self",
+        "thread_wait",
+        "calls",
+        "computation",
+        "flops",
+        "memory",
+        "bandwidth",
+    ),
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
     *("param_bytes", "input_bytes", "output_bytes"),

@@ -74,7 +74,7 @@ def test_load_and_ask() -> None:
     assert result.columns == (
         *("id", "name", "type", "category", "scope", "time", "runs", "spread"),
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "queue", "self", "calls"),
+        *("device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls"),
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
@@ -101,6 +101,7 @@ def test_load_and_ask() -> None:
             "wait": pytest.approx(0.0),
             "queue": None,
             "self": pytest.approx(HOST_TIMES[0]),
+            "thread_wait": None,
             "calls": 1.0,
             "computation": None,
             "computation_source": "unknown",
@@ -140,6 +141,7 @@ def test_load_and_ask() -> None:
             "wait": pytest.approx(0.0),
             "queue": None,
             "self": pytest.approx(HOST_TIMES[1]),
+            "thread_wait": None,
             "calls": 1.0,
             "computation": None,
             "computation_source": "unknown",
@@ -174,7 +176,7 @@ def test_groups() -> None:
     assert result.columns == (
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "queue", "self", "calls"),
+        *("device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls"),
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
@@ -247,7 +249,7 @@ def test_queries_are_frozen_values() -> None:
     [
         (
             {"measure": "gpu"},
-            "measure: 'gpu' is not one of time, wait, host_time, host_wait, self, queue",
+            "measure: 'gpu' is not one of time, wait, host_time, host_wait, self, queue, thread_wait",
         ),
         ({"level": "layer"}, "level: 'layer' is not one of operator, top, kernel, module"),
         ({"unit": "run"}, "unit: 'run' is not one of process, iteration"),

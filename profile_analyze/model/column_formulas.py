@@ -170,6 +170,7 @@ FORMULAS: Final = Formulas(
         "wait": _measured("wait"),
         "queue": _measured("queue"),
         "self": _measured("self"),
+        "thread_wait": _measured("thread_wait"),
         "calls": lambda rows: rows.profile.calls(),
         "computation": _work(lambda operators: operators.computation),
         "computation_source": lambda rows: rows.profile.operators.source_of("computation"),

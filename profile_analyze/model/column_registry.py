@@ -161,6 +161,12 @@ _TIMES: Final = (
         "there is no device",
         worked="the host time - the times of the executions nested inside",
     ),
+    _measured_time(
+        "thread_wait",
+        meaning="how long the thread that ran the operator waited for other threads that worked "
+        "on it",
+        worked="as measured by the runtime",
+    ),
     _work(
         "calls",
         unit="1",

@@ -54,6 +54,17 @@ class Track(NamedTuple):
     threads: int | None = None
     """The number of CPU threads that work on an operator together; None if it is unknown."""
 
+    @property
+    def line(self) -> Track:
+        """The track without its device, if it is a thread; equal for tracks of one thread.
+
+        A thread that works for several devices has a track for each. Executions of one line run one
+        after another, or nested.
+        """
+        if self.kind != "thread":
+            return self
+        return self._replace(device=None, device_kind=None, threads=None)
+
 
 class Run(NamedTuple):
     """One iteration of the network."""
@@ -82,7 +93,7 @@ def _type_of(name: str) -> type[np.int64 | np.int32]:
     return np.int64 if name == "calls" else np.int32
 
 
-_TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s")
+_TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s", "thread_wait_s")
 """The columns of times that may be left out, and are then N/A."""
 
 PARENTS: Final = ("parent", "launched_by")
@@ -115,6 +126,8 @@ class Executions:
     """The time from the start to the first kernel."""
     submitted_s: Floats
     """The end of the host call that launched the execution, on the clock of `start_s`."""
+    thread_wait_s: Floats
+    """How long the thread waited for other threads that worked on the same execution."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows

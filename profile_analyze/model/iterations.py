@@ -48,6 +48,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
         executions=executions.changed(run=new_run[executions.run]),
         runs=tuple(profile.runs[run] for run in remaining.tolist()),
         notes=(*profile.notes, note),
+        skipped_runs=profile.skipped_runs + count,
     )
 
 

@@ -134,10 +134,11 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
     is_row = is_target & (owner == rows)  # at level `top`, an operator inside another is no row
-    own_s = _without_nested(executions, is_target, above)
+    nested, nested_on_others = _nested_targets(profile, is_target, above)
+    own_s = _without_nested(executions, nested, above)
     times = {
         "self_s": np.where(is_row, own_s, np.nan),
-        "duration_s": _with_other_tracks(executions, is_target, above, owner)
+        "duration_s": _with_other_lines(executions, nested_on_others, owner)
         if level == TOP
         else own_s,
     }
@@ -163,6 +164,16 @@ def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
     """Return whether the operator of each execution has that level, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
+
+
+def _nested_targets(
+    profile: Profile, is_target: NDArray[np.bool_], above: Indices
+) -> tuple[Indices, Indices]:
+    """Return the targets nested in others on the same line (`Track.line`), and on other lines."""
+    line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
+    nested = np.flatnonzero(is_target & (above >= 0))
+    is_same = line[nested] == line[above[nested]]
+    return nested[is_same], nested[~is_same]
 
 
 def _parents(executions: Executions) -> Indices:
@@ -201,14 +212,11 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
         outer = further
 
 
-def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above: Indices) -> Floats:
-    """Return each duration without the targets that are nested inside on the same track.
+def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
+    """Return each duration without the executions `nested` inside, shape (executions,).
 
-    The shape is (executions,). For executions without nested targets, the `self_s` of the file
-    counts, where it is known.
+    For executions without nested targets, the `self_s` of the file counts, where it is known.
     """
-    nested = np.flatnonzero(is_target & (above >= 0))
-    nested = nested[executions.track[nested] == executions.track[above[nested]]]
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
         return recorded
@@ -218,12 +226,8 @@ def _without_nested(executions: Executions, is_target: NDArray[np.bool_], above:
     return np.where(has_inside, np.maximum(executions.duration_s - inside_s, 0.0), recorded)
 
 
-def _with_other_tracks(
-    executions: Executions, is_target: NDArray[np.bool_], above: Indices, owner: Indices
-) -> Floats:
-    """Return each duration plus those of targets inside on other tracks, shape (executions,)."""
-    nested = np.flatnonzero(is_target & (above >= 0))
-    nested = nested[executions.track[nested] != executions.track[above[nested]]]
+def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
+    """Return each duration plus those of executions `nested` inside on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 

@@ -16,7 +16,7 @@ from profile_analyze.model.terms import DEVICE, HOST, Side
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Field: TypeAlias = Literal["duration", "first_kernel", "self", "queue"]
+Field: TypeAlias = Literal["duration", "first_kernel", "self", "queue", "thread_wait"]
 
 
 class Measure(NamedTuple):
@@ -46,7 +46,11 @@ HOST_WAIT: Final = Measure(
 )
 SELF: Final = Measure("self", HOST, "self", "self time")
 QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay", unknown_spreads=False)
+THREAD_WAIT: Final = Measure(
+    "thread_wait", HOST, "thread_wait", "thread wait time", unknown_spreads=False
+)
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    measure.name: measure for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, SELF, QUEUE)
+    measure.name: measure
+    for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, SELF, QUEUE, THREAD_WAIT)
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.measures import SELF
+from profile_analyze.model.measures import SELF, THREAD_WAIT
 from profile_analyze.model.numbers import difference, finite
 from profile_analyze.model.terms import DEVICE, HOST
 
@@ -64,10 +64,10 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 def side_of(profile: Profile, measure: Measure) -> Side:
     """Return the side that a measure uses in this profile.
 
-    If the profile has no host tracks, `self` uses the device tracks: in a profile of a CPU, these
-    are the threads.
+    If the profile has no host tracks, `self` and `thread_wait` use the device tracks: in a profile
+    of a CPU, these are the threads.
     """
-    if measure == SELF and not any(track.side == HOST for track in profile.tracks):
+    if measure in (SELF, THREAD_WAIT) and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
     return measure.side
 
@@ -78,6 +78,8 @@ def _field_values(executions: Executions, field: Field) -> Floats:
         return executions.first_kernel_s
     if field == "queue":
         return difference(executions.start_s, executions.submitted_s)
+    if field == "thread_wait":
+        return executions.thread_wait_s
     if field == "self":
         recorded = executions.self_s
         return np.where(np.isnan(recorded), executions.duration_s, recorded)

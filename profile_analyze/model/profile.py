@@ -77,6 +77,8 @@ class Profile:
     """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
+    skipped_runs: int = 0
+    """How many first runs of each process were left out (`model.iterations`)."""
     model: StaticModel | None = None
     """Facts of a model that has not run; None for a profile of a run."""
     # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an

@@ -10,13 +10,14 @@ import numpy as np
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.levels import at_level
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import over_runs, totals
+from profile_analyze.model.numbers import over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
+from profile_analyze.query.run_times import outside_s, walls_s, warm_up_notes
 from profile_analyze.units import counted, seconds
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Summary(NamedTuple):
     """Bytes that all operators in a run read and write."""
     wall_s: float = np.nan
     """Seconds from the start of a run to its end; NaN if the file does not say."""
+    outside_s: float = np.nan
+    """Seconds of a run that no operator explains, such as overhead of the runtime."""
+    explained: float = np.nan
+    """The share of a run that the operators explain."""
     has_times: bool = True
     """Whether the profile's format has times at all."""
     processes: int = 1
@@ -86,6 +91,7 @@ def summarise(
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
+    at_one_level = profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), len({run.process for run in profile.runs})
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. Split
@@ -103,10 +109,11 @@ def summarise(
         copy=copy,
         notes=(
             *_notes(profile, operators),
+            *_warm_up_notes(source, at_one_level),
             *(note for part in parts.values() if part for note in part.notes),
         ),
         **_work(profile, query),
-        wall_s=_wall_s(profile, query),
+        **_wall_times(at_one_level, query),
         has_times=profile.origin.times != ABSENT,
         processes=processes,
         runs=runs,
@@ -148,9 +155,14 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
     return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}
 
 
-def _wall_s(profile: Profile, query: Query) -> float:
-    walls_s = np.array([[run.wall_s for run in profile.runs]])
-    return float(over_runs(walls_s, query.run_statistic)[0])
+def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
+    """Return the seconds from start to end of a run, and what operators explain of them."""
+    walls, outside = walls_s(profile), outside_s(profile)
+    values = {"wall_s": walls, "outside_s": outside, "explained": 1 - ratio(outside, walls)}
+    return {
+        name: float(over_runs(of_runs[np.newaxis], query.run_statistic)[0])
+        for name, of_runs in values.items()
+    }
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
@@ -203,22 +215,30 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
 
 
+def _warm_up_notes(source: Profile | Comparison, profile: Profile) -> Iterator[Note]:
+    yield from warm_up_notes(profile)
+    if not isinstance(source, Profile):
+        yield from (note.about("baseline") for note in warm_up_notes(source.base))
+
+
 def _track_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if several tracks of the device have times, which may overlap."""
-    by_track = profile.total_by_track(DEVICE)
-    if len(by_track) < 2:
+    by_line: dict[Track, float] = {}
+    for track, total in profile.total_by_track(DEVICE).items():
+        by_line[track.line] = by_line.get(track.line, 0.0) + total
+    if len(by_line) < 2:
         return
-    kinds = {track.kind for track in by_track}
+    kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
     # Every device may have a `stream 7`.
-    is_ambiguous = len({track.name for track in by_track}) < len(by_track)
+    is_ambiguous = len({track.name for track in by_line}) < len(by_line)
     parts = ", ".join(
         f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
         + (_full_name(track) if is_ambiguous else track.name)
-        for track, total in sorted(by_track.items(), key=lambda item: item[0].name)
+        for track, total in sorted(by_line.items(), key=lambda item: item[0].name)
     )
     yield Note(
-        f"the device time is the sum of {counted(len(by_track), noun)}, which may have run at the "
+        f"the device time is the sum of {counted(len(by_line), noun)}, which may have run at the "
         f"same time: {parts}",
         Importance.WRONG,
     )

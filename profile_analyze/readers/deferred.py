@@ -21,27 +21,28 @@ class DeferredReader:
     A call on a file of one format then imports neither the code nor the dependencies of the others.
     """
 
-    has_inputs = True
     default_output_format = "plain"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # one argument for each property of a format
         self,
         format_: str,
         hallmark: str,
         *,
         module: str,
-        extra: str,
         pattern: bytes,
-        suffixes: tuple[str, ...],
-        pattern_by_name: bytes,
+        suffixes: tuple[str, ...] = (),
+        pattern_by_name: bytes = b"",
+        extra: str | None = None,
+        has_inputs: bool = False,
     ) -> None:
         """`module` is the name of a module with a function `read`, as in `Reader.read`.
 
-        It needs the package `extra`, which the extra of the same name installs.
+        If it needs a package, that is `extra`, which the extra of the same name installs.
 
         Files of the format begin with a match of the regular expression `pattern`. If their name
-        has one of `suffixes`, a match of `pattern_by_name` suffices.
+        has one of `suffixes`, a match of `pattern_by_name` suffices. For `has_inputs` see `Reader`.
         """
+        self.has_inputs = has_inputs
         self.format = format_
         self.hallmark = hallmark
         self._module = module
@@ -61,7 +62,7 @@ class DeferredReader:
         try:
             module = import_module(self._module)
         except ModuleNotFoundError as error:
-            if error.name != self._extra:
+            if self._extra is None or error.name != self._extra:
                 raise
             raise InputError(
                 source.name,

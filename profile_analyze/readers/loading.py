@@ -24,10 +24,17 @@ if TYPE_CHECKING:
 READERS: Final[tuple[Reader, ...]] = (
     MegEngineReader(),
     DeferredReader(
+        "ONNX Runtime profile",
+        "a list of events of the category Session, Node or Kernel",
+        module="profile_analyze.readers.onnxruntime.reader",
+        pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
+    ),
+    DeferredReader(
         "ONNX model",
         "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
+        has_inputs=True,
         # The field ir_version, then the tag of another field. Or the version of an operator set.
         pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
         rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",

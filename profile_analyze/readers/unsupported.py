@@ -32,10 +32,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "a report of profile_analyze, not a profile",
         rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"(source|format)")',
     ),
-    _Signature(
-        "an ONNX Runtime profile",
-        rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
-    ),
     _Signature("a TensorRT layer profile (trtexec --exportProfile)", rb'\[\s*\{\s*"count"\s*:'),
     _Signature(
         "a TensorRT list of inference times (trtexec --exportTimes)",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import known_part, runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, seconds
+from profile_analyze.units import NOT_AVAILABLE, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,15 @@ def _time_text(summary: Summary, times: Times, time_s: float) -> str:
 
 
 def _wall_text(summary: Summary, times: Times) -> str:
-    return "" if isnan(summary.wall_s) else times.total(summary.wall_s)
+    if isnan(summary.wall_s):
+        return ""
+    wall = times.total(summary.wall_s)
+    if isnan(summary.outside_s):
+        return wall
+    return (
+        f"{wall} (operators: {percent(summary.explained)}, outside of them: "
+        f"{times.total(summary.outside_s)})"
+    )
 
 
 def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) -> str:
@@ -91,6 +99,19 @@ GROUP: Final = FactGroup(
             lambda summary: summary.wall_s,
             label="wall time of a run",
             text=_wall_text,
+        ),
+        Fact(
+            "outside_operators_s",
+            "How much of the wall time no operator explains; null if operators may have run at the "
+            "same time.",
+            lambda summary: summary.outside_s,
+            shown_with="wall_time_s",
+        ),
+        Fact(
+            "explained",
+            "The share of the wall time that the operators explain.",
+            lambda summary: summary.explained,
+            shown_with="wall_time_s",
         ),
         Fact(
             "computation_flo",

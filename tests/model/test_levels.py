@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.levels import at_level, common_level, levels_of
+from profile_analyze.query.summary import summarise
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
 
 if TYPE_CHECKING:
@@ -220,6 +221,25 @@ def test_the_self_time_in_the_file_counts_without_nested_executions() -> None:
         tracks=[CPU],
     )
     assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
+
+
+def test_a_thread_that_works_for_two_devices_is_one_line() -> None:
+    rows = [
+        {"operator": 0, "duration_s": 5.0},
+        {"operator": 1, "duration_s": 3.0, "parent": 0, "track": 1},
+    ]
+    profile = profile_of(
+        [{"name": "loop"}, {"name": "conv"}], rows, tracks=[CPU, CPU._replace(device="npu")]
+    )
+    assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
+    assert at_level(profile, "top").measured("time").tolist()[0] == [5.0]
+    assert summarise(profile).notes == ()
+    other = profile.changed(tracks=(CPU, CPU._replace(name="thread 2")))
+    assert at_level(other).measured("time").tolist() == [[5.0], [3.0]]
+    assert summarise(other).notes == (
+        "the device time is the sum of 2 threads, which may have run at the same time: 5.0 s on "
+        "thread 1, 3.0 s on thread 2",
+    )
 
 
 def test_the_first_common_level() -> None:

@@ -115,6 +115,17 @@ def test_the_queue_delay_is_from_the_end_of_the_launching_call_to_the_start() ->
     assert profile_of(NAMES[:2], rows).measured("queue").tolist() == [[0.5], [-0.25]]
 
 
+def test_the_wait_of_threads_is_of_the_host_or_of_cpu_threads() -> None:
+    rows = [
+        {"operator": 0, "duration_s": 3.0, "thread_wait_s": 1.0},
+        {"operator": 0, "duration_s": 3.0, "thread_wait_s": 0.5},
+        {"operator": 0, "duration_s": 3.0},
+    ]
+    assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("thread_wait").tolist() == [[1.5]]
+    both = profile_of(NAMES[:1], rows, tracks=[STREAM, THREAD]).measured("thread_wait")
+    assert np.isnan(both).all()
+
+
 def test_self_time_of_the_host_or_of_cpu_threads() -> None:
     rows = [{"operator": 0, "duration_s": 3.0, "self_s": 1.0}, {"operator": 0, "duration_s": 2.0}]
     assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("self").tolist() == [[3.0]]

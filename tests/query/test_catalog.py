@@ -31,6 +31,7 @@ AMOUNTS = (
     "wait",
     "queue",
     "self",
+    "thread_wait",
     "calls",
     "computation",
     "flops",
@@ -104,7 +105,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 71 more (--columns help explains all)",
+            "time_max, share and 72 more (--columns help explains all)",
         ),
     ],
 )
@@ -159,16 +160,9 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
-        *("calls", "computation", "computation_source", "flops", "memory", "memory_source"),
-        *(
-            "bandwidth",
-            "intensity",
-            *MODEL_AMOUNTS[:4],
-            "conv_kind",
-            *MODEL_AMOUNTS[4:8],
-            "reused_weights",
-            *MODEL_AMOUNTS[8:],
-        ),
+        *("thread_wait", "calls", "computation", "computation_source", "flops", "memory"),
+        *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
+        *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
         *("input_dtype", "device", "track", "stream", "rank"),
     )

@@ -17,7 +17,8 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
-    "graph_exec), ONNX model (protobuf with a graph and operator sets)"
+    "graph_exec), ONNX Runtime profile (a list of events of the category Session, Node or Kernel), "
+    "ONNX model (protobuf with a graph and operator sets)"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
 
@@ -41,7 +42,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
     (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
     (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
-    (b'[{"cat" : "Node","pid" :1', "looks like an ONNX Runtime profile"),
     (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
     (
         b'[{ "startEnqMs" : 1 }',

@@ -1,0 +1,103 @@
+"""The times of whole runs: how much of them operators explain, and whether the first are slower."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.measuring import on_side
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.model.terms import DEVICE, HOST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.terms import Side
+
+    Floats = NDArray[np.float64]
+
+_LEAST_RUNS: Final = 3
+"""With fewer runs, nobody can tell which of them are slower than usual."""
+_SLOW: Final = 1.2
+"""A first run counts as warm-up if it takes so many times the median."""
+
+
+def walls_s(profile: Profile) -> Floats:
+    """Return the seconds from start to end of each run, shape (runs,); NaN if not known."""
+    return np.array([run.wall_s for run in profile.runs], np.float64)
+
+
+def outside_s(profile: Profile) -> Floats:
+    """Return how much of each run no operator explains, shape (runs,), in seconds.
+
+    It is N/A for a run whose operators may have run at the same time. The rows must be of one
+    level.
+    """
+    walls = walls_s(profile)
+    if np.isnan(walls).all():
+        return walls
+    side = _side_of_operators(profile)
+    inside_s = profile.totals_s("host_time" if side == HOST else "time")
+    outside = np.maximum(walls - inside_s, 0.0)
+    return np.where(_runs_with_one_line(profile, side), outside, np.nan)
+
+
+def _side_of_operators(profile: Profile) -> Side:
+    """Return the side of the threads that ran the operators."""
+    return HOST if any(track.side == HOST for track in profile.tracks) else DEVICE
+
+
+def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
+    """Return whether all operators of each run, shape (runs,), ran one after another."""
+    lines = list(dict.fromkeys(track.line for track in profile.tracks))
+    line_of_track = np.array([lines.index(track.line) for track in profile.tracks], np.int64)
+    executions = profile.executions
+    uses = np.zeros((len(lines), len(profile.runs)), np.bool_)
+    rows = on_side(profile, side)
+    uses[line_of_track[executions.track[rows]], executions.run[rows]] = True
+    return np.asarray(uses.sum(axis=0) == 1)
+
+
+def warm_up_notes(profile: Profile) -> Iterator[Note]:
+    """Yield a note if the first runs of a process took longer than the others."""
+    if len(profile.runs) < _LEAST_RUNS:
+        return
+    times_s = walls_s(profile)
+    if np.isnan(times_s).any():
+        times_s = profile.totals_s("time")
+    if np.isnan(times_s).all():
+        times_s = profile.totals_s("host_time")
+    process_of = np.array([run.process for run in profile.runs], np.int64)
+    slow = [
+        _first_slow_runs(times_s[process_of == process])
+        for process in sorted({*process_of.tolist()})
+    ]
+    count = max(runs for runs, _ in slow)
+    if not count:
+        return
+    slowest = max(times for _, times in slow)
+    skipped = profile.skipped_runs
+    of_processes = "" if len(slow) == 1 else f" of {sum(runs > 0 for runs, _ in slow)} processes"
+    first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
+    took = "took" if count == 1 and len(slow) == 1 else "took up to"
+    leaves = "leaves it out" if count == 1 and len(slow) == 1 else "leaves them out"
+    yield Note(
+        f"{first}{of_processes} {took} {slowest:.1f} times the median; --skip-runs "
+        f"{skipped + count} {leaves}",
+        Importance.WRONG,
+    )
+
+
+def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
+    """Return how many first runs of a process are slow, and how many times the median they took."""
+    if len(times_s) < _LEAST_RUNS:
+        return 0, 0.0
+    times = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
+    is_slow = times > _SLOW
+    count = len(times_s) if is_slow.all() else int(np.argmin(is_slow))
+    return count, float(times[:count].max(initial=0.0))

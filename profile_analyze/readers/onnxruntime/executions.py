@@ -1,0 +1,84 @@
+"""The tables of executions and tracks: nodes on threads, and kernels on streams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.executions import Executions, Track
+from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.readers.onnxruntime.kernels import kernels_of, tracks_of_kernels
+from profile_analyze.readers.onnxruntime.nodes import devices_of, nodes_of, tracks_of_nodes
+from profile_analyze.readers.onnxruntime.timeline import column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.terms import Side
+    from profile_analyze.readers.onnxruntime.events import Events
+    from profile_analyze.readers.onnxruntime.operators import Operator
+
+    Indices = NDArray[np.int64]
+
+US_PER_S: Final = 1e6
+_LAUNCHING: Final = frozenset(
+    ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "JS", "CANN")
+)
+"""The devices that work after the node that launched their work has ended, so that the times of
+nodes are host times."""
+
+
+class Recorded(NamedTuple):
+    """What the events of a profile say."""
+
+    operators: list[Operator]
+    executions: Executions
+    tracks: tuple[Track, ...]
+    left_out: int
+    """How many executions of nodes are in no complete run."""
+    is_launch: NDArray[np.bool_]
+    """Whether an operator only launches work on a device, shape (operators,)."""
+
+
+def recorded(events: Events) -> Recorded:
+    """Return the operators, executions and tracks."""
+    operators: list[Operator] = []
+    nodes = nodes_of(events, operators)
+    kernels = kernels_of(events, nodes, operators)
+    devices = devices_of(events)
+    launches = devices.where(device in _LAUNCHING for device in devices.categories)[nodes.facts]
+    side: Side = HOST if len(kernels.rows) or launches.any() else DEVICE
+    tracks: dict[Track, int] = {}
+    track = (
+        tracks_of_nodes(events, nodes, devices, side, tracks),
+        tracks_of_kernels(events, nodes, kernels, devices, tracks),
+    )
+    rows = (nodes.rows, kernels.rows)
+    executions = Executions.of(
+        np.concatenate([nodes.operator, kernels.operator]),
+        _seconds(events, "duration_us", *rows),
+        run=np.concatenate([nodes.run, kernels.run]),
+        track=np.concatenate(track),
+        start_s=_seconds(events, "start_us", *rows),
+        thread_wait_s=np.append(
+            column(events.wait_us)[nodes.rows] / US_PER_S, np.full(len(kernels.rows), np.nan)
+        ),
+        parent=np.append(nodes.parent, np.full(len(kernels.rows), -1)),
+        launched_by=np.append(np.full(len(nodes.rows), -1), kernels.launched_by),
+    )
+    is_launch = np.zeros(len(operators), np.bool_)
+    is_launch[nodes.operator[launches]] = True
+    left_out = len(events.nodes.start_us) - len(nodes.rows)
+    return Recorded(operators, executions, tuple(tracks), left_out, is_launch)
+
+
+def _seconds(
+    events: Events,
+    name: Literal["start_us", "duration_us"],
+    node_rows: Indices,
+    kernel_rows: Indices,
+) -> NDArray[np.float64]:
+    """Return the times of nodes, then those of kernels."""
+    of_nodes, of_kernels = (column(getattr(one, name)) for one in (events.nodes, events.kernels))
+    return np.append(of_nodes[node_rows], of_kernels[kernel_rows]) / US_PER_S

@@ -1,0 +1,99 @@
+"""The executions of kernels on a GPU, and the nodes that launched them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import DEVICE, GPU, KERNEL
+from profile_analyze.readers.onnxruntime.events import node_name
+from profile_analyze.readers.onnxruntime.nodes import RESOLUTION_S
+from profile_analyze.readers.onnxruntime.operators import Operator
+from profile_analyze.readers.onnxruntime.timeline import column, runs_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.categorical import Categorical
+    from profile_analyze.readers.onnxruntime.events import Events
+    from profile_analyze.readers.onnxruntime.nodes import Nodes
+
+    Indices = NDArray[np.int64]
+
+
+class Kernels(NamedTuple):
+    """The executions of kernels that are in a run."""
+
+    rows: Indices
+    """Their indices among the events of kernels. The other columns have an entry for each."""
+    operator: Indices
+    run: Indices
+    launched_by: Indices
+    """The index in `Nodes` of the node that launched each one, or -1."""
+
+
+def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kernels:
+    """Return the executions of kernels that are in a run, and append their operators."""
+    launched_by = _launched_by(events, nodes)
+    # A kernel may end after its run, so the run of its node counts.
+    of_time = runs_of(events.kernels, events.runs)
+    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], of_time)
+    rows = np.flatnonzero(run >= 0)
+    row_of: dict[str, int] = {}
+    operator = []
+    for row in rows.tolist():
+        name = events.facts_of_kernels[row].name
+        if name not in row_of:
+            row_of[name] = len(operators)
+            operators.append(Operator(name or "unnamed", None, level=KERNEL))
+        operator.append(row_of[name])
+    return Kernels(rows, np.array(operator, np.int64), run[rows], launched_by[rows])
+
+
+def _launched_by(events: Events, nodes: Nodes) -> Indices:
+    """Return the node that launched each kernel, as an index in `nodes`, or -1."""
+    if not events.facts_of_kernels:
+        return np.empty(0, np.int64)
+    facts = [*events.facts]
+    start_us = column(events.nodes.start_us)[nodes.rows]
+    kernel_start_us = column(events.kernels.start_us)
+    by_start = np.argsort(start_us, kind="stable")
+    by_name: dict[str, list[int]] = {}
+    for index in by_start.tolist():
+        by_name.setdefault(node_name(facts[nodes.facts[index]].name), []).append(index)
+    before = np.searchsorted(nodes.rows, column(events.nodes_before_kernels)) - 1
+    result = np.full(len(kernel_start_us), -1)
+    for row, kernel in enumerate(events.facts_of_kernels):
+        if kernel.parent is not None:
+            named = by_name.get(kernel.parent, [])
+            latest = int(np.searchsorted(start_us[named], kernel_start_us[row], side="right")) - 1
+            result[row] = named[latest] if latest >= 0 else -1
+        elif before[row] >= 0 and facts[nodes.facts[before[row]]].type == kernel.type:
+            result[row] = before[row]  # older versions write a kernel after its node
+    return result
+
+
+def tracks_of_kernels(
+    events: Events,
+    nodes: Nodes,
+    kernels: Kernels,
+    devices: Categorical[str],
+    tracks: dict[Track, int],
+) -> Indices:
+    """Return the track of each execution of a kernel, and add the tracks: one for each stream."""
+    result = []
+    for row, node in zip(kernels.rows.tolist(), kernels.launched_by.tolist(), strict=True):
+        code = devices.codes[nodes.facts[node]] if node >= 0 else -1
+        stream = events.facts_of_kernels[row].stream
+        track = Track(
+            "stream" if stream is None else f"stream {stream}",
+            DEVICE,
+            devices.categories[code] if code >= 0 else None,
+            "stream",
+            resolution_s=RESOLUTION_S,
+            device_kind=GPU,
+        )
+        result.append(tracks.setdefault(track, len(tracks)))
+    return np.array(result, np.int64)

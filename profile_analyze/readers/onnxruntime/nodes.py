@@ -1,0 +1,119 @@
+"""The executions of nodes: their operators, runs, enclosing nodes and tracks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import CPU
+from profile_analyze.readers.onnxruntime.operators import node
+from profile_analyze.readers.onnxruntime.timeline import column, enclosing, runs_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.terms import Side
+    from profile_analyze.readers.onnxruntime.events import Events
+    from profile_analyze.readers.onnxruntime.operators import Operator
+
+    Indices = NDArray[np.int64]
+
+RESOLUTION_S: Final = 1e-6
+_PROVIDER_SUFFIX: Final = "ExecutionProvider"
+_CPU_PROVIDER: Final = "CPU"
+
+
+class Nodes(NamedTuple):
+    """The executions of nodes that are in a run."""
+
+    rows: Indices
+    """Their indices among the events of nodes. The other columns have an entry for each."""
+    facts: Indices
+    """The index in `Events.facts`."""
+    operator: Indices
+    run: Indices
+    parent: Indices
+    """The index of the execution that this one ran inside, or -1."""
+
+
+def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
+    """Return the executions of nodes that are in a run, and append their operators."""
+    run = runs_of(events.nodes, events.runs)
+    rows = np.flatnonzero(run >= 0)
+    new_index = np.full(len(run) + 1, -1)  # -1 stays -1: it is the last entry
+    new_index[rows] = np.arange(len(rows))
+    parent = new_index[enclosing(events.nodes)[rows]]
+    facts = column(events.facts_of_nodes)[rows]
+    return Nodes(rows, facts, _operators(events, facts, parent, operators), run[rows], parent)
+
+
+def _operators(
+    events: Events, facts: Indices, parent: Indices, operators: list[Operator]
+) -> Indices:
+    """Return the row of the operator of each execution, and append the operators."""
+    all_facts = [*events.facts]
+    row_of: dict[tuple[int, tuple[str, ...]], int] = {}
+
+    def row(index: int, scope: tuple[str, ...]) -> int:
+        key = (index, scope)
+        if key not in row_of:
+            row_of[key] = len(operators)
+            operators.append(node(all_facts[index], scope))
+        return row_of[key]
+
+    is_outermost = parent < 0
+    used = np.bincount(facts[is_outermost], minlength=len(all_facts)).tolist()
+    row_of_facts = np.array([row(n, ()) if uses else -1 for n, uses in enumerate(used)], np.int64)
+    result = np.full(len(facts), -1)
+    result[is_outermost] = row_of_facts[facts[is_outermost]]
+    for inner in np.flatnonzero(~is_outermost).tolist():
+        path = [inner]  # up to the first one whose row is known
+        while result[parent[path[-1]]] < 0:
+            path.append(int(parent[path[-1]]))
+        for one in reversed(path):
+            outer = operators[result[parent[one]]]
+            result[one] = row(int(facts[one]), (*outer.scope, outer.name))
+    return result
+
+
+def device_of(provider: str | None) -> str | None:
+    """Return the name of a device: that of the provider, without the suffix of all providers."""
+    return provider.removesuffix(_PROVIDER_SUFFIX) if provider else None
+
+
+def devices_of(events: Events) -> Categorical[str]:
+    """Return the device of each entry of `Events.facts`."""
+    return Categorical.of([device_of(facts.provider) for facts in events.facts])
+
+
+def tracks_of_nodes(
+    events: Events, nodes: Nodes, devices: Categorical[str], side: Side, tracks: dict[Track, int]
+) -> Indices:
+    """Return the track of each execution of a node, and add the tracks.
+
+    A thread has a track for each device. Threads are numbered, because their ids differ from
+    process to process.
+    """
+    threads = column(events.nodes.thread)[nodes.rows]
+    device = devices.codes[nodes.facts]
+    result = np.full(len(threads), -1)
+    for number, thread in enumerate(dict.fromkeys(threads.tolist()), start=1):
+        is_on_thread = threads == thread
+        for code in dict.fromkeys(device[is_on_thread].tolist()):
+            name = devices.categories[code] if code >= 0 else None
+            is_cpu = name == _CPU_PROVIDER
+            track = Track(
+                f"thread {number}",
+                side,
+                name,
+                "thread",
+                resolution_s=RESOLUTION_S,
+                device_kind=CPU if is_cpu else None,
+                threads=events.threads if is_cpu else None,
+            )
+            index = tracks.setdefault(track, len(tracks))
+            result[is_on_thread & (device == code)] = index
+    return result

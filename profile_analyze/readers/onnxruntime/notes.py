@@ -1,0 +1,124 @@
+"""Notes on a profile: what is missing, what was repaired, and what the numbers include."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.terms import KERNEL
+from profile_analyze.readers.onnxruntime.events import MOST_EVENTS
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.onnxruntime.events import Events
+    from profile_analyze.readers.onnxruntime.executions import Recorded
+
+_BLOCKED: Final = "_nchwc"
+"""The end of the names of nodes on images whose channels are in blocks of 8 or 16."""
+
+_LAUNCHES: Final = (
+    "{} only launch work on a device: their times are host times; builds of ONNX Runtime that "
+    "profile the GPU record its kernels"
+)
+_PADDED: Final = (
+    "{} have channels in blocks of 8 or 16 (NCHWc), which may be padded: computation and memory "
+    "include the padding"
+)
+_NO_SHAPES: Final = (
+    "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
+)
+_UNKNOWN: Final = "the computation of {} does not follow from their types and shapes"
+_PACKED: Final = (
+    "weights of {} were packed in advance: their shapes are derived; the session option "
+    "session.disable_prepacking=1 records them"
+)
+_SEVERAL_SHAPES: Final = (
+    "{} are nodes with several shapes: each has a row for each of its shapes; the column in_shapes "
+    "tells them apart"
+)
+
+
+def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
+    """Yield notes on the events; `left_out` executions of nodes are in no complete run."""
+    if not events.has_end:
+        yield Note(
+            "the file ends in the middle, so runs may be missing; copy it again, or end the "
+            "session's profiling before the program ends",
+            Importance.INCOMPLETE,
+        )
+    if events.count >= MOST_EVENTS:
+        yield Note(
+            f"the file has {events.count} events, and ONNX Runtime records no more than "
+            f"{MOST_EVENTS}: runs may be missing; profile fewer",
+            Importance.INCOMPLETE,
+        )
+    if left_out:
+        yield Note(
+            f"left out {counted(left_out, 'execution')} of nodes outside of complete runs (events "
+            "model_run)",
+            Importance.INCOMPLETE,
+        )
+    if lines := events.broken_lines:
+        yield Note(
+            f"left out {counted(len(lines), 'line')} without valid JSON, the first is line "
+            f"{lines[0]}",
+            Importance.WRONG,
+        )
+    if lines := events.repaired_lines:
+        yield Note(
+            f"read {counted(len(lines), 'name')} with quotes, backslashes or bytes that JSON "
+            f"forbids, the first in line {lines[0]}; ONNX Runtime 1.31 and later write valid names",
+            Importance.CONTEXT,
+        )
+
+
+def notes_on_operators(found: Recorded) -> Iterator[Note]:
+    """Yield notes on operators, with their share of the time."""
+    time_s = _time_s(found)
+    total_s = float(time_s.sum())
+    for is_affected, text, importance in _affected(found):
+        if count := int(is_affected.sum()):
+            share = float(time_s[is_affected].sum()) / total_s if total_s else float("nan")
+            yield Note(text.format(operators_and_share(count)), importance, share)
+
+
+def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importance]]:
+    """Yield which operators each note is about, with its text and importance."""
+    rows = found.operators
+    is_node = np.array([row.level != KERNEL for row in rows], np.bool_)
+    if is_node.all():
+        yield found.is_launch, _LAUNCHES, Importance.WRONG
+    is_blocked = np.array([row.name.endswith(_BLOCKED) for row in rows], np.bool_)
+    yield is_blocked, _PADDED, Importance.WRONG
+    has_shapes = np.array([row.inputs is not None for row in rows], np.bool_)
+    is_unknown = np.array([np.isnan(row.cost.work.computation) for row in rows], np.bool_)
+    yield is_node & is_unknown & ~has_shapes, _NO_SHAPES, Importance.INCOMPLETE
+    yield is_node & is_unknown & has_shapes, _UNKNOWN, Importance.INCOMPLETE
+    is_packed = np.array([bool(row.cost.packed_bytes) for row in rows], np.bool_)
+    yield is_packed, _PACKED, Importance.CONTEXT
+    nodes = Counter((row.scope, row.name, row.type) for row in rows)
+    varies = np.array([nodes[row.scope, row.name, row.type] > 1 for row in rows], np.bool_)
+    yield is_node & varies, _SEVERAL_SHAPES, Importance.CONTEXT
+
+
+def _time_s(found: Recorded) -> NDArray[np.float64]:
+    """Return the time of each operator: of the kernels that it launched, if there are any."""
+    executions = found.executions
+    launched = np.flatnonzero(executions.launched_by >= 0)
+    if len(launched):
+        operator = executions.operator[executions.launched_by[launched]]
+        duration_s = executions.duration_s[launched]
+    else:
+        nested = np.flatnonzero(executions.parent >= 0)
+        outer = executions.parent[nested]
+        inside_s = np.bincount(outer, executions.duration_s[nested], len(executions))
+        operator = executions.operator
+        duration_s = np.maximum(executions.duration_s - inside_s, 0.0)
+    return np.bincount(operator, duration_s, len(found.operators)).astype(np.float64)

@@ -1,0 +1,148 @@
+"""The table of operators: nodes that differ in name, enclosing nodes, shapes or sizes; kernels."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.terms import DERIVED, DTYPES, KERNEL, MEASURED, OPERATOR, OTHER
+from profile_analyze.readers.onnxruntime.events import node_name
+from profile_analyze.readers.onnxruntime.tensors import LARGEST_SIZE, tensor, tensors_of
+from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.onnxruntime.events import NodeFacts
+
+    Tensors = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+class Operator(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    type: str | None
+    scope: tuple[str, ...] = ()
+    level: str = OPERATOR
+    inputs: Tensors | None = None
+    outputs: Tensors | None = None
+    input_bytes: float = nan
+    constant_bytes: float = nan
+    output_bytes: float = nan
+    cost: NodeWork = NodeWork(OTHER)
+
+    @property
+    def memory(self) -> float:
+        """The bytes that one call moves: as measured, with the weights that the file lacks."""
+        if self.cost.moves_nothing:
+            return 0.0
+        measured = self.input_bytes + self.constant_bytes + self.output_bytes
+        whole = measured + self.cost.packed_bytes
+        return self.cost.work.memory if whole != whole else whole  # noqa: PLR0124  # NaN is unknown
+
+    @property
+    def memory_is_measured(self) -> bool:
+        """Whether the file says how many bytes one call moves."""
+        measured = self.input_bytes + self.constant_bytes + self.output_bytes
+        return measured == measured and not (self.cost.moves_nothing or self.cost.packed_bytes)  # noqa: PLR0124
+
+
+def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
+    """Return the row of a node inside the nodes `scope`, outermost first."""
+    inputs, outputs = tensors_of(facts.inputs), tensors_of(facts.outputs)
+    shapes = (
+        None if found is None else [tensor(*one) for one in found] for found in (inputs, outputs)
+    )
+    input_bytes, constant_bytes, output_bytes = map(_bytes, facts.sizes)
+    type_ = facts.type or None
+    return Operator(
+        node_name(facts.name) or type_ or "unnamed",
+        type_,
+        scope,
+        OPERATOR,
+        inputs,
+        outputs,
+        input_bytes,
+        constant_bytes,
+        output_bytes,
+        work_of_node(type_, *shapes),
+    )
+
+
+def _bytes(text: str | None) -> float:
+    """Return a size that the file has as text; NaN if it has none, or an impossible one."""
+    if text is None or not text.isdecimal() or len(text) > len(str(LARGEST_SIZE)):
+        return nan
+    return float(text)
+
+
+def operators_of(rows: Sequence[Operator]) -> Operators:
+    """Return the table of operators."""
+    is_measured = np.array([row.memory_is_measured for row in rows], np.bool_)
+    return Operators.of(
+        key=Categorical.of(_keys(rows)),
+        name=Categorical.of([row.name for row in rows]),
+        type=Categorical.of([row.type for row in rows]),
+        category=Categorical.of(
+            [None if row.level == KERNEL else row.cost.category for row in rows]
+        ),
+        level=Categorical.of([row.level for row in rows]),
+        scope=Categorical.of([row.scope or None for row in rows]),
+        computation=_numbers(row.cost.work.computation for row in rows),
+        memory=_numbers(row.memory for row in rows),
+        source=DERIVED,
+        memory_source=Categorical(is_measured.astype(np.int64), (DERIVED, MEASURED)),
+        optional={
+            "in_shapes": Categorical.of([_shapes(row.inputs) for row in rows]),
+            "out_shapes": Categorical.of([_shapes(row.outputs) for row in rows]),
+            "input_dtypes": Categorical.of([_dtypes(row.inputs) for row in rows]),
+            "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
+            "macs": _numbers(row.cost.work.macs for row in rows),
+            "input_bytes": _numbers(row.input_bytes for row in rows),
+            "output_bytes": _numbers(row.output_bytes for row in rows),
+            "derived_computation": _numbers(row.cost.work.computation for row in rows),
+            "derived_memory": _numbers(row.cost.work.memory for row in rows),
+        },
+    )
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _keys(rows: Sequence[Operator]) -> list[str]:
+    """Return the path of each operator, with a number after the second one of the same path."""
+    counts: dict[str, int] = {}
+    keys: dict[str, None] = {}
+    for row in rows:
+        path = "/".join((*row.scope, row.name))
+        key = path
+        while key in keys:
+            counts[path] = counts.get(path, 1) + 1
+            key = f"{path} #{counts[path]}"
+        keys[key] = None
+    return [*keys]
+
+
+def _shapes(tensors: Tensors | None) -> tuple[tuple[int, ...], ...] | None:
+    return None if tensors is None else tuple(shape for _, shape in tensors)
+
+
+def _dtypes(tensors: Tensors | None) -> tuple[str, ...] | None:
+    return None if tensors is None else tuple(dtype for dtype, _ in tensors)
+
+
+def _compute_dtype(row: Operator) -> str | None:
+    """Return the canonical dtype of the first input that is no condition, or of the output."""
+    for dtype, shape in (*(row.inputs or ())[:1], *(row.outputs or ())[:1]):
+        canonical = tensor(dtype, shape).dtype
+        if canonical in DTYPES and canonical != "bool":
+            return canonical
+    return None

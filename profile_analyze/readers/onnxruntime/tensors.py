@@ -1,0 +1,46 @@
+"""Translates dtypes and shapes of ONNX Runtime."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Final
+
+import msgspec
+
+from profile_analyze.work.tensor import Tensor
+
+DTYPES: Final = {
+    "float": "fp32",
+    "double": "fp64",
+    "float16": "fp16",
+    "bfloat16": "bf16",
+    "float4e2m1": "fp4",
+    **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), "fp8"),
+}
+"""The canonical names (`terms.DTYPES`) of dtypes that ONNX Runtime calls otherwise."""
+
+LARGEST_SIZE: Final = (1 << 63) - 1
+"""The largest number of elements or bytes that a tensor can have."""
+
+_decode: Final = msgspec.json.Decoder(list[dict[str, list[int]]]).decode
+
+
+def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
+    """Return dtype and shape of each tensor in a list such as `[{"float":[1,3]},{"int64":[]}]`.
+
+    None if the file does not say. The dtypes are as in the file.
+    """
+    if not text:
+        return None
+    try:
+        found = _decode(text)
+    except msgspec.DecodeError:
+        return None
+    return tuple((dtype, tuple(shape)) for one in found for dtype, shape in one.items())
+
+
+def tensor(dtype: str, shape: tuple[int, ...]) -> Tensor:
+    """Return a tensor with a canonical dtype. Impossible sizes are unknown."""
+    dims = tuple(size if size >= 0 else None for size in shape)
+    is_possible = prod(size for size in shape if size > 0) <= LARGEST_SIZE
+    return Tensor(dims if is_possible else None, DTYPES.get(dtype, dtype))

@@ -1,0 +1,109 @@
+"""Finds the run and the enclosing node of each execution, from times and threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.onnxruntime.events import Times
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Indices: TypeAlias = NDArray[np.int64]
+
+_NONE: Final = -1
+_ROUNDING_US: Final = 1.0
+"""Starts and durations are cut to whole microseconds. An end that is computed from both may be one
+microsecond before the start of what ran inside."""
+
+
+def column(values: Any) -> NDArray[Any]:
+    """Return an array of the standard library as one of NumPy."""
+    return np.array(values)
+
+
+def runs_of(times: Times, runs: Times) -> Indices:
+    """Return the run that contains each execution, or -1. `runs` must be in order of their start.
+
+    Of overlapping runs, the one on the thread of the execution counts.
+    """
+    start_us, thread = column(times.start_us), column(times.thread)
+    result = np.full(len(start_us), _NONE)
+    run_threads = column(runs.thread)
+    for one in sorted(set(runs.thread)):
+        on_thread = np.flatnonzero(thread == one)
+        own_runs = np.flatnonzero(run_threads == one)
+        result[on_thread] = _containing(start_us[on_thread], runs, own_runs)
+    # Other threads run the nodes of a parallel session, and kernels are on no thread.
+    others = np.flatnonzero(result < 0)
+    result[others] = _containing(start_us[others], runs, np.arange(len(run_threads)))
+    return result
+
+
+def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
+    """Return the candidate that started last before each start, if it had not ended; else -1."""
+    run_start_us = column(runs.start_us)[candidates]
+    run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
+    index = np.searchsorted(run_start_us, start_us, side="right") - 1
+    is_inside = (index >= 0) & (start_us <= run_end_us[index])
+    return np.where(is_inside, candidates[index], _NONE)
+
+
+def enclosing(times: Times) -> Indices:
+    """Return the execution on the same thread that each execution ran inside, or -1."""
+    start_us, duration_us = column(times.start_us), column(times.duration_us)
+    thread = column(times.thread)
+    result = np.full(len(start_us), _NONE)
+    for one in sorted(set(thread.tolist())):
+        rows = np.flatnonzero(thread == one)
+        rows = rows[np.lexsort((-duration_us[rows], start_us[rows]))]
+        if _may_be_nested(rows, start_us, duration_us):
+            result[rows] = _enclosing(rows.tolist(), start_us, duration_us)
+    return result
+
+
+def _may_be_nested(rows: Indices, start_us: Floats, duration_us: Floats) -> bool:
+    """Return whether executions on a thread, in order of their start, may be nested."""
+    # An execution is written when it ends: after those inside it, which started later.
+    if (rows[1:] < rows[:-1]).any():
+        return True
+    latest_end_us = np.maximum.accumulate(start_us[rows] + duration_us[rows])
+    return bool((start_us[rows][1:] < latest_end_us[:-1]).any())
+
+
+def _enclosing(rows: Sequence[int], start_us: Floats, duration_us: Floats) -> list[int]:
+    """Return what each of `rows` ran inside, or -1. The rows must be in order of their start."""
+    starts = start_us[rows].tolist()
+    ends = (start_us[rows] + duration_us[rows]).tolist()
+    result = []
+    around: list[tuple[float, int]] = []  # the end and the row of each execution still open
+    for row, start, end in zip(rows, starts, ends, strict=True):
+        while around and not _is_inside(row, start, *around[-1]):
+            around.pop()
+        result.append(around[-1][1] if around else _NONE)
+        around.append((end, row))
+    return result
+
+
+def _is_inside(row: int, start_us: float, outer_end_us: float, outer_row: int) -> bool:
+    """Return whether an execution that starts later ran inside an outer one.
+
+    If rounding leaves this open, the order in the file decides: inner executions are written first.
+    """
+    if start_us < outer_end_us:
+        return True
+    return row < outer_row and start_us <= outer_end_us + _ROUNDING_US
+
+
+def order_by_start(times: Times) -> Times:
+    """Return the same times in order of their start."""
+    order = np.argsort(column(times.start_us), kind="stable")
+    for name in ("start_us", "duration_us", "thread"):
+        values = getattr(times, name)
+        values[:] = type(values)(values.typecode, column(values)[order].tolist())
+    return times

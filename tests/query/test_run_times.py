@@ -1,0 +1,97 @@
+"""What operators explain of a run's time, and notes on slow first runs."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.executions import Run, Track
+from profile_analyze.query.summary import Summary, summarise
+from tests.in_memory import CPU, STREAM, THREAD, profile_of
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
+
+
+def iterations(*times_s: tuple[float, ...], wall_s: float = nan) -> Profile:
+    """Return a profile of one operator, with the times of each process."""
+    runs = [Run(process, wall_s=wall_s) for process, own in enumerate(times_s) for _ in own]
+    durations = [time_s for own in times_s for time_s in own]
+    return profile_of(
+        [{"name": "conv"}],
+        [{"operator": 0, "run": run, "duration_s": time_s} for run, time_s in enumerate(durations)],
+        tracks=[CPU],
+        runs=runs,
+        processes=[f"{n}.json" for n in range(len(times_s))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("times_s", "notes"),
+    [
+        ([(1.8, 1.0, 1.0)], ["run 1 took 1.8 times the median; --skip-runs 1 leaves it out"]),
+        (
+            [(9.0, 1.5, 1.0, 1.0, 1.1, 1.0)],
+            ["runs 1 to 2 took up to 8.6 times the median; --skip-runs 2 leaves them out"],
+        ),
+        (
+            [(3.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 1.0)],
+            ["run 1 of 2 processes took up to 3.0 times the median; --skip-runs 1 leaves them out"],
+        ),
+        ([(1.0, 9.0, 1.0)], []),
+        ([(1.2, 1.0, 1.0)], []),
+        ([(9.0, 1.0)], []),
+        ([(9.0,), (1.0,), (1.0,)], []),
+        ([(nan, nan, nan)], []),
+    ],
+)
+def test_slow_first_runs_have_a_note(times_s: list[tuple[float, ...]], notes: list[str]) -> None:
+    assert [str(note) for note in summarise(iterations(*times_s)).notes] == notes
+
+
+def test_the_note_counts_runs_that_are_skipped() -> None:
+    profile = pa.without_first_runs(iterations((9.0, 2.0, 1.0, 1.0, 1.0)), 1)
+    assert summarise(profile).notes == (
+        "run 2 took 2.0 times the median; --skip-runs 2 leaves it out",
+    )
+
+
+def test_the_note_is_on_either_side_of_a_comparison() -> None:
+    profile, base = iterations((1.0, 1.0, 1.0)), iterations((2.0, 1.0, 1.0))
+    assert summarise(pa.compare(profile, base)).notes[0] == (
+        "baseline: run 1 took 2.0 times the median; --skip-runs 1 leaves it out"
+    )
+
+
+def explained(summary: Summary) -> tuple[float, ...]:
+    return summary.wall_s, summary.outside_s, summary.explained
+
+
+def test_what_operators_explain_of_a_run() -> None:
+    assert explained(summarise(iterations((3.0, 3.0), wall_s=4.0))) == (4.0, 1.0, 0.75)
+    # rounding may make the operators longer than their run
+    assert explained(summarise(iterations((4.5,), wall_s=4.0))) == (4.0, 0.0, 1.0)
+    assert all(map(isnan, explained(summarise(iterations((4.0,))))))
+
+
+@pytest.mark.parametrize(
+    ("tracks", "outside_s"),
+    [
+        ((CPU, CPU._replace(device="npu")), 1.0),
+        ((CPU, CPU._replace(name="thread 2")), nan),
+        ((THREAD, STREAM), 2.0),  # the thread launches what the stream runs
+        ((STREAM, STREAM), 1.0),
+    ],
+)
+def test_only_operators_of_one_thread_explain_a_run(
+    tracks: tuple[Track, ...], outside_s: float
+) -> None:
+    rows = [{"operator": 0, "duration_s": 2.0}, {"operator": 1, "duration_s": 1.0, "track": 1}]
+    profile = profile_of(
+        [{"name": "a"}, {"name": "b"}], rows, tracks=tracks, runs=[Run(wall_s=4.0)]
+    )
+    expected = pytest.approx((4.0, outside_s, 1 - outside_s / 4), nan_ok=True)
+    assert explained(summarise(profile)) == expected

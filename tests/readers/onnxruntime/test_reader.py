@@ -1,0 +1,324 @@
+"""Tiny profiles written by hand: whole tables, nesting, kernels, and runs that are incomplete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.levels import at_level
+from tests.conftest import run_command
+from tests.readers.onnxruntime.events import STATISTICS, document, event, kernel, node, run
+from tests.readers.tiny_file import write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ADD = node("add", "Add", 10, 5, ins=[(2, 3), (3,)], outs=[(2, 3)], sizes=(24, 12, 24))
+CONV = node(
+    "conv",
+    "Conv",
+    20,
+    30,
+    ins=[(1, 3, 8, 8), (4, 3, 3, 3)],
+    outs=[(1, 4, 6, 6)],
+    sizes=(768, 432, 576),
+    args={"thread_scheduling_stats": STATISTICS},
+)
+COLUMNS = "id,type,category,scope,time,thread_wait,calls,macs,computation,computation_source,memory"
+
+
+def shown(folder: Path, content: bytes, *options: str) -> tuple[str, str]:
+    """Return what the command prints about a file: the table, and standard error."""
+    done = run_command(write_bytes(folder, content), *options)
+    assert done.code == 0, done.err
+    return done.out, done.err
+
+
+def test_a_whole_answer(tmp_path: Path) -> None:
+    lines = (event("session_initialization", 0, 9), ADD, CONV, run(9, 50))
+    assert shown(tmp_path, document(*lines)) == (
+        "total device time   35.000 us\n"
+        "total host time     N/A\n"
+        "wall time of a run  50.000 us (operators: 70.0%, outside of them: 15.000 us)\n"
+        "\n"
+        "device self time (us)  share          flops    bandwidth  type  name\n"
+        "               30.000  85.7%  259.20 MFLOPS  56.46 MiB/s  Conv  conv\n"
+        "                5.000  14.3%    1.20 MFLOPS  11.44 MiB/s  Add   add\n",
+        "",
+    )
+    table, _ = shown(tmp_path, document(*lines), "--format", "csv", "--columns", COLUMNS)
+    assert table.replace("\r\n", "\n") == (
+        "id,type,category,scope,time_s,thread_wait_s,calls,macs,computation_flo,"
+        "computation_source,memory_bytes\n"
+        "conv,Conv,convolution,,0.00003,3e-6,1.0,3888,7776.0,derived,1776.0\n"
+        "add,Add,elementwise,,5e-6,,1.0,0,6.0,derived,60.0\n"
+    )
+
+
+def test_the_tracks_and_the_origin(tmp_path: Path) -> None:
+    lines = (ADD, CONV, node("x", "Abs", 60, 1, args={"provider": "XnnpackExecutionProvider"}))
+    profile = pa.load(write_bytes(tmp_path, document(*lines, run(9, 60))))
+    assert profile.origin.format == "ONNX Runtime profile"
+    assert [(one.name, one.side, one.device, one.threads) for one in profile.tracks] == [
+        ("thread 1", "device", "CPU", None),
+        ("thread 1", "device", "Xnnpack", None),
+    ]
+    first = pa.load(write_bytes(tmp_path, document(CONV, run(9, 60))))
+    assert first.tracks[0].threads == 2
+
+
+def rows(
+    content: bytes, folder: Path, *columns: str, level: str | None = None
+) -> list[tuple[Any, ...]]:
+    profile = pa.load(write_bytes(folder, content))
+    table = pa.run(pa.Query(order="+id", level=level), profile)
+    return list(zip(*(table[column].tolist() for column in columns), strict=True))
+
+
+LOOP = [
+    node("mul", "Mul", 13, 2),
+    node("mul", "Mul", 17, 2),
+    node("loop", "Loop", 12, 10),
+    node("mul", "Mul", 30, 4),
+    run(10, 30),
+]
+
+
+@pytest.mark.parametrize("lines", [LOOP, [LOOP[2], LOOP[0], LOOP[1], *LOOP[3:]]])
+def test_nodes_inside_a_loop(lines: list[str], tmp_path: Path) -> None:
+    """The order in the file does not matter: some builds sort events by their start."""
+    found = rows(document(*lines), tmp_path, "id", "scope", "time", "calls")
+    us = pytest.approx
+    assert found == [
+        ("loop", None, us(6e-6), 1.0),
+        ("loop/mul", ("loop",), us(4e-6), 2.0),
+        ("mul", None, us(4e-6), 1.0),
+    ]
+    top = rows(document(*lines), tmp_path, "id", "time", level="top")
+    assert top == [("loop", us(10e-6)), ("mul", us(4e-6))]
+
+
+def test_rounded_times_do_not_move_a_node_out_of_its_loop(tmp_path: Path) -> None:
+    """The last node may seem to start when the loop has ended."""
+    lines = (node("mul", "Mul", 21, 1), node("loop", "Loop", 12, 9), run(10, 30))
+    assert rows(document(*lines), tmp_path, "id") == [("loop",), ("loop/mul",)]
+    lines = (node("loop", "Loop", 12, 9), node("mul", "Mul", 21, 1), run(10, 30))
+    assert rows(document(*lines), tmp_path, "id") == [("loop",), ("mul",)]
+    # sorted by start: the node that follows the loop is none of its body
+    by_start = (LOOP[2], LOOP[0], node("abs", "Abs", 22, 1), run(10, 30))
+    assert rows(document(*by_start), tmp_path, "id") == [("abs",), ("loop",), ("loop/mul",)]
+
+
+def test_rounded_times_do_not_move_a_node_out_of_its_run(tmp_path: Path) -> None:
+    lines = (node("abs", "Abs", 20, 1), node("mul", "Mul", 22, 1), run(10, 9), run(21, 9))
+    profile = pa.load(write_bytes(tmp_path, document(*lines)))
+    assert profile.executions.run.tolist() == [0, 1]
+    assert rows(document(*lines[:3]), tmp_path, "id") == [("abs",)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "memory", "source"),
+    [
+        ([node("a", "Abs", 10, 1, ins=[(2,)], outs=[(2,)], sizes=(8, 0, 8))], 16, "measured"),
+        ([node("a", "Abs", 10, 1, ins=[(2,)], outs=[(2,)])], 16, "derived"),
+        ([node("a", "Abs", 10, 1, sizes=(8, 4, 8))], 20, "measured"),
+        ([node("a", "Reshape", 10, 1, ins=[(2,)], outs=[(2,)], sizes=(8, 8, 8))], 0, "derived"),
+        (
+            [node("a", "MatMul", 10, 1, ins=[(2, 3)], outs=[(2, 5)], sizes=(24, 0, 40))],
+            124,
+            "derived",
+        ),
+        ([node("a", "MatMul", 10, 1, ins=[(2, 3)], outs=[(2, 5)])], 124, "derived"),
+    ],
+)
+def test_the_memory_and_its_source(
+    lines: list[str], memory: float, source: str, tmp_path: Path
+) -> None:
+    content = document(*lines, run(9, 9))
+    assert rows(content, tmp_path, "memory", "memory_source") == [(memory, source)]
+
+
+def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
+    lines = [
+        *(node("abs", "Abs", 10, 1, ins=[(2,)], outs=[(2,)]), run(9, 5)),
+        *(node("abs", "Abs", 20, 2, ins=[(4,)], outs=[(4,)]), run(19, 5)),
+        *(node("abs", "Abs", 30, 3, ins=[(2,)], outs=[(2,)]), run(29, 5)),
+    ]
+    found = rows(document(*lines), tmp_path, "id", "time_min", "time_max", "in_shapes")
+    us = pytest.approx
+    assert found == [
+        ("abs", us(1e-6), us(3e-6), ((2,),)),
+        ("abs #2", us(2e-6), us(2e-6), ((4,),)),
+    ]
+    _, notes = shown(tmp_path, document(*lines))
+    assert notes == (
+        "note: 2 operators (100.0% of the time) are nodes with several shapes: each has a row for "
+        "each of its shapes; the column in_shapes tells them apart\n"
+    )
+
+
+def test_runs_on_several_threads(tmp_path: Path) -> None:
+    lines = [
+        *(node("a", "Abs", 12, 4, tid=1), node("a", "Abs", 13, 5, tid=2)),
+        *(run(10, 20, tid=1), run(11, 30, tid=2)),
+    ]
+    profile = pa.load(write_bytes(tmp_path, document(*lines)))
+    assert profile.measured("time").tolist() == [pytest.approx([4e-6, 5e-6])]
+    assert [run.wall_s for run in profile.runs] == pytest.approx([20e-6, 30e-6])
+
+
+GPU = {"args": {"provider": "CUDAExecutionProvider"}}
+
+
+def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Path) -> None:
+    lines = [
+        node("conv", "Conv", 12, 4, **GPU),
+        kernel("gemm<float>", 12, 9, parent_name="conv_kernel_time", stream="7"),
+        kernel("relu", 44, 1, op_name="Conv", stream="7"),  # after the end of the run
+        kernel("lost", 25, 1),
+        run(10, 20),
+    ]
+    found = rows(document(*lines), tmp_path, "id", "time", "host_time", "device")
+    us = pytest.approx
+    assert found == [("conv", us(10e-6), us(4e-6), "CUDA")]
+    kernels = rows(document(*lines), tmp_path, "id", "time", "track", level="kernel")
+    assert kernels == [
+        ("gemm<float>", us(9e-6), "stream 7"),
+        ("lost", us(1e-6), "stream"),
+        ("relu", us(1e-6), "stream 7"),
+    ]
+    _, notes = shown(tmp_path, document(*lines), "--notes", "all")
+    assert notes == (
+        "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; ONNX "
+        "Runtime 1.14 and later record them\n"
+        "note: left out 1 kernel (1e-06 s) that no operator launched; --level kernel has them\n"
+    )
+
+
+def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
+    lines = (node("conv", "Conv", 12, 4, **GPU), node("abs", "Abs", 17, 1), run(10, 20))
+    profile = pa.load(write_bytes(tmp_path, document(*lines)))
+    assert profile.measured("host_time").tolist() == [pytest.approx([4e-6]), pytest.approx([1e-6])]
+    assert not profile.recorded("device").any()
+    _, notes = shown(tmp_path, document(*lines))
+    assert notes.splitlines()[:2] == [
+        "note: no operator has a device time; 2 have one on the host; --print-only host shows "
+        "these, or profile again with device times",
+        "note: 1 operator (80.0% of the time) only launch work on a device: their times are host "
+        "times; builds of ONNX Runtime that profile the GPU record its kernels",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        (
+            [ADD, run(9, 10), node("next", "Abs", 30, 2)],
+            "left out 1 execution of nodes outside of complete runs (events model_run)",
+        ),
+        (
+            [ADD, "{broken}", run(9, 10)],
+            "left out 1 line without valid JSON, the first is line 3",
+        ),
+        (
+            [node('a"b', "Abs", 10, 2), run(9, 10)],
+            "read 1 name with quotes, backslashes or bytes that JSON forbids, the first in line 2; "
+            "ONNX Runtime 1.31 and later write valid names",
+        ),
+    ],
+)
+def test_notes_on_files(lines: list[str], note: str, tmp_path: Path) -> None:
+    _, notes = shown(tmp_path, document(*lines), "--where", "time > 0us", "--notes", "all")
+    assert f"note: {note}\n" in notes
+
+
+def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.readers.onnxruntime.notes.MOST_EVENTS", 2)
+    _, notes = shown(tmp_path, document(ADD, run(9, 10)))
+    assert notes == (
+        "note: the file has 2 events, and ONNX Runtime records no more than 2: runs may be "
+        "missing; profile fewer\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        (r"C:\new\table", r"C:\new\table"),
+        (r"\server\x", r"\server\x"),
+        (r"a\"b\\c", r'a"b\c'),  # escaped, as 1.31 writes it
+        ('a"},{"b', 'a"},{"b'),
+        ("\xff", "\xff"),
+        ("", "Abs"),
+        ("x_kernel_time", "x_kernel_time"),
+        ("a" * 5000, "a" * 5000),
+    ],
+)
+def test_hostile_names(name: str, read: str, tmp_path: Path) -> None:
+    content = document(node(name, "Abs", 10, 2), run(9, 10))
+    assert rows(content, tmp_path, "name") == [(read,)]
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    content = document(node("a?b", "Abs", 10, 2), run(9, 10)).replace(b"?", b"\xff")
+    assert rows(content, tmp_path, "name") == [("a\ufffdb",)]
+
+
+@pytest.mark.parametrize("change", [(b"\n", b"\r\n"), (b"\n", b""), (b"\n{", b"\n  {")])
+def test_other_line_breaks(change: tuple[bytes, bytes], tmp_path: Path) -> None:
+    content = document(ADD, CONV, run(9, 50)).replace(*change)
+    assert rows(content, tmp_path, "id") == [("add",), ("conv",)]
+    _, notes = shown(tmp_path, content)
+    assert notes == ""
+
+
+def test_events_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = document(ADD, CONV, run(9, 50), "{broken}", node(r"\x", "Abs", 50, 1))
+    whole = pa.load(write_bytes(tmp_path, content))
+    for size in range(60, 400, 7):
+        monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (size,))
+        parts = pa.load(write_bytes(tmp_path, content))
+        names = (parts.operators.name.categories, whole.operators.name.categories)
+        assert names == (("add", "conv", r"\x"),) * 2
+        assert parts.notes == whole.notes
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (
+            [event("session_initialization", 0, 9)],
+            "has no run (event model_run); call run of the session before end_profiling",
+        ),
+        ([run(1, 9)], "has no node inside its 1 run"),
+        (
+            [ADD, CONV],
+            "has 2 executions of nodes, but no complete run (event model_run); end the session's "
+            "profiling before the program ends",
+        ),
+        (
+            ['{"cat" : "Node","name": 1}'],
+            "has no event that is valid JSON: Expected `str`, got `int` - at `$[0].name`; "
+            "profile again",
+        ),
+    ],
+)
+def test_files_without_anything_to_analyse(lines: list[str], reason: str, tmp_path: Path) -> None:
+    done = run_command(path := write_bytes(tmp_path, document(*lines)))
+    assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
+
+
+def test_truncation_at_every_byte(tmp_path: Path) -> None:
+    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    content = document(ADD, run(9, 9), CONV, run(19, 50))
+    for end in range(len(content) - 1):
+        done = run_command(write_bytes(tmp_path, content[:end]))
+        assert done.err.count("\n") >= 1, end
+        if done.code == 0:
+            assert "note: the file ends in the middle" in done.err or end == len(content) - 2, end
+        else:
+            assert (done.code, done.err.count("\n")) == (1, 1), end
+    profile = at_level(pa.load(write_bytes(tmp_path, content[:-40])))
+    assert list(profile.operators.name.categories) == ["add"]

@@ -1,0 +1,108 @@
+"""Real profiles: their sums equal an independent count that uses `json` alone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.levels import at_level
+from tests.conftest import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = PROFILES.parent / "onnxruntime"
+SAMPLES = sorted(path for path in FOLDER.iterdir() if path.name != "names-1.14.json")
+
+
+def events_in(path: Path) -> list[dict[str, Any]]:
+    data = path.read_bytes()
+    events: list[dict[str, Any]] = json.loads(
+        gzip.decompress(data) if path.suffix == ".gz" else data
+    )
+    return events
+
+
+def own_times_us(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
+    """Return each node with its time without the nodes inside it."""
+    nodes = [one for one in events if one["name"].endswith("_kernel_time")]
+    own_us = [node["dur"] for node in nodes]
+    for index, node in enumerate(nodes):
+        # An event is written when it ends, so the first later one that started before is around it.
+        for outer, later in enumerate(nodes[index + 1 :], index + 1):
+            if later["tid"] == node["tid"] and later["ts"] <= node["ts"]:
+                own_us[outer] -= node["dur"]
+                break
+    return list(zip(nodes, own_us, strict=True))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_the_sums_by_type_equal_an_independent_count(path: Path) -> None:
+    events = events_in(path)
+    runs = [one for one in events if one["name"] == "model_run"]
+    expected: dict[tuple[str, int], int] = defaultdict(int)
+    for node, own_us in own_times_us(events):
+        (number,) = [
+            number
+            for number, run in enumerate(sorted(runs, key=lambda run: run["ts"]))
+            if run["ts"] <= node["ts"] <= run["ts"] + run["dur"]
+        ]
+        expected[node["args"]["op_name"], number] += own_us
+    profile = at_level(pa.load(path))
+    found: dict[tuple[str, int], float] = defaultdict(float)
+    times_s = profile.measured("time")
+    for type_, of_runs in zip(profile.operators.type.values(), times_s.tolist(), strict=True):
+        for number, time_s in enumerate(of_runs):
+            if time_s == time_s:  # NaN: not in this run
+                found[type_, number] += time_s * 1e6
+    assert found == pytest.approx(expected)
+    assert len(profile.runs) == len(runs)
+    assert profile.check() == ()
+    walls_s = np.array([run.wall_s for run in profile.runs])
+    assert (profile.totals_s("time") <= walls_s).all()
+
+
+def macs_of(name: str, *types: str) -> float:
+    profile = at_level(pa.load(FOLDER / name))
+    macs = profile.operators.numbers("macs")
+    is_type = profile.operators.type.where(
+        one in types for one in profile.operators.type.categories
+    )
+    return float(macs[is_type].sum())
+
+
+@pytest.mark.parametrize(
+    ("name", "macs"),
+    [
+        ("squeezenet-unoptimised-1.31.json.gz", 349_151_936),
+        ("squeezenet-1.31.json.gz", 349_844_160),
+        ("squeezenet-1.14.json.gz", 349_844_160),
+        ("resnet50-1.31.json.gz", 4_087_136_256),
+        ("qdq-1.31.json", 32 * 28 * 28 * 16 * 9),
+    ],
+)
+def test_the_multiply_adds_of_convolutions(name: str, macs: float) -> None:
+    assert macs_of(name, "Conv", "FusedConv") == macs
+
+
+def test_the_multiply_adds_of_matrices_whose_weights_are_packed() -> None:
+    assert macs_of("resnet50-1.31.json.gz", "Gemm") == 2048 * 1000
+    # 6 steps in the first run and 14 in the others; 8 units of 4 gates, 16 inputs
+    assert macs_of("quirks-1.31.json", "LSTM") == (6 + 14) * 8 * 4 * (16 + 8)
+
+
+def test_sequences_and_scalars_and_several_iterations() -> None:
+    profile = pa.load(FOLDER / "loop-1.31.json.gz")
+    assert (len(profile.processes), [run.step for run in profile.runs]) == (1, [1, 2, 3])
+    table = pa.run(pa.Query(by="scope"), profile)
+    assert [scope and "/".join(scope) for scope in table["scope"]] == [
+        "main/Loop",
+        None,
+        "main/Loop/body/If",
+    ]
