@@ -90,9 +90,9 @@ KINDS: Final = (
         every_tensor,
         "any; batch, heads (of queries), kv_heads, query_length, head_size, value_head_size, "
         "has_delta, has_decay",
-        "MACs: batch * length * head size * value head size * (heads + heads of keys, twice these "
-        "with a delta rule). Besides, 1 FLO for each output, and for each decayed element of the "
-        "state",
+        "MACs: batch * length * head size * value head size * (heads + heads of keys), or * (heads "
+        "+ 2 * heads of keys) with a delta rule. Besides, 1 FLO for each output, and for each "
+        "decayed element of the state",
         "ONNX LinearAttention, one token after the other",
         activation_macs=_linear_macs,
     ),

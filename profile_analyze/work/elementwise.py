@@ -227,9 +227,9 @@ KINDS: Final = (
         "resize",
         terms.DATA_MOVEMENT,
         _resize,
-        "2 FLO for each interpolated value: 2 of them in each dimension if linear, 4 if cubic, "
-        "none if nearest",
-        "data, grid; taps (values that are combined to one)",
+        "2 FLO for each input value that is combined into an output element: 2 values in each "
+        "interpolated dimension if linear, 4 if cubic (2 dimensions: 4 or 16); 0 FLO if nearest",
+        "data, grid; taps (input values for each output element)",
         "ONNX Resize and GridSample",
     ),
     _of(

@@ -65,7 +65,7 @@ def _broadcast(found: list[float]) -> float:
 def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, float]]:
     """Return the labels of one input with their sizes, 1 if broadcast and NaN if unknown.
 
-    Dimensions below the ellipsis are labelled from the last: `.1`, `.2`, ...
+    Dimensions that the ellipsis stands for are labelled from the last: `.1`, `.2`, ...
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]
@@ -132,8 +132,7 @@ KINDS: Final = (
         _macs,
         fused_operations,
         every_tensor,
-        "A, B, bias; transposed_a, k and n (sizes that shapes of packed matrices do not have), "
-        "fused",
+        "A, B, bias; transposed_a, k and n (for packed matrices, whose shapes lack them), fused",
         "MACs: output elements * K; A elements * N, if B is packed",
         "ONNX MatMul and Gemm; each output is a sum over K",
         bias_elements=_bias_elements,

@@ -83,7 +83,7 @@ def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
-    """Return the sparsity of a weight, as a matrix of its first dimension and all others."""
+    """Return the sparsity of a weight, treated as a matrix whose rows are its first dimension."""
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
