@@ -31,7 +31,8 @@ TIME_LIMIT_S: Final = 3.0
 """After this time, a rate that is not yet stable is returned as it is, with its doubt."""
 WHOLE_LIMIT_S: Final = 10.0
 """The time of a whole measurement with one number of threads. On a busy machine, nothing becomes
-stable, and waiting longer would not help. If even the fewest rounds take longer, so does the whole.
+stable, and waiting longer would not help. If the warm-up and one round of each rate
+take longer than this, the measurement takes that long.
 """
 PAUSE_S: Final = 1.5
 """The time between two series of rounds. Short loads of other programs do not disturb both."""

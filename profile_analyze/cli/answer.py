@@ -81,8 +81,8 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
     """Return the verdicts on `--fail-if` to print as notes if the answer went to a file.
 
-    There, nobody may see that a condition failed or could not be judged. Verdicts that are notes
-    already are left out.
+    In a file, a condition that failed or could not be judged could go unnoticed. Verdicts that are
+    already among the notes are left out.
     """
     if request.output is None:
         return []
@@ -193,7 +193,8 @@ def _notes(
     yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from profile.notes
-    # Notes on runs say what to know if runs are combined, which rows split by run are not.
+    # Notes on runs matter only if runs are combined. A table that is split by run does not combine
+    # them.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
         yield from profile.notes_on_runs

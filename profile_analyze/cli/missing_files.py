@@ -121,7 +121,10 @@ def _advice_on_value(name: str, names: Sequence[str]) -> str:
         return ""
     if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
         return "separate the names of an option by commas, without blanks: name,time"
-    return "is it a value? An option takes one or none: put blanks in quotes, or repeat the option"
+    return (
+        "is it a value of an option? An option takes at most one: quote a value that has blanks, "
+        "or repeat the option for each value"
+    )
 
 
 def _joined(name: str, names: Sequence[str]) -> Iterator[str]:

@@ -82,7 +82,7 @@ class NewFiles:
             raise _output_error(file, error) from None
 
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
-        from tempfile import mkstemp  # importing it takes as long as half of this package
+        from tempfile import mkstemp  # takes half as long as importing this package
 
         # In the folder of the target, because a rename works only within one file system.
         target = os.path.realpath(file)
@@ -158,7 +158,8 @@ def _mode_for(file: str) -> int:
     """Return the permissions of the file that is replaced, or those of a new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(file).st_mode)  # noqa: PTH116
-    # The umask can only be read by setting it. `mkstemp` lets only the owner read its file.
+    # `mkstemp` makes a file that only its owner can read, so the usual mode is computed here. The
+    # umask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

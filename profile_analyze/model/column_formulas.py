@@ -61,7 +61,7 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
 def _work(
     per_call: Callable[[Operators], Floats],
 ) -> Callable[[OperatorRows], Values]:
-    """Return a formula for the work of all calls in a run, from that `per_call`.
+    """Return a formula for the work of all calls in a run; `per_call` returns the work of one call.
 
     In a profile without times, such as a static model, the formula returns the work of one call.
     """

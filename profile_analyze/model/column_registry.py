@@ -58,7 +58,8 @@ _IDENTITY: Final = (
     Column(
         "count",
         "1",
-        "the number of operators in the group; a comparison includes operators of only one side",
+        "the number of operators in the group; a comparison also counts operators that are missing "
+        "on one side",
         FORMULA,
         shown_as="count",
         of_operators=None,
@@ -80,7 +81,7 @@ _TIMES: Final = (
         "the number of runs in which the time is known",
         SAME,
         shown_as="count",
-        worked="counted; of {all_runs}",
+        worked="counted; {all_runs} in all",
     ),
     Column(
         "spread",
@@ -89,7 +90,8 @@ _TIMES: Final = (
         SAME,
         worked="({third_quartile} - {first_quartile}) / 2 / {median_time}",
     ),
-    # Programs get other names for the next two: `time_min_s` is the name of a group's minimum.
+    # In formats for programs, the next two columns have other names, because `time_min_s` is the
+    # name of a group's minimum.
     Column(
         "time_min",
         "s",
@@ -97,7 +99,7 @@ _TIMES: Final = (
         SAME,
         export_name="time_of_fastest_run",
         measured=True,
-        worked="the least time; of {all_runs}",
+        worked="the shortest time of a run; {all_runs} in all",
     ),
     Column(
         "time_max",
@@ -106,7 +108,7 @@ _TIMES: Final = (
         SAME,
         export_name="time_of_slowest_run",
         measured=True,
-        worked="the longest time; of {all_runs}",
+        worked="the longest time of a run; {all_runs} in all",
     ),
     Column(
         "share",

@@ -145,7 +145,7 @@ def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> 
     """
 
     def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.append(values, np.nan)[rows]  # -1 is the last entry
+        return np.append(values, np.nan)[rows]  # index -1 gets the appended NaN
 
     numbers = {
         name: own(side.operators.numbers(name))

@@ -54,7 +54,7 @@ def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
 
 def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
-    # In a comparison, operators that are only in the baseline have lost their work. It stays N/A.
+    # In a comparison, an operator that is missing on this side has no memory here. It stays N/A.
     has_size = ~np.isnan(sizes) & ~np.isnan(operators.memory)
     source = operators.memory_source
     source = Categorical(

@@ -59,7 +59,7 @@ def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[An
     operators = profile.operators
     is_required = name in ("name", "type", "level", "scope")
     column = getattr(operators, name) if is_required else operators.categorical(name)
-    categories = (*column.categories, None)  # code -1 (N/A) selects the last entry
+    categories = (*column.categories, None)  # code -1 (N/A) gets the appended None
     if is_constant(column.codes):
         return repeat(categories[column.codes[0]], len(rows))
     return map(categories.__getitem__, column.codes[rows].tolist())

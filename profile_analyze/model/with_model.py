@@ -127,7 +127,7 @@ class _Added:
             elif name in _MOVED:
                 added = self._moved(name, values)
             else:
-                added = np.append(values, np.nan)[self._main]  # -1 is the last entry
+                added = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
             return _filled(self._own.numbers(name), added)
         own = self._own.categorical(name)
         of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)

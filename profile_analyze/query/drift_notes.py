@@ -62,8 +62,8 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"the operators differ by {_signed(sum_s)} in sum, but the total by "
             f"{_signed(difference_s)}: whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run); for single operators, --correct-drift corrects that; it hides a change of all "
-            "operators",
+            "run); --correct-drift removes this for single operators, but also hides a change that "
+            "all operators share",
             Importance.CONTEXT,
         )
 

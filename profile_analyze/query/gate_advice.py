@@ -110,7 +110,7 @@ def advice_on_inverted(text: str, limit: str) -> str:
     metric, _, _ = text.rpartition("<")
     meant = f"{metric.strip()} > {limit}"
     return (
-        f"every change of less than {limit} meets this, and no change, too; "
+        f"every change below {limit} meets this, and so does an unchanged model; "
         f"{did_you_mean([f'{meant!r}'])}"
     )
 

@@ -1,4 +1,4 @@
-"""Kinds of operator that convolve: what they cost, and which sort of convolution one is."""
+"""Kinds of operator that convolve: what they cost, and the sorts of convolution."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ DEFORMABLE: Final = "deformable convolution"
 
 
 _LARGEST_KERNEL: Final = 1 << 16
-"""The longest side of a kernel whose padding is counted, tap by tap. Longer ones are no kernels."""
+"""The longest side of a kernel for which the products with padding are counted, one element at a
+time. Real kernels are shorter; a damaged model would take too long."""
 
 
 def _weight(operation: Operation) -> tuple[int, ...] | None:
-    """Return the shape of the weight; None if it is unknown, or no shape of a weight."""
+    """Return the shape of the weight; None if it is unknown, or has no kernel."""
     weight = sizes(tensor_at(operation.inputs, 1), 0)
     return None if weight is None or len(weight) < 3 else weight
 
 
 def _taps_per_channel(operation: Operation) -> float:
-    """Return the elements of the weight for each of its first dimension."""
+    """Return the number of elements of the weight for one index of its first dimension."""
     weight = _weight(operation)
     return nan if weight is None else prod(weight[1:])
 
@@ -55,9 +56,9 @@ def _bias_elements(operation: Operation) -> float:
 
 
 def _interpolations(operation: Operation) -> float:
-    """Return the operations that interpolate what a deformable convolution multiplies.
+    """Return the operations of a deformable convolution besides its multiply-adds.
 
-    Each value is interpolated from four: 8 operations, and one for the mask.
+    Each value that it multiplies is interpolated from four: 8 operations, and 1 more with a mask.
     """
     weight = _weight(operation)
     if weight is None or not weight[0]:
@@ -71,8 +72,8 @@ def _interpolations(operation: Operation) -> float:
 def conv_kind(operation: Operation) -> str | None:
     """Return the sort of a convolution: depthwise, grouped, pointwise or full.
 
-    None if the operation is no convolution, or if its weight is unknown. The first that fits
-    counts: a grouped convolution with a kernel of 1 is grouped.
+    None if the operation is no convolution, or if its weight is unknown. A grouped convolution
+    with a kernel of 1 is grouped, not pointwise.
     """
     weight = _weight(operation)
     if operation.kind not in {CONVOLUTION, TRANSPOSED, DEFORMABLE} or weight is None:
@@ -90,7 +91,7 @@ def macs_without_padding(operation: Operation) -> float:
     """Return the multiply-adds of a convolution without those that multiply padding.
 
     For a transposed convolution, the multiply-adds whose results are cut off are left out. NaN if
-    the operation is no such convolution, or if a size is unknown.
+    the operation is no convolution or a deformable one, or if a size is unknown.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)

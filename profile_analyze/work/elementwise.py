@@ -189,9 +189,9 @@ KINDS: Final = (
         nothing,
         _embedding_normalization,
         _read_of_tables,
-        "indices, scale, bias, without the tables; tables (how many are read)",
-        "7 FLO for each element as layer normalization, and the sum of the tables; bytes: as many "
-        "from each table as the output has",
+        "indices, scale, bias, but not the tables; tables (how many are read)",
+        "7 FLO for each element as in layer normalization, 1 more for each table after the first; "
+        "bytes: besides inputs and outputs, the size of the output for each table",
         "com.microsoft EmbedLayerNormalization",
     ),
     _of(
@@ -213,7 +213,7 @@ KINDS: Final = (
         "pooling",
         terms.POOLING,
         _pooling,
-        "1 FLO for each element of each window, padding too; 2 for LpPool",
+        "1 FLO for each element of each window, including padding; 2 for LpPool",
         "data; kernel, is_global, per_element",
     ),
     _of(
@@ -227,9 +227,9 @@ KINDS: Final = (
         "resize",
         terms.DATA_MOVEMENT,
         _resize,
-        "2 FLO for each interpolated value: 2 of them in each dimension if linear, 4 if cubic, "
-        "none if nearest",
-        "data, grid; taps (values that are combined to one)",
+        "2 FLO for each input value that is combined into an output element: 2 values in each "
+        "interpolated dimension if linear, 4 if cubic (2 dimensions: 4 or 16); 0 FLO if nearest",
+        "data, grid; taps (input values for each output element)",
         "ONNX Resize and GridSample",
     ),
     _of(

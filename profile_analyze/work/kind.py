@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     source: str
     """Where the formula is from: what defines the operator, or our convention."""
     activation_macs: Formula = nothing
-    """Returns the multiply-adds that multiply two activations, and no weight."""
+    """Returns the multiply-adds of products of two activations, without those of weights."""
     bias_elements: Formula = nothing
     """Returns how many results of products get a bias added."""
 
@@ -105,7 +105,7 @@ def volume(known: tuple[int, ...] | None) -> float:
 
 
 def attribute(operation: Operation, name: str, default: float) -> float:
-    """Return a number among the attributes; NaN if it is there and unknown (None)."""
+    """Return a number among the attributes; NaN if its value is None, which means unknown."""
     value = operation.attributes.get(name, default)
     return nan if value is None else float(value)
 

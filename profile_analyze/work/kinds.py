@@ -31,10 +31,10 @@ def work_of(operation: Operation) -> Work:
 def backward_macs(
     operation: Operation, *, needs_input_gradient: bool, needs_weight_gradient: bool
 ) -> float:
-    """Return the multiply-adds of one call that computes gradients from those of the outputs.
+    """Return the multiply-adds of one backward call.
 
-    Each gradient costs as many as the call itself. For a product of two activations, the second
-    one counts as the weight. What a forward call computed is not computed again.
+    Each gradient costs as many multiply-adds as the forward call. In a product of two activations,
+    the second one counts as the weight. No result of the forward call is computed again.
     """
     kind = KINDS[operation.kind]
     gradients = needs_input_gradient + needs_weight_gradient

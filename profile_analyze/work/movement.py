@@ -25,7 +25,7 @@ def _outputs(operation: Operation) -> float:
 
 
 def _part_of_input(operation: Operation) -> float:
-    """Return the bytes of the outputs, of what they are read from, and of the other inputs."""
+    """Return the bytes of the outputs, of the elements read from the data, and of other inputs."""
     data = tensor_at(operation.inputs, 0)
     dtype = None if data is None else data.dtype
     outputs = given(operation.outputs)
@@ -37,7 +37,7 @@ def _moving(name: str, memory: Formula, meaning: str, category: str = terms.DATA
     return Kind(name, category, nothing, nothing, memory, "data, ...", meaning, "our convention")
 
 
-_READS_A_PART: Final = "bytes: outputs, as much read from the data, and indices"
+_READS_A_PART: Final = "bytes: outputs, the elements of the data that are read, and indices"
 
 KINDS: Final = (
     _moving("embedding", _part_of_input, _READS_A_PART, terms.EMBEDDING),
@@ -57,7 +57,7 @@ KINDS: Final = (
         unknown,
         every_tensor,
         "data, ...",
-        "no MACs; other operations depend on the values and are N/A: sorting, search, texts",
+        "no MACs; other operations depend on the values, so they are N/A: sorting, search, texts",
         "our convention",
     ),
     Kind(
@@ -67,7 +67,7 @@ KINDS: Final = (
         unknown,
         every_tensor,
         "data, ...",
-        "computation is N/A: no formula, or the shapes do not say it",
+        "computation is N/A: there is no formula, or shapes are not enough for it",
         "our convention",
     ),
 )

@@ -1,7 +1,7 @@
 """The counts of onnx-tool 1.0.1: its multiply-adds, memory and parameters of each operator.
 
-onnx-tool counts other things than `kinds.py` does. With these formulas people find the numbers that
-they know from its tables; docs/onnx-tool.md compares the two.
+onnx-tool counts other things than `kinds.py` does. These formulas give users the numbers
+that they know from its tables; docs/onnx-tool.md compares the two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Call(NamedTuple):
     outputs: tuple[Tensor | None, ...]
     attributes: Mapping[str, Any] = {}
     weights: tuple[str | None, ...] = ()
-    """For each input, the name of the initializer that it is; None if it is none."""
+    """For each input, its name if it is an initializer, otherwise None."""
 
 
 class Counts(NamedTuple):
@@ -107,7 +107,7 @@ _PER_RESIZED_OUTPUT: Final = {"nearest": 0, "linear": 4, "cubic": 8}
 def counts_of(calls: Iterable[Call]) -> Iterator[Counts]:
     """Yield the counts of each of `calls`, which have the order of the model.
 
-    Operators that onnx-tool does not list, or does not support, have none.
+    All counts of operators that onnx-tool does not list, or does not support, are N/A.
     """
     used: set[str] = set()
     for call in calls:
@@ -147,7 +147,7 @@ def macs_of(call: Call) -> float:
 
 def _outputs(call: Call) -> tuple[Tensor | None, ...]:
     """Return the outputs with the shapes and dtypes that onnx-tool gives them."""
-    if call.type == "Dropout":  # the mask is bool, also where the operator set says otherwise
+    if call.type == "Dropout":  # the mask is bool, even if the operator set says otherwise
         return (call.inputs[0], *(Tensor(_shape(call.inputs[0]), "bool") for _ in call.outputs[1:]))
     return call.outputs
 
@@ -183,14 +183,17 @@ def _per_channel(weight: Tensor | None, axes: slice) -> float:
 
 
 def _convolution(call: Call) -> float:
-    """Return the count of a convolution, also of a transposed one: a bias is one more."""
+    """Return the count of a convolution or a transposed one. A bias adds one for each output."""
     outputs = _elements(call.outputs[0])
     macs = outputs * _per_channel(call.inputs[1], slice(1, None))
     return macs + outputs if len(call.inputs) > 2 else macs  # data and weight
 
 
 def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call], float]:
-    """Return the count of a convolution with its weight at input `weight`; volumes lose an axis."""
+    """Return the count of a convolution with its weight at input `weight`.
+
+    The third axis of a kernel does not count.
+    """
 
     def formula(call: Call) -> float:
         outputs = _elements(call.outputs[0])
@@ -201,7 +204,7 @@ def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call],
 
 
 def _matrix_product(call: Call) -> float:
-    """Return the count of a matrix product: a third input counts one more for each output."""
+    """Return the count of a matrix product. A third input adds one for each output."""
     if any(tensor and tensor.shape and len(tensor.shape) == 1 for tensor in call.inputs[:2]):
         return nan  # onnx-tool fails for a vector
     transposed = call.type == "Gemm" and call.attributes.get("transB", 0) > 0
@@ -230,7 +233,7 @@ def _einsum(call: Call) -> float:
 
 
 def _pooling(call: Call) -> float:
-    """Return the count of a pooling: of a volume, only the first axis of the kernel counts."""
+    """Return the count of a pooling. Of a 3-D kernel, only the first axis counts."""
     kernel = call.attributes["kernel_shape"]
     size: int = prod(kernel) if len(kernel) == 2 else kernel[0]
     return size * _elements(call.outputs[0])
@@ -262,7 +265,7 @@ def _recurrent(gates: int, sigmoids: int, tanhs: int, blend: int) -> Callable[[C
 
     def formula(call: Call) -> float:
         steps = _size(call.inputs[0], 0) * _size(call.inputs[0], 1)
-        # The state of one direction counts, also if there are two.
+        # onnx-tool counts the state of one direction, even if there are two.
         states = steps * (_size(call.inputs[1], 1) // gates)
         weights = sum(_elements(call.inputs[index]) for index in (1, 2, 3))
         tanh = _EXPONENTIAL + 2 + _DIVISION

@@ -57,7 +57,7 @@ def _einsum_macs(operation: Operation) -> float:
 
 
 def _broadcast(found: list[float]) -> float:
-    """Return the size of a label from those of its dimensions: the one that is not 1."""
+    """Return the size of a label: of the sizes `found` in its dimensions, the one that is not 1."""
     known = [one for one in found if one == one and one != 1]  # noqa: PLR0124  # NaN is unknown
     return (known or [prod(found)])[0]
 
@@ -65,7 +65,7 @@ def _broadcast(found: list[float]) -> float:
 def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, float]]:
     """Return the labels of one input with their sizes, 1 if broadcast and NaN if unknown.
 
-    Dimensions below the ellipsis are labelled from the last: `.1`, `.2`, ...
+    Dimensions that the ellipsis stands for are labelled from the last: `.1`, `.2`, ...
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]
@@ -132,9 +132,8 @@ KINDS: Final = (
         _macs,
         fused_operations,
         every_tensor,
-        "A, B, bias; transposed_a, k and n (sizes that shapes of packed matrices do not have), "
-        "fused",
-        "MACs: output elements * K; A elements * N, if B is packed",
+        "A, B, bias; transposed_a, k and n (for packed matrices, whose shapes lack them), fused",
+        "MACs: output elements * K; if B is packed, A elements * N",
         "ONNX MatMul and Gemm; each output is a sum over K",
         bias_elements=_bias_elements,
     ),
@@ -145,7 +144,7 @@ KINDS: Final = (
         fused_operations,
         every_tensor,
         "operands; equation",
-        "MACs: product of the sizes of all labels; 0 for one operand, which nothing multiplies",
+        "MACs: product of the sizes of all labels; 0 with a single operand",
         "definition of the Einstein sum, in one step",
     ),
     _recurrent("LSTM", 4, 9),

@@ -31,8 +31,8 @@ class Tensor(NamedTuple):
     """An input or output of an operator, without its values."""
 
     shape: Dims | None
-    """The sizes of all dimensions. A size is None if it is unknown; all is None if even the number
-    of dimensions is unknown."""
+    """The sizes of all dimensions. A size is None if it is unknown; the whole shape is None if even
+    the number of dimensions is unknown."""
     dtype: str | None = None
     """One of `terms.DTYPES`; None if it is unknown."""
 

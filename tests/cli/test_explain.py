@@ -42,6 +42,7 @@ CALLS = (
     *(f"{PEAKS} --explain {name}" for name in ("efficiency", "bound", "attainable", "gain")),
     *(f"{PEAKS} --aggregate-by type --explain {name}" for name in ("bound", "efficiency", "gain")),
     *(f"{RUNS} --explain {name}" for name in ("ratio", "verdict", "share", "spread", "p_value")),
+    *(f"runs/base --explain {name}" for name in ("runs", "time_min", "time_max")),
     f"{RUNS} --aggregate-by type --explain change",
     f"{FILE} --compare {FILE} --explain verdict",
     f"{FILE} --explain efficiency",

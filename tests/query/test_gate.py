@@ -62,13 +62,14 @@ FORM = (
         ),
         (
             "total < +5%",
-            "fail-if: 'total < +5%': every change of less than +5% meets this, and no change, too; "
+            "fail-if: 'total < +5%': every change below +5% meets this, and so does an unchanged "
+            "model; "
             "did you mean 'total > +5%'?",
         ),
         (
             "type=Conv: time<+2ms",
-            "fail-if: 'type=Conv: time<+2ms': every change of less than +2ms meets this, and no "
-            "change, too; did you mean 'type=Conv: time > +2ms'?",
+            "fail-if: 'type=Conv: time<+2ms': every change below +2ms meets this, and so does an "
+            "unchanged model; did you mean 'type=Conv: time > +2ms'?",
         ),
         (
             "colour > 5",

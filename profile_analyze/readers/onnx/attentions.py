@@ -36,7 +36,7 @@ def flexible_attention(call: Call) -> Operation:
 
 
 def multi_head_attention(call: Call) -> Operation:
-    """Return com.microsoft MultiHeadAttention: keys and values apart, packed, or of the past."""
+    """Return com.microsoft MultiHeadAttention. Keys and values may be packed into one input."""
     heads = call.attribute("num_heads")
     queries = call.dims(0) or ()
     is_packed = len(queries) == 5  # (B, L, heads, 3, D)
@@ -44,7 +44,7 @@ def multi_head_attention(call: Call) -> Operation:
     head_size = call.size(0, 4) if is_packed else quotient(call.size(0, 2), heads)
     keys, value_size = (length, head_size) if is_packed else _keys_and_values(call, heads)
     past = call.size(6, 2) if call.has_input(6) else 0
-    if call.has_input(8):  # the past is a buffer, and the length of what it has is an input
+    if call.has_input(8):  # the past is a buffer, and another input says how much of it is used
         past = None
     return _attention(
         call,

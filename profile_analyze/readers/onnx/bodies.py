@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Types: TypeAlias = "list[TypeProto | None]"
 
 _MOST_SIMULATED: Final = 64
-"""The most executions of a body that are followed one by one, if its shapes differ."""
+"""The most executions of a body that are followed one by one, if shapes change between them."""
 _MOST_ROUNDS: Final = 4
 """How often a body is inferred until the shapes of its inputs fit those of its outputs."""
 _DEEPEST: Final = 2
@@ -42,7 +42,7 @@ _INT64, _BOOL = 7, 9
 def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> Types:
     """Infer the bodies of a node, and return the types of its outputs as far as they are known.
 
-    `infer_graph` infers the types in a body whose scope has the types of its inputs.
+    `infer_graph(body, scope)` infers the types in a body. The scope has the types of its inputs.
     """
     try:
         types = _inferred(node, dict(bodies_of(node)), scope, infer_graph)
@@ -162,7 +162,7 @@ class _Loop:
             carried = self._initial
         elif self._can_be_simulated(trips) and carried != self._initial:
             carried = self._simulated(trips)
-            # The body keeps what is true in all its executions.
+            # The types stored for the body must hold in all executions, not only in the last.
             self._infer_graph(self._body, inner)
         stacked = [_stacked(type_, trips) for type_ in _types_of_outputs(self._body, inner)]
         return [*carried, *stacked[count + 1 :]]
@@ -200,7 +200,7 @@ class _Loop:
         return self._limit if self._starts and goes_on else None
 
     def _passes_condition_on(self) -> bool:
-        """Return whether the condition for going on is the one that the body got."""
+        """Return whether the body returns the condition that it got: the loop never ends early."""
         name, given = self._body.output[0].name, self._body.input[1].name
         copies = {node.output[0]: node.input[0] for node in self._body.node if _copies(node)}
         while name in copies:

@@ -68,9 +68,10 @@ class Call(NamedTuple):
         order: Sequence[int] = (),
         attributes: Mapping[str, Any] | None = None,
     ) -> Operation:
-        """Return the operation. The inputs in `order` come first, and -1 is one that is left out.
+        """Return the operation of the node.
 
-        All other inputs follow, so that their bytes count.
+        `order` has the positions of the inputs that the kind states, -1 for an absent one. All
+        other inputs follow, so that their bytes count.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
         positions = (*order, *rest)

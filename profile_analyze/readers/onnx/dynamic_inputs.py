@@ -41,8 +41,8 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
     """Set the sizes that the caller gives, wherever the model has the symbols.
 
-    Return a note if the model has other sizes there. Raises `QueryError` if the model has no such
-    input or symbol, or a different number of axes.
+    Return a note if the model itself has other sizes, which are replaced. Raises `QueryError` if
+    the model has no such input or symbol, or a different number of axes.
     """
     if given == NO_INPUTS:
         return ()
@@ -65,7 +65,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
 
 
 def _forget_types(graph: GraphProto) -> None:
-    """Remove the types that the exporter stored, which are about other sizes."""
+    """Remove the types that the exporter stored, which belong to other sizes of the inputs."""
     del graph.value_info[:]
     for output in graph.output:
         output.type.CopyFrom(tensor_type(output.type.tensor_type.elem_type, None))
@@ -78,7 +78,7 @@ class _Dims:
         self._file = file
         self._sizes = dict(given.dims)
         self.contradicts_model = False
-        """Whether an input gets a size where the model has another, or none and no symbol."""
+        """Whether the caller gives a size where the model has another, or no size and no symbol."""
         self.changes: list[str] = []
         """The axes that get another size than the model has."""
         symbols = {
@@ -180,7 +180,7 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:
-    """Return the axes of unknown size, each with its symbol; one empty text if all is unknown."""
+    """Return the axes of unknown size, with their symbols; one empty text without a shape."""
     if not value.type.HasField("tensor_type"):
         return []
     sizes = sizes_of(value.type)

@@ -25,7 +25,7 @@ _DTYPES: Final = {
 
 
 def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | None:
-    """Return the outputs of a node of the domain of ONNX; None if they cannot be computed here.
+    """Return the outputs of a standard node of ONNX; None if they cannot be computed here.
 
     `inputs` are the values of all inputs; None for an optional one that is left out.
     """
@@ -33,7 +33,8 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
     if function is None:
         return None
     try:
-        # Overflow and division by zero give what the hardware gives; no warning is of use.
+        # Overflow and division by zero give what the hardware gives. NumPy's warnings would only
+        # confuse users.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
     # NumPy raises these for inputs of unsuitable shape, dtype or value, or if one is missing.

@@ -1,4 +1,4 @@
-"""Which gradients training a model would need: those on the way from the result to a weight."""
+"""Which gradients are needed to train a model: those on the way from the result to a weight."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class _GraphMaker:
         self._names: set[str] = set()
 
     def graph(self, proto: GraphProto, outer: Mapping[str, Value] | None = None) -> Graph:
-        """Return the graph, or the body that may read the values `outer`."""
+        """Return a graph. A body may also read the values `outer` of the graphs around it."""
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
         initializers.update((sparse.values.name, sparse) for sparse in proto.sparse_initializer)
@@ -116,7 +116,10 @@ class _GraphMaker:
         visible: dict[str, Value],
         arithmetic: set[str],
     ) -> Node:
-        """Return a node, and add its outputs to `visible`, and to `arithmetic` if they are."""
+        """Return a node, and add its outputs to `visible`.
+
+        Outputs of shape arithmetic are added to `arithmetic`, too.
+        """
         bodies = tuple(
             Body(attribute, self.graph(body, visible), self._inference.scope_of(body).trip_count)
             for attribute, body in bodies_of(proto)
@@ -155,7 +158,7 @@ class _GraphMaker:
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
         return [
             self._unique(node.name or f"{node.op_type}_{position}")
-            for node, position in zip(graph.node, positions)  # noqa: B905  # there is one position more
+            for node, position in zip(graph.node, positions)  # noqa: B905  # the last position is not used
         ]
 
     def _unique(self, base: str) -> str:

@@ -1,4 +1,4 @@
-"""From bytes to a checked model, whose large tensors are kept apart from the graph."""
+"""Parses and checks the bytes of a model. Large tensors are kept apart from the graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parsed(NamedTuple):
     proto: ModelProto
     """The model without local functions. Large tensors have dims and dtype, but no values."""
     stored: Mapping[str, Any]
-    """The complete tensors, by the doc string of the ones without values."""
+    """The complete large tensors, by the doc string of their copies without values in `proto`."""
     opsets: Mapping[str, int]
 
     def complete(self, tensor: Any) -> Any:
@@ -102,7 +102,7 @@ def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
     """Move the values of large tensors in a graph or function, and in its bodies, to `stored`."""
     if isinstance(graph, GraphProto):
         initializers = list(graph.initializer)
-        # Deleting a list leaves its messages alive, so that no values are copied.
+        # The tensors stay alive when their list is emptied, so that no values are copied.
         del graph.initializer[:]
         for tensor in initializers:
             _add_without_values(graph.initializer.add(), tensor, stored)

@@ -24,8 +24,8 @@ def convolution(
 ) -> Translation:
     """Return the translation of a convolution.
 
-    `order` are the positions of data, weight, bias and so on. `added` is that of an input that is
-    added to the result. `channels_last` says that the data has its channels last.
+    `order` are the positions of data, weight, bias and so on. `added` is the position of an input
+    that is added to the result. `channels_last` says that the data has its channels last.
     """
 
     def translate(call: Call) -> Operation:
@@ -140,7 +140,7 @@ def gemm_and_activation(call: Call) -> Operation:
 
 
 def packed_matmul(*order: int) -> Translation:
-    """Return the translation of a product with a packed matrix, whose attributes are K and N."""
+    """Return the translation of a product with a packed matrix. K and N are attributes."""
 
     def translate(call: Call) -> Operation:
         columns = "N" if call.attribute("transB", 1) else "K"

@@ -126,7 +126,7 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
 
 
 def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
-    """Return the cost of a node, without any number if its attributes are of wrong types."""
+    """Return the cost of a node. All numbers are N/A if its attributes are of wrong types."""
     try:
         return _known_cost(placed, needed)
     # A node of a damaged model has, for example, a number in place of a list.
@@ -216,7 +216,7 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
-    """Return the dtype of the first input; of the first output if that is a condition or absent.
+    """Return the dtype of the first input; if it is a condition or absent, of the first output.
 
     A constant operator computes nothing in a run, so it has none.
     """

@@ -69,7 +69,7 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
 def role_of_use(node: Node, position: int, dims: Dims | None) -> str:
     """Return the role of a constant as the input of `node` at `position`.
 
-    If `node` is constant, too, a weight has the role of what the node makes of it.
+    If `node` is constant, too, the caller replaces `WEIGHT` by the role of the node's output.
     """
     if position in _QUANTIZATION.get(node.type, ()):
         return QUANTIZATION

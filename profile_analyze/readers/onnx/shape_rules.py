@@ -50,7 +50,7 @@ class _Node:
 
 
 def standard_node(node: NodeProto) -> NodeProto:
-    """Return the node of the domain of ONNX whose outputs have the same types, or `node`."""
+    """Return a standard node with the same types of outputs; `node` itself if there is none."""
     standard = _STANDARD.get(node.op_type) if node.domain == _MICROSOFT else None
     if standard is None:
         return node
@@ -58,7 +58,7 @@ def standard_node(node: NodeProto) -> NodeProto:
     same.CopyFrom(node)
     same.op_type = standard
     same.domain = ""
-    # Activations are further inputs and attributes, which the standard operator has not.
+    # The activation has inputs and attributes of its own, which the standard operator lacks.
     del same.input[3:]
     return same
 
@@ -140,7 +140,7 @@ def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
 
 
 def _packed_matmul(node: _Node) -> Any:
-    """A product with weights that are packed, whose attribute N is their number of columns."""
+    """Output: a product with packed weights. The attribute N is their number of columns."""
     left = node.sizes(0)
     return [(node.dtype(0), None if left is None else (*left[:-1], node.attributes["N"]))]
 
@@ -280,7 +280,7 @@ _OF_MICROSOFT: Final[Mapping[str, Callable[[_Node], Any]]] = {
 }  # fmt: skip
 
 _STANDARD: Final[Mapping[str, str]] = {"FusedConv": "Conv", "FusedGemm": "Gemm"}
-"""Operators of ONNX Runtime that are a standard operator and an activation."""
+"""Operators of ONNX Runtime that join a standard operator and an activation."""
 
 _RULES: Final[Mapping[tuple[str, str], Callable[[_Node], Any]]] = {
     ("", "Dropout"): _dropout,

@@ -130,7 +130,7 @@ def resize(call: Call) -> Operation:
 
 
 def grid_sample(call: Call) -> Operation:
-    """Return a resize that reads at the places of a grid."""
+    """Return a resize that reads at the positions that a grid gives."""
     taps = _TAPS.get(call.attribute("mode", "linear"))
     dims = call.dims(0)
     if taps and dims is not None:

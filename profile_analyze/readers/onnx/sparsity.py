@@ -1,4 +1,4 @@
-"""The zeros in weights: their share, and the blocks that they come in."""
+"""The zeros in weights: their share, and the shape of the blocks that they form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.tables import PlacedNode
 
 _LOSS: Final = 10
-"""The percentage points of sparsity that blocks may lose."""
+"""How many percent of a weight's elements may be zeros outside of the blocks of zeros."""
 
 
 class Sparsity(NamedTuple):
@@ -83,11 +83,11 @@ def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
-    """Return the sparsity of a weight, as a matrix of its first dimension and all others."""
+    """Return the sparsity of a weight, treated as a matrix whose rows are its first dimension."""
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
-    if found * 100 <= _LOSS * matrix.size:  # blocks of any shape would lose few points
+    if found * 100 <= _LOSS * matrix.size:  # blocks of any shape would qualify
         return Sparsity(share)
     best = (1, 0, 1, 1, share)
     tall: NDArray[np.bool_] | None = matrix
@@ -110,13 +110,13 @@ def _count(zeros: NDArray[np.bool_]) -> int:
 
 
 def _is_kept(blocks: NDArray[np.bool_], elements: int, zeros: int) -> bool:
-    """Return whether the zeros in `blocks` of zeros are at most 10 points fewer than `zeros`."""
+    """Return whether few `zeros` lie outside of `blocks`: at most 10 % of all `elements`."""
     in_blocks = _count(blocks) * (elements // blocks.size)
     return (zeros - in_blocks) * 100 <= _LOSS * elements
 
 
 def _joined_columns(blocks: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """Return blocks of twice the width; None if the width does not divide the weight."""
+    """Return blocks of twice the width; None if the number of columns is odd."""
     return None if blocks.shape[1] % 2 else blocks[:, ::2] & blocks[:, 1::2]
 
 

@@ -84,7 +84,7 @@ def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, flo
     ]
     trips = [body.trip_count for body in node.bodies]
     if node.type == "If" and None in trips:
-        # The input decides which branch is taken, which does not matter if both cost the same.
+        # Which branch runs depends on the input. It makes no difference if both cost the same.
         return of_bodies[0] if len(set(of_bodies)) == 1 else nan
     return sum(
         0.0 if macs == 0 else nan if trip is None else macs * trip

@@ -38,7 +38,7 @@ class WeightsOfRow(NamedTuple):
     counted: tuple[int, ...]
     """The weights that no earlier row uses."""
     reused: tuple[int, ...]
-    """The weights that an earlier row uses, which has their parameters."""
+    """The weights that an earlier row uses, too. Their parameters count there."""
 
 
 class ModelTables:
@@ -131,7 +131,7 @@ class ModelTables:
             self._roles[index] = role if is_stored else terms.DERIVED_CONSTANT
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. A constant node has none: its consumer has them."""
+        """Yield the weights of each row. Those of a constant node count at its consumer."""
         users: set[int] = set()
         for placed in self.rows:
             own: set[int] = set()
@@ -142,7 +142,7 @@ class ModelTables:
             users |= own
 
     def _weights_behind(self, index: int | None) -> set[int]:
-        """Return the weight `index`, or the weights that the derived constant is made of."""
+        """Return the weight `index`, or the weights that the derived constant is computed from."""
         found: set[int] = set()
         pending = [] if index is None else [index]
         seen = set(pending)

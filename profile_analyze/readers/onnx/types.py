@@ -112,7 +112,7 @@ def _symbol(name: str) -> str | None:
 
 
 def without_generated_symbols(type_: TypeProto) -> TypeProto:
-    """Return the type without symbols that shape inference made up. They differ in each call."""
+    """Return the type without symbols that shape inference made up, which differ in each call."""
     if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
         return type_
     return tensor_type(type_.tensor_type.elem_type, sizes_of(type_))
@@ -167,7 +167,7 @@ def declare(graph: GraphProto, scope: Scope) -> None:
 
 
 def take_types(graph: GraphProto, scope: Scope) -> None:
-    """Add the types of intermediate values and outputs to `scope`, unless it has complete ones."""
+    """Add the types of intermediate values and outputs that `scope` does not know completely."""
     for value in (*graph.value_info, *graph.output):
         if value.type.WhichOneof("value") and not is_complete(scope.types.get(value.name)):
             scope.types[value.name] = value.type

@@ -31,7 +31,7 @@ _NONZERO_BITS: Final = {
     },
     "BOOL": (8, 0xFF),
 }
-"""The bits of a value in memory, and which of them are 0 in a zero, by the dtype's name in ONNX."""
+"""The size of a value in bits, and a mask of the bits that are 0 in a zero, by the dtype's name."""
 
 
 _BITS_OF_NUMBER: Final = {
