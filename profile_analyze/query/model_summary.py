@@ -85,7 +85,7 @@ class ModelSummary(NamedTuple):
     memory: float
     """The bytes that operators outside of bodies read and write."""
     base: BaseWork | None
-    """The work of the baseline; None without one, or if it is a profile of a run."""
+    """The work of the baseline; None without one."""
     notes: tuple[Note, ...] = ()
 
 
@@ -119,7 +119,7 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
-        base=None if base is None or base.model is None else _base_work(base, outside),
+        base=None if base is None else _base_work(base, outside),
     )
 
 

@@ -19,7 +19,9 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--max-time", "1ms"), "--max-time"),
         (("--run-stat", "max"), "--run-stat"),
         (("--copy-time",), "--copy-time"),
+        (("--top-end-key", "kern"), "--top-end-key kern"),
         (("--print-only", "host"), "--print-only host"),
+        (("--show-host",), "--show-host"),
     ],
 )
 def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
@@ -28,6 +30,37 @@ def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> Non
     assert outcome.err == (
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
+    )
+
+
+PROFILE = "tests/fixtures/profiles/tiny.json"
+
+
+@pytest.mark.parametrize("sides", [(SMALL, "--compare", PROFILE), (PROFILE, "--compare", SMALL)])
+def test_a_model_is_not_compared_with_a_profile(sides: tuple[str, ...]) -> None:
+    outcome = run_command(*sides)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {SMALL} is a model that has not run, so it has no times to "
+        f"compare with those of {PROFILE}; name the profile, and the model after --model\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (SMALL, WIDE),
+        (SMALL, WIDE, "--aggregate-by", "file"),
+        (SMALL, WIDE, "--compare", PROFILE),
+        (PROFILE, SMALL, "--skip-bad"),
+    ],
+)
+def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
+        "with those of other files; name one model, and another after --compare\n"
     )
 
 
