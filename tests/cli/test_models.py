@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from profile_analyze import Query, load, parse_peaks, run
@@ -91,6 +93,46 @@ def test_conditions_on_work() -> None:
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
     assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: an operator has N/A"
+
+
+DYNAMIC = "tests/fixtures/models/cnn_script.onnx"
+
+
+@pytest.mark.parametrize(
+    ("sides", "macs", "memory"),
+    [
+        (
+            (DYNAMIC, SMALL),
+            "N/A, unknown for 4 operators (difference N/A: baseline 5.16 M)",
+            "56.00 byte, unknown for 11 operators (difference N/A: baseline 1.00 MiB)",
+        ),
+        (
+            (SMALL, DYNAMIC),
+            "5.16 M (difference N/A: baseline N/A, unknown for 4 operators)",
+            "1.00 MiB (difference N/A: baseline 56.00 byte, unknown for 11 operators)",
+        ),
+    ],
+)
+def test_partial_totals_have_no_difference(sides: tuple[str, str], macs: str, memory: str) -> None:
+    outcome = run_command(sides[0], "--compare", sides[1], "--print-only", "summary")
+    lines = outcome.out.splitlines()
+    assert [line for line in lines if line.startswith(("MACs ", "memory "))] == [
+        f"MACs               {macs}",
+        f"memory             {memory}",
+    ]
+
+
+def test_programs_learn_what_the_totals_of_the_baseline_leave_out() -> None:
+    outcome = run_command(
+        SMALL, "--compare", DYNAMIC, "--print-only", "summary", "--format", "json"
+    )
+    assert json.loads(outcome.out)["summary"]["model"]["base"] == {
+        "file": DYNAMIC,
+        "macs": 0,
+        "params": 486,
+        "memory_bytes": 56,
+        "unknown_operators": {"macs": 4, "memory": 11},
+    }
 
 
 def test_added_and_removed_operators() -> None:
