@@ -61,6 +61,8 @@ _IDENTITY: Final = (
         "the number of operators in the group; a comparison includes operators of only one side",
         FORMULA,
         shown_as="count",
+        # Beside the times of one side, `count` alone would look like the operators of that side.
+        heading_compared="count of both sides",
         of_operators=None,
         worked_of_groups="counted",
     ),
