@@ -62,6 +62,8 @@ _IDENTITY: Final = (
         "on one side",
         FORMULA,
         shown_as="count",
+        # Beside the times of one side, `count` alone would look like the operators of that side.
+        heading_compared="count of both sides",
         of_operators=None,
         worked_of_groups="counted",
     ),

@@ -118,6 +118,8 @@ class Column(NamedTuple):
     shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
     decimals) or `12`."""
+    heading_compared: str = ""
+    """The heading in a comparison; empty if it is the same as in other tables."""
     signed: bool = False
     """Whether numbers above 0 are shown to people with a plus sign."""
     has_order: bool = True

@@ -94,10 +94,11 @@ def compare(
     Both profiles are compared at the same level: see `at_level`.
 
     Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
-    or if the profiles do not both have the level.
+    if the profiles do not both have the level, or if only one of them is a model.
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
+    _check_that_both_have_run(profile, base)
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
     base_row_of, how = _matched(profile, base, MATCHES[match])
@@ -213,6 +214,17 @@ def _have_shapes(*profiles: Profile) -> bool:
     error, instead of silently leaving out a step.
     """
     return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
+
+
+def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
+    """Raise `QueryError` if one side is a model that has not run, and the other has."""
+    models = [side.file for side in (profile, base) if side.model is not None]
+    runs = [side.file for side in (profile, base) if side.model is None]
+    if models and runs:
+        raise QueryError(
+            f"{models[0]} is a model that has not run, so it has no times to compare with those of "
+            f"{runs[0]}; name the profile, and the model after --model"
+        )
 
 
 def _rows_by_identity(

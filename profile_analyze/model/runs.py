@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.errors import InputError
+from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
 from profile_analyze.model.identity import identities
@@ -109,8 +109,14 @@ class RunJoiner:
         (shape: operators), and the notes on each process as `notes`. Each file then counts as a
         profile of its own.
 
-        Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`.
+        Raises `QueryError` if the profile was loaded without `IDENTITY_COLUMNS`, or if it is a
+        model that has not run.
         """
+        if profile.model is not None:
+            raise QueryError(
+                f"{profile.file} is a model that has not run, so it has no runs to join with those "
+                "of other files; name one model, and another after --compare"
+            )
         # At most one of `profile.notes` and `notes` has notes: see `ReadTogether.profile`.
         notes_of_files = [(profile.file, profile.notes), *zip(profile.processes, notes)]  # noqa: B905
         self.merge(
@@ -249,7 +255,7 @@ def join_runs(profiles: Iterable[Profile]) -> Profile:
     within one profile are matched in the order of execution. Operators that only some runs have are
     kept.
 
-    Raises `InputError` if there is no profile.
+    Raises `InputError` if there is no profile, and `QueryError` if one is a model.
     """
     joiner = RunJoiner()
     for profile in profiles:

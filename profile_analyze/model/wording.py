@@ -78,8 +78,13 @@ def parameters_text(parameters: Parameters) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters)
 
 
-def heading(column: Column) -> str:
-    """Return the heading of a column for people: `host time (s)`, `bandwidth`."""
+def heading(column: Column, *, compared: bool = False) -> str:
+    """Return the heading of a column for people: `host time (s)`, `bandwidth`.
+
+    In a comparison (`compared`), some columns have another heading.
+    """
+    if compared and column.heading_compared:
+        return column.heading_compared
     if column.kind != "number":
         return column.name
     words = column.name.replace("_", " ").replace(".", " ", 1)

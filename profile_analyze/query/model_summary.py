@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.liveness import ActivationMemory
+    from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.static import StaticModel
@@ -55,6 +56,10 @@ class BaseWork(NamedTuple):
     macs: float
     params: float
     memory: float
+    unknown_macs: int
+    """How many operators are left out of `macs`."""
+    unknown_memory: int
+    """How many operators are left out of `memory`."""
 
 
 class ModelSummary(NamedTuple):
@@ -78,6 +83,8 @@ class ModelSummary(NamedTuple):
     unknown_computation: int
     """How many operators have unknown computation, also in bodies."""
     unknown_memory: int
+    """How many operators have unknown memory, also in bodies."""
+    unknown_memory_without_bodies: int
     activations: ActivationMemory
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
@@ -85,14 +92,14 @@ class ModelSummary(NamedTuple):
     memory: float
     """The bytes that operators outside of bodies read and write."""
     base: BaseWork | None
-    """The work of the baseline; None without one, or if it is a profile of a run."""
+    """The work of the baseline; None without one."""
     notes: tuple[Note, ...] = ()
 
 
-def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary | None:
+def model_summary(profile: Profile, comparison: Comparison | None = None) -> ModelSummary | None:
     """Return the summary of a model; None for a profile of a run, and without its tensors.
 
-    `base` is the baseline. It has the same rows as `profile`.
+    `comparison` is the one of `profile` with a baseline, if there is one.
     """
     if profile.model is None or profile.tensors is None:
         return None
@@ -102,7 +109,7 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
     activations = activation_memory(profile)
     peak, keys = activations.peak_operator, tensors.key.values()
     types = _types(profile)
-    outside = profile.operators.scope.codes == MISSING_CODE
+    outside, is_of_model = profile.operators.scope.codes == MISSING_CODE, _are_of_model(profile)
     return ModelSummary(
         facts=profile.model,
         operators=sum(count for _, count in types),
@@ -112,23 +119,21 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
         param_bytes=_sum(tensors.size[is_weight]),
         constants=tuple(_by_role(tensors)),
         macs=total(profile.operators.numbers("macs")[outside]),
-        unknown_macs=_unknown(profile, profile.operators.numbers("macs")[outside], outside),
-        unknown_computation=_unknown(profile, profile.operators.computation),
-        unknown_memory=_unknown(profile, profile.operators.memory),
+        unknown_macs=_unknown(profile.operators.numbers("macs"), is_of_model & outside),
+        unknown_computation=_unknown(profile.operators.computation, is_of_model),
+        unknown_memory=_unknown(profile.operators.memory, is_of_model),
+        unknown_memory_without_bodies=_unknown(profile.operators.memory, is_of_model & outside),
         activations=activations,
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
-        base=None if base is None or base.model is None else _base_work(base, outside),
+        base=None if comparison is None else _base_work(comparison, outside),
     )
 
 
-def _unknown(
-    profile: Profile, values: NDArray[np.float64], rows: NDArray[np.bool_] | None = None
-) -> int:
-    """Return for how many operators of the model `values` are unknown: of all, or of `rows`."""
-    is_of_model = _are_of_model(profile)
-    return int(np.isnan(values)[is_of_model if rows is None else is_of_model[rows]].sum())
+def _unknown(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:
+    """Return for how many of the operators in `rows` a value is unknown."""
+    return int((np.isnan(values) & rows).sum())
 
 
 def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
@@ -139,13 +144,17 @@ def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
     return np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
 
 
-def _base_work(base: Profile, outside: NDArray[np.bool_]) -> BaseWork:
+def _base_work(comparison: Comparison, outside: NDArray[np.bool_]) -> BaseWork:
+    base = comparison.base
     operators, tensors = base.operators, base.table("tensors")
+    rows = comparison.on_sides()[1] & outside
     return BaseWork(
         base.file,
         total(operators.numbers("macs")[outside]),
         _sum(tensors.elements[_are_weights(tensors)]),
         total(operators.memory[outside]),
+        _unknown(operators.numbers("macs"), rows),
+        _unknown(operators.memory, rows),
     )
 
 

@@ -134,12 +134,12 @@ def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict
     parts: dict[str, Any] = {}
     if query.peaks:
         parts["judgement"] = imported("judgement").judge(query, profile)
-    base = None if isinstance(source, Profile) else source.base
-    if profile.model is not None:
-        parts["model"] = imported("model_summary").model_summary(profile, base)
+    comparison = None if isinstance(source, Profile) else source
     # Models have no times to compare: their summary has the difference of their work.
-    if not isinstance(source, Profile) and not (profile.model and source.base.model):
-        parts["change"] = imported("comparison_summary").change_of(query, source)
+    if profile.model is not None:
+        parts["model"] = imported("model_summary").model_summary(profile, comparison)
+    elif comparison is not None:
+        parts["change"] = imported("comparison_summary").change_of(query, comparison)
     return parts
 
 

@@ -195,7 +195,9 @@ class Table:
     def _repr_html_(self) -> str:
         """Return the first rows as an HTML table for a notebook, and how many more there are."""
         names = self.columns
-        lines = ["<table>", _html_row("th", [heading(self.shown_column(name)) for name in names])]
+        columns = map(self.shown_column, names)
+        headings = [heading(column, compared=self.query.compared) for column in columns]
+        lines = ["<table>", _html_row("th", headings)]
         rows = zip(*(self.texts(name) for name in names), strict=True)
         lines += [_html_row("td", row) for row in islice(rows, _NOTEBOOK_ROWS)]
         more = len(self) - _NOTEBOOK_ROWS

@@ -57,7 +57,8 @@ def load_runs(
     that cannot be read are left out, and a note names the first. `max_size` and `inputs` apply to
     each file: see `load`.
 
-    Raises the errors of `load`, and `InputError` also if all files were left out.
+    Raises the errors of `load`, and `InputError` also if all files were left out. Raises
+    `QueryError` if one of the files is a model that has not run.
     """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})

@@ -35,7 +35,7 @@ class ColumnTexts(NamedTuple):
     def title(self, name: str) -> str:
         """Return the title of a column. The title of a time says which time it is."""
         column = self.table.shown_column(name)
-        title = self.times.title(heading(column))
+        title = self.times.title(heading(column, compared=self.table.query.compared))
         # Also for aggregates, such as `time.p90`.
         if column.name.partition(".")[0] == "time":
             return title.replace("time", time_title(self.table), 1)

@@ -48,6 +48,7 @@ def _base_record(base: BaseWork | None) -> dict[str, Any] | None:
         "macs": base.macs,
         "params": base.params,
         "memory_bytes": base.memory,
+        "unknown_operators": {"macs": base.unknown_macs, "memory": base.unknown_memory},
     }
 
 
@@ -164,9 +165,19 @@ _WORK_FACTS: Final = (
     ),
     Fact(
         "base",
-        "The work of the baseline, if it is a model; null without one.",
+        "The work of the baseline, as far as it is known; null without --compare.",
         lambda summary: _base_record(model_of(summary).base),
-        object_schema({"file": TEXT, "macs": NUMBER, "params": NUMBER, "memory_bytes": NUMBER})
+        object_schema(
+            {
+                "file": TEXT,
+                "macs": NUMBER,
+                "params": NUMBER,
+                "memory_bytes": NUMBER,
+                "unknown_operators": object_schema(
+                    {"macs": {"type": "integer"}, "memory": {"type": "integer"}}
+                ),
+            }
+        )
         | {"type": ["object", "null"]},
         shown_with="macs",
     ),

@@ -80,16 +80,32 @@ def macs_text(summary: Summary, _: Times) -> str:
         text += f"; with bodies, a run executes {_count(facts.macs_executed)}"
     if facts.macs_of_constant_operators:
         text += f"; {_count(facts.macs_of_constant_operators)} more compute constants"
-    return text + _against(model.macs, model.base and model.base.macs, _count)
+    base = model.base
+    if base is not None and (model.unknown_macs or base.unknown_macs):
+        return text + _unknown_difference(base.macs, "count", base.unknown_macs)
+    return text + _against(model.macs, base and base.macs, _count)
 
 
 def memory_text(summary: Summary, _: Times) -> str:
     """Return the bytes that are read and written, and the difference."""
     model = model_of(summary)
     # Without a baseline, the totals have this line.
-    if model.base is None:
+    base = model.base
+    if base is None:
         return ""
-    return bytes_text(model.memory) + _against(model.memory, model.base.memory, bytes_text)
+    unknown = model.unknown_memory_without_bodies
+    text = known_part(model.memory, "byte", unknown)
+    if unknown or base.unknown_memory:
+        return text + _unknown_difference(base.memory, "byte", base.unknown_memory)
+    return text + _against(model.memory, base.memory, bytes_text)
+
+
+def _unknown_difference(base: float, unit: str, unknown: int) -> str:
+    """Return, in brackets, that the difference to the baseline is unknown.
+
+    Totals that leave out operators cannot be compared, because they may leave out different ones.
+    """
+    return f" (difference {NOT_AVAILABLE}: baseline {known_part(base, unit, unknown)})"
 
 
 def _against(value: float, base: float | None, text_of: Callable[[float], str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from profile_analyze import Query, load, parse_peaks, run
@@ -19,7 +21,9 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--max-time", "1ms"), "--max-time"),
         (("--run-stat", "max"), "--run-stat"),
         (("--copy-time",), "--copy-time"),
+        (("--top-end-key", "kern"), "--top-end-key kern"),
         (("--print-only", "host"), "--print-only host"),
+        (("--show-host",), "--show-host"),
     ],
 )
 def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
@@ -28,6 +32,37 @@ def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> Non
     assert outcome.err == (
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
+    )
+
+
+PROFILE = "tests/fixtures/profiles/tiny.json"
+
+
+@pytest.mark.parametrize("sides", [(SMALL, "--compare", PROFILE), (PROFILE, "--compare", SMALL)])
+def test_a_model_is_not_compared_with_a_profile(sides: tuple[str, ...]) -> None:
+    outcome = run_command(*sides)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {SMALL} is a model that has not run, so it has no times to "
+        f"compare with those of {PROFILE}; name the profile, and the model after --model\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (SMALL, WIDE),
+        (SMALL, WIDE, "--aggregate-by", "file"),
+        (SMALL, WIDE, "--compare", PROFILE),
+        (PROFILE, SMALL, "--skip-bad"),
+    ],
+)
+def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
+    outcome = run_command(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
+        "with those of other files; name one model, and another after --compare\n"
     )
 
 
@@ -58,6 +93,46 @@ def test_conditions_on_work() -> None:
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
     assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: an operator has N/A"
+
+
+DYNAMIC = "tests/fixtures/models/cnn_script.onnx"
+
+
+@pytest.mark.parametrize(
+    ("sides", "macs", "memory"),
+    [
+        (
+            (DYNAMIC, SMALL),
+            "N/A, unknown for 4 operators (difference N/A: baseline 5.16 M)",
+            "56.00 byte, unknown for 11 operators (difference N/A: baseline 1.00 MiB)",
+        ),
+        (
+            (SMALL, DYNAMIC),
+            "5.16 M (difference N/A: baseline N/A, unknown for 4 operators)",
+            "1.00 MiB (difference N/A: baseline 56.00 byte, unknown for 11 operators)",
+        ),
+    ],
+)
+def test_partial_totals_have_no_difference(sides: tuple[str, str], macs: str, memory: str) -> None:
+    outcome = run_command(sides[0], "--compare", sides[1], "--print-only", "summary")
+    lines = outcome.out.splitlines()
+    assert [line for line in lines if line.startswith(("MACs ", "memory "))] == [
+        f"MACs               {macs}",
+        f"memory             {memory}",
+    ]
+
+
+def test_programs_learn_what_the_totals_of_the_baseline_leave_out() -> None:
+    outcome = run_command(
+        SMALL, "--compare", DYNAMIC, "--print-only", "summary", "--format", "json"
+    )
+    assert json.loads(outcome.out)["summary"]["model"]["base"] == {
+        "file": DYNAMIC,
+        "macs": 0,
+        "params": 486,
+        "memory_bytes": 56,
+        "unknown_operators": {"macs": 4, "memory": 11},
+    }
 
 
 def test_added_and_removed_operators() -> None:

@@ -47,6 +47,12 @@ def test_groups_of_a_comparison() -> None:
     assert whole["match"] == "both"
 
 
+def test_the_heading_says_that_count_is_of_both_sides() -> None:
+    assert "<th>count of both sides</th>" in compared(by="type")._repr_html_()
+    groups = pa.run(pa.Query(by="type"), profile_of([Operator("a", "T", 1)]))
+    assert "<th>count</th>" in groups._repr_html_()
+
+
 def test_time_limits_apply_to_either_side() -> None:
     kept = compared(min_time_s=19e-6, order="+name")
     assert kept["name"].tolist() == ["conv", "relu"]
