@@ -9,6 +9,7 @@ import numpy as np
 from onnx import GraphProto, ModelProto, TypeProto, helper
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.visible import escaped
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.types import sizes_of, tensor_type
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.model_inputs import InputShape, ModelInputs
     from profile_analyze.readers.onnx.folding import Array
+    from profile_analyze.readers.onnx.graph import Graph
 
 _MOST_NAMED: Final = 8
 """The most inputs or symbols that a message names."""
@@ -177,6 +179,20 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
         f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {_some(parts)}; "
         f"give sizes, as in --input-shape {name}:{example}"
     )
+
+
+def notes_on_contradictions(graph: Graph) -> Iterator[str]:
+    """Yield a note if operators cannot run with the shapes of their inputs."""
+    found = [
+        f"{escaped(node.name)} ({escaped(node.type)}: {node.contradiction})"
+        for node in graph.nodes
+        if node.contradiction is not None
+    ]
+    if found:
+        yield (
+            f"{counted(len(found), 'operator')} cannot run with these sizes: {_some(found)}; "
+            "this and all work that depends on the results is N/A"
+        )
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:

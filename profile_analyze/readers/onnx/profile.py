@@ -138,6 +138,8 @@ def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     operation = operation_of(placed.node, placed.graph.values)
     if operation is None:
         return _Cost(OTHER, Work())
+    if placed.node.contradiction is not None:
+        return _Cost(KINDS[operation.kind].category, Work())
     return _Cost(
         KINDS[operation.kind].category,
         work_of(operation),
