@@ -31,11 +31,11 @@ def test_attributes_work_and_weights() -> None:
     )  # fmt: skip
     assert outcome.out.splitlines() == [
         "name,computation_flo,computation_source,macs,params,param_bytes,param.group",
-        "c3.Convolution,2359296.0,measured,1179648,4640,18560.0,",
-        "c2.Convolution,4718592.0,measured,2359296,2320,9280.0,",
-        "c1.Convolution,884736.0,measured,442368,448,1792.0,",
+        "c3.Convolution,2359296.0,measured,1179648,4640,18560.0,1",
+        "c2.Convolution,4718592.0,measured,2359296,2320,9280.0,1",
+        "c1.Convolution,884736.0,measured,442368,448,1792.0,1",
         "dw.Convolution,36864.0,measured,18432,320,1280.0,32",
-        "c4.Convolution,131072.0,measured,65536,1056,4224.0,",
+        "c4.Convolution,131072.0,measured,65536,1056,4224.0,1",
         "p.Pooling,8192.0,measured,0,0,0.0,",
         "Softmax,50.0,derived,0,0,0.0,",
         "fc.MatrixMul,640.0,measured,320,330,1320.0,",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import prod
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from onnx import GraphProto, ModelProto, TypeProto, helper
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.visible import escaped
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.types import sizes_of, tensor_type
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.model_inputs import InputShape, ModelInputs
     from profile_analyze.readers.onnx.folding import Array
+    from profile_analyze.readers.onnx.graph import Graph
+    from profile_analyze.readers.onnx.types import Sizes
 
 _MOST_NAMED: Final = 8
 """The most inputs or symbols that a message names."""
@@ -162,21 +166,50 @@ def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array
 
 def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
     """Yield a note if inputs have sizes that are not known."""
-    axes = {
-        name: axes for name, value in inputs_of(proto.graph).items() if (axes := _open_axes(value))
-    }
+    inputs = inputs_of(proto.graph)
+    axes = {name: axes for name, value in inputs.items() if (axes := _open_axes(value))}
     if not axes:
         return
     parts = [
         f"{name} (axis {', '.join(texts)})" if texts[0] else name for name, texts in axes.items()
     ]
-    name = next(iter(axes))
-    sizes = sizes_of(inputs_of(proto.graph)[name].type)
-    example = "x".join(str(one) if isinstance(one, int) else "1" for one in sizes or ()) or "1"
+    options = dict.fromkeys(
+        option for name in axes for option in _options_for(name, sizes_of(inputs[name].type))
+    )
     yield (
         f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {_some(parts)}; "
-        f"give sizes, as in --input-shape {name}:{example}"
+        f"give all sizes, with numbers for N: {_some([*options], ' ')}"
     )
+
+
+def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
+    """Yield the options that give an input its sizes: one for each symbol, if all axes have one.
+
+    The sizes are placeholders. An example such as 1 would be copied, and give wrong results.
+    """
+    if sizes is None:
+        yield f"--input-shape {quote(name)}:SHAPE"
+    elif None in sizes:
+        shape = "x".join(str(one) if isinstance(one, int) else "N" for one in sizes)
+        yield f"--input-shape {quote(name)}:{shape}"
+    else:
+        for symbol in sizes:
+            if isinstance(symbol, str):
+                yield f"--dim {quote(symbol)}=N"
+
+
+def notes_on_contradictions(graph: Graph) -> Iterator[str]:
+    """Yield a note if operators cannot run with the shapes of their inputs."""
+    found = [
+        f"{escaped(node.name)} ({escaped(node.type)}: {node.contradiction})"
+        for node in graph.nodes
+        if node.contradiction is not None
+    ]
+    if found:
+        yield (
+            f"{counted(len(found), 'operator')} cannot run with these sizes: {_some(found)}; "
+            "this and all work that depends on the results is N/A"
+        )
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:
@@ -212,6 +245,6 @@ def _listed(values: object) -> str:
     return _some([f"{value.name}:{_shape(value)}" for value in values]) or "none"  # type: ignore[attr-defined]
 
 
-def _some(names: list[str]) -> str:
+def _some(names: list[str], separator: str = ", ") -> str:
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    return separator.join(names[:_MOST_NAMED]) + more

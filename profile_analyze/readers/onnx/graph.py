@@ -62,6 +62,8 @@ class Node(NamedTuple):
     """Whether all inputs, and all values that its bodies capture, are constant."""
     is_shape_arithmetic: bool = False
     bodies: tuple[Body, ...] = ()
+    contradiction: str | None = None
+    """Why the node cannot run with the shapes of its inputs; None if it can."""
 
 
 class Graph(NamedTuple):

@@ -10,6 +10,7 @@ from onnx import AttributeProto, TensorProto
 from profile_analyze.readers.onnx.dynamic_inputs import (
     contents_of_inputs,
     fix_inputs,
+    notes_on_contradictions,
     notes_on_open_inputs,
 )
 from profile_analyze.readers.onnx.graph import Body, Graph, Node, OnnxModel, Value, Weight
@@ -53,7 +54,12 @@ def read_model(source: Source) -> OnnxModel:
         graph,
         parsed.opsets,
         " ".join(filter(None, (proto.producer_name, proto.producer_version))),
-        (*changes, *notes_on_open_inputs(proto), *([] if missing is None else [missing])),
+        (
+            *changes,
+            *notes_on_contradictions(graph),
+            *notes_on_open_inputs(proto),
+            *([] if missing is None else [missing]),
+        ),
     )
 
 
@@ -78,12 +84,10 @@ class _GraphMaker:
         for name in inputs:
             values[name] = _value(name, scope, is_graph_input=outer is None)
         visible = {**(outer or {}), **values}
-        arithmetic: set[str] = set()
-        names = self._unique_names(proto)
-        nodes = [
-            self._node(name, node, scope, visible, arithmetic)
-            for name, node in zip(names, proto.node, strict=True)
-        ]
+        nodes = self._nodes(proto, scope, visible)
+        if outer is None:
+            for position, contradiction in self._inference.contradictions.items():
+                nodes[position] = nodes[position]._replace(contradiction=contradiction)
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
         for body in (body for node in nodes for body in node.bodies):
             used.update(name for name in body.graph.values if name in visible)
@@ -107,6 +111,14 @@ class _GraphMaker:
 
     def _complete(self, tensor: Any) -> Any:
         return self._parsed.complete(tensor) if isinstance(tensor, TensorProto) else tensor
+
+    def _nodes(self, proto: GraphProto, scope: Scope, visible: dict[str, Value]) -> list[Node]:
+        """Return the nodes of a graph, and add their outputs to `visible`."""
+        arithmetic: set[str] = set()
+        return [
+            self._node(name, node, scope, visible, arithmetic)
+            for name, node in zip(self._unique_names(proto), proto.node, strict=True)
+        ]
 
     def _node(
         self,

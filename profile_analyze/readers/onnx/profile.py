@@ -15,6 +15,7 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
 from profile_analyze.model.visible import escaped
+from profile_analyze.readers.onnx.defaults import with_defaults
 from profile_analyze.readers.onnx.gradients import needed_gradients
 from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
 from profile_analyze.readers.onnx.operations import is_known, operation_of
@@ -74,7 +75,7 @@ def profile_of(
     return Profile(
         file=file,
         origin=Origin("ONNX model", model.producer or None, times=ABSENT),
-        operators=_operators(tables, costs, costly),
+        operators=_operators(tables, costs, costly, model.opsets),
         executions=Executions.of([], []),
         tracks=(),
         runs=(Run(),),
@@ -138,6 +139,8 @@ def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     operation = operation_of(placed.node, placed.graph.values)
     if operation is None:
         return _Cost(OTHER, Work())
+    if placed.node.contradiction is not None:
+        return _Cost(KINDS[operation.kind].category, Work())
     return _Cost(
         KINDS[operation.kind].category,
         work_of(operation),
@@ -153,7 +156,10 @@ def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
 
 
 def _operators(
-    tables: ModelTables, costs: Sequence[_Cost], costly: Mapping[str, OptionalValues]
+    tables: ModelTables,
+    costs: Sequence[_Cost],
+    costly: Mapping[str, OptionalValues],
+    opsets: Mapping[str, int],
 ) -> Operators:
     rows = tables.rows
     in_run = [
@@ -171,6 +177,7 @@ def _operators(
         source=DERIVED,
         optional={
             **_shapes_and_dtypes(tables),
+            "parameters": Categorical.of([_parameters(placed, opsets) for placed in rows]),
             **_weights(tables),
             "input_bytes": _numbers(_bytes(tables, placed.inputs) for placed in rows),
             "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
@@ -205,7 +212,6 @@ def _shapes_and_dtypes(tables: ModelTables) -> dict[str, OptionalValues]:
             lambda placed: tuple(tables.tensor(n).dtype for n in placed.inputs if n is not None)
         ),
         "compute_dtype": of_rows(lambda placed: _compute_dtype(tables, placed)),
-        "parameters": of_rows(_parameters),
     }
 
 
@@ -230,11 +236,10 @@ def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
     return None
 
 
-def _parameters(placed: PlacedNode) -> Parameters:
+def _parameters(placed: PlacedNode, opsets: Mapping[str, int]) -> Parameters:
     """Return the attributes of a node: a kernel shape is `3x3`."""
-    return tuple(
-        (name, _attribute(value)) for name, value in sorted(placed.node.attributes.items())
-    )
+    attributes = with_defaults(placed.node, opsets)
+    return tuple((name, _attribute(value)) for name, value in sorted(attributes.items()))
 
 
 def _attribute(value: Any) -> int | float | str:

@@ -10,6 +10,7 @@ from onnx import ModelProto, numpy_helper, shape_inference
 
 from profile_analyze.readers.onnx import folding
 from profile_analyze.readers.onnx.bodies import infer_body_node
+from profile_analyze.readers.onnx.contradictions import forget_contradictions
 from profile_analyze.readers.onnx.shape_rules import standard_node, types_by_rule
 from profile_analyze.readers.onnx.types import (
     Scope,
@@ -58,6 +59,8 @@ class Inference:
             self.infer_graph(graph, scope)
         else:
             self._scopes[id(graph)] = (graph, scope)
+        self.contradictions = forget_contradictions(graph, scope, self.scope_of)
+        """Why nodes of the main graph cannot run, by position of the node."""
 
     def scope_of(self, graph: GraphProto) -> Scope:
         """Return what is known about the values of a graph or body of the model."""

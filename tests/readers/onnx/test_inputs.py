@@ -93,11 +93,25 @@ def test_a_profile_has_no_inputs() -> None:
     )
 
 
-def test_a_note_names_the_open_inputs_and_an_option() -> None:
+def test_a_note_names_the_open_inputs_and_all_options() -> None:
     source = Source.of_bytes("m", model(TEXT).SerializeToString())
     assert read_model(source).problems == (
         "shapes that depend on 2 dynamic inputs are N/A: image (axis 0: batch, 2: height, 3: s18), "
-        "sizes (axis 0: n); give sizes, as in --input-shape image:1x3x1x1",
+        "sizes (axis 0: n); give all sizes, with numbers for N: --dim batch=N --dim height=N --dim s18=N "
+        "--dim n=N",
+    )
+
+
+def test_a_note_gives_shapes_to_inputs_with_axes_that_have_no_symbol() -> None:
+    text = """g (float[n, 3, ?] x, float[n] y, float[] z, float t, float[a_b] u)
+    => (float[n] w) { w = Relu (y) }"""
+    proto = model(text)
+    proto.graph.input[2].type.tensor_type.ClearField("shape")
+    proto.graph.input[4].type.tensor_type.shape.dim[0].dim_param = "a + b"
+    assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
+        "shapes that depend on 4 dynamic inputs are N/A: x (axis 0: n, 2), y (axis 0: n), z, "
+        "u (axis 0: a + b); give all sizes, with numbers for N: --input-shape x:Nx3xN --dim n=N "
+        "--input-shape z:SHAPE --dim 'a + b'=N",
     )
 
 

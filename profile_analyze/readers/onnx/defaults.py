@@ -1,0 +1,61 @@
+"""Default values of attributes. Some exporters write them, others leave them out."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from onnx import defs, helper
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from profile_analyze.readers.onnx.graph import Node
+
+_OF_WINDOWS: Final[Mapping[str, int]] = {
+    "dilations": 1,
+    "output_padding": 0,
+    "pads": 0,
+    "strides": 1,
+}
+"""Defaults that the schemas describe only in words: the same number for each axis of a kernel."""
+
+
+def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
+    """Return the attributes of a node, also those that are left out and have a default.
+
+    Nodes that do the same then have the same attributes, whoever exported them.
+    """
+    known, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
+    attributes = {**known, **node.attributes}
+    kernel = attributes.get("kernel_shape")
+    if not isinstance(kernel, tuple):
+        return attributes
+    # With automatic padding, the sizes of the padding depend on those of the data.
+    is_automatic = attributes.get("auto_pad", "NOTSET") != "NOTSET" or "output_shape" in attributes
+    for name, value in _OF_WINDOWS.items():
+        if name in names and not (name == "pads" and is_automatic):
+            sides = 2 if name == "pads" else 1
+            attributes.setdefault(name, (value,) * (sides * len(kernel)))
+    return attributes
+
+
+@cache
+def _schema(type_: str, domain: str, version: int) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the default values that a schema has, and the names of all its attributes."""
+    try:
+        schema = defs.get_schema(type_, version, domain)
+    except defs.SchemaError:  # an operator of another program
+        return {}, frozenset()
+    defaults = {
+        name: _plain(helper.get_attribute_value(attribute.default_value))
+        for name, attribute in schema.attributes.items()
+        if attribute.default_value.type
+    }
+    return defaults, frozenset(schema.attributes)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return tuple(value) if isinstance(value, list) else value

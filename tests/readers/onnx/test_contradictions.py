@@ -1,0 +1,118 @@
+"""Operators whose inputs do not fit each other: they and what depends on them are N/A."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.source import Source
+from tests.conftest import run_command
+from tests.readers.onnx.models import model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPERATORS = {
+    "float[1, 4, 8, 8] x, float[8, 3, 3, 3] w": (
+        "Conv (x, w)",
+        "Conv_0 (Conv: input {1,4,8,8}, but the weight {8,3,3,3} is for 3 channels)",
+    ),
+    "float[1, 3, 8, 8] x, float[8, 3, 3, 3] w": (
+        "Conv <group = 2> (x, w)",
+        "Conv_0 (Conv: input {1,3,8,8}, but the weight {8,3,3,3} is for 6 channels)",
+    ),
+    "float[n, 4, 8, 8] x, float[3, 8, 3, 3] w": (
+        "ConvTranspose (x, w)",
+        "ConvTranspose_0 (ConvTranspose: input {n,4,8,8}, but the weight {3,8,3,3} is for 3 "
+        "channels)",
+    ),
+    "float[2, 6] x, float[2, 5, 8] w": ("MatMul (x, w)", "MatMul_0 (MatMul: {2,6} by {2,5,8})"),
+    "float[6] x, float[5] w": ("MatMul (x, w)", "MatMul_0 (MatMul: {6} by {5})"),
+    "float[2, 6] x, float[2, 8] w": ("Gemm (x, w)", "Gemm_0 (Gemm: {2,6} by {2,8})"),
+    "float[2, 6] x, float[6, 2] w": (
+        "Gemm <transB = 1> (x, w)",
+        "Gemm_0 (Gemm: {2,6} by {6,2}, transB)",
+    ),
+    "float[2, 6] x, float[3, 2] w": (
+        "Gemm <transA = 1> (x, w)",
+        "Gemm_0 (Gemm: {2,6} by {3,2}, transA)",
+    ),
+}
+
+
+@pytest.mark.parametrize("inputs", OPERATORS)
+def test_operators_whose_inputs_do_not_fit_are_named(inputs: str) -> None:
+    call, reason = OPERATORS[inputs]
+    text = f"g ({inputs}) => (float[A] z) {{ y = {call} z = Relu (y) }}"
+    read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
+    notes = [one for one in read.problems if "cannot run" in one]
+    assert notes == [
+        f"1 operator cannot run with these sizes: {reason}; this and all work that depends on the "
+        "results is N/A"
+    ]
+    assert [read.graph.values[name].dims for name in "yz"] == [None, None]
+
+
+FITTING = {
+    "float[1, 6, 8, 8] x, float[8, 3, 3, 3] w": "Conv <group = 2> (x, w)",
+    "float[1, c, 8, 8] x, float[8, 3, 3, 3] w": "Conv (x, w)",
+    "float[6] x, float[5, 6, 2] w": "MatMul (x, w)",
+    "float[6, 2] x, float[5, 6] w": "Gemm <transA = 1, transB = 1> (x, w)",
+}
+
+
+@pytest.mark.parametrize("inputs", FITTING)
+def test_operators_whose_inputs_fit_are_not_named(inputs: str) -> None:
+    text = f"g ({inputs}) => (float[A] y) {{ y = {FITTING[inputs]} }}"
+    read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
+    assert [one for one in read.problems if "cannot run" in one] == []
+
+
+def test_what_does_not_depend_on_the_operator_stays_known_also_in_bodies() -> None:
+    text = """g (float[8, 6] x, bool c) => (float[A] y, float[B] z, float[C] t)
+    <int64[2] s = {1, 6}> {
+        r = Reshape (x, s)
+        y = If (c) <
+            then_branch = one () => (float[1, 6] a) { a = Relu (r) },
+            else_branch = two () => (float[1, 6] b) { b = Relu (r) }>
+        z = Relu (x)
+        t = MatMul (r, x)
+    }"""
+    read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
+    values = read.graph.values
+    assert [values[name].dims for name in "ryzt"] == [None, None, (8, 6), None]
+    bodies = read.graph.nodes[1].bodies
+    assert [body.graph.values[name].dims for body, name in zip(bodies, "ab", strict=True)] == [
+        None,
+        None,
+    ]
+    assert read.problems == (
+        "1 operator cannot run with these sizes: Reshape_0 (Reshape: {8,6} to {1,6}); this and all "
+        "work that depends on the results is N/A",
+    )
+
+
+def test_work_of_what_cannot_run_is_unknown(tmp_path: Path) -> None:
+    text = """g (float[1, 4, 8, 8] x, float[3, 8, 3, 3] w, float[8, 8] v) => (float[A] z) {
+        y = ConvTranspose (x, w)
+        z = MatMul (y, v)
+        t = MatMul (x, v)
+    }"""
+    file = write_model(tmp_path, model(text))
+    outcome = run_command(
+        file, "--format", "plain", "--print-only", "device", "--columns", "name,macs,memory"
+    )
+    assert (outcome.code, outcome.out, outcome.err) == (
+        0,
+        """\
+name               macs    memory
+MatMul_2         2.05 K  2.25 KiB
+ConvTranspose_0     N/A       N/A
+MatMul_1            N/A       N/A
+""",
+        "note: 1 operator cannot run with these sizes: ConvTranspose_0 (ConvTranspose: input "
+        "{1,4,8,8}, but the weight {3,8,3,3} is for 3 channels); this and all work that depends "
+        "on the results is N/A\n",
+    )
