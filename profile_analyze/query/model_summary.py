@@ -127,11 +127,11 @@ def _unknown(
     profile: Profile, values: NDArray[np.float64], rows: NDArray[np.bool_] | None = None
 ) -> int:
     """Return for how many operators of the model `values` are unknown: of all, or of `rows`."""
-    is_of_model = _are_of_model(profile)
+    is_of_model = are_of_model(profile)
     return int(np.isnan(values)[is_of_model if rows is None else is_of_model[rows]].sum())
 
 
-def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
+def are_of_model(profile: Profile) -> NDArray[np.bool_]:
     """Return whether each operator is of the model, shape (operators,).
 
     In a comparison, some operators are only in the baseline. They use no tensor of this model.
@@ -157,7 +157,7 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
     counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
-    counted &= _are_of_model(profile)
+    counted &= are_of_model(profile)
     types = profile.operators.type.values()[counted]
     return tuple(Counter(types.tolist()).most_common())
 
