@@ -24,6 +24,7 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--copy-time", request.shows_copy_time),
         ("--correct-drift", request.correct_drift),
         ("--print-only host", request.asked_side == "host"),
+        ("--plot", request.plot is not None),
     ):
         if given:
             raise QueryError(

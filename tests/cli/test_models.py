@@ -26,6 +26,8 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--run-stat", "max"), "--run-stat"),
         (("--copy-time",), "--copy-time"),
         (("--print-only", "host"), "--print-only host"),
+        (("--plot", "unwritten.svg"), "--plot"),
+        (("--plot", "unwritten.svg", "--peaks", "1T:1G"), "--plot"),
     ],
 )
 def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
@@ -35,6 +37,7 @@ def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> Non
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
     )
+    assert not (ROOT / "unwritten.svg").exists()
 
 
 def test_least_times() -> None:
