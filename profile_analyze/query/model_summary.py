@@ -88,6 +88,11 @@ class ModelSummary(NamedTuple):
     """The work of the baseline; None without one, or if it is a profile of a run."""
     notes: tuple[Note, ...] = ()
 
+    @property
+    def weights_and_peak(self) -> float:
+        """The bytes of the weights and of the peak of activations."""
+        return self.param_bytes + self.activations.peak_bytes
+
 
 def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary | None:
     """Return the summary of a model; None for a profile of a run, and without its tensors.
