@@ -59,6 +59,8 @@ class Peaks(NamedTuple):
     doubt: float = 0.0
     """The share of the real rates by which measured ones may be too low; 0 for rates that were not
     measured."""
+    dtype_is_named: bool = False
+    """Whether the user named `dtype`. A model in FP32 is then judged as if it ran in `dtype`."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
@@ -174,7 +176,7 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
             f"{'-'.join(_words(peaks.name))}:{example}"
         )
-    return peaks._replace(dtype=chosen)
+    return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
 
 
 def find_device(name: str, devices: Iterable[Device]) -> Device:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.analysis.peaks import DEFAULT_DTYPE
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
@@ -38,10 +39,27 @@ _SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
 """Dtypes that compute at the rate of another dtype."""
 
 
-def rate_dtypes(profile: Profile) -> Categorical[str]:
-    """Return the dtype whose rate limits each operator, shape (operators,); N/A if unknown."""
+def rate_dtypes(profile: Profile, peaks: Peaks) -> Categorical[str]:
+    """Return the dtype whose rate limits each operator, shape (operators,); N/A if unknown.
+
+    A model that has not run can run in another dtype than FP32, so a dtype that the user names
+    replaces FP32.
+    """
+    replaced = dict(_SAME_RATE)
+    if replaces_fp32(profile, peaks):
+        replaced[DEFAULT_DTYPE] = peaks.dtype
     return profile.operators.categorical("compute_dtype").mapped(
-        lambda dtype: _SAME_RATE.get(dtype, dtype)
+        lambda dtype: replaced.get(dtype, dtype)
+    )
+
+
+def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
+    """Return whether operators in FP32 are judged as if they ran in the dtype of `peaks`."""
+    return (
+        profile.origin.times == ABSENT
+        and peaks.dtype_is_named
+        and peaks.dtype != DEFAULT_DTYPE
+        and DEFAULT_DTYPE in profile.operators.categorical("compute_dtype").categories
     )
 
 
@@ -87,7 +105,8 @@ def _peaks(rows: OperatorRows) -> Peaks:
 
 def peak_rates(rows: OperatorRows) -> Floats:
     """Return the FLO/s of each operator's dtype, shape (operators,); NaN if unknown."""
-    peaks, dtypes = _peaks(rows), rate_dtypes(rows.profile)
+    peaks = _peaks(rows)
+    dtypes = rate_dtypes(rows.profile, peaks)
     rates = [peaks.rate(dtype) for dtype in dtypes.categories]
     # The code of an unknown dtype is -1, which indexes the default rate at the end.
     return np.array([*rates, peaks.rate(None)])[dtypes.codes]

@@ -90,7 +90,10 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
         match = re.fullmatch(form, text) if len(text) <= LONGEST_ADVISED else None
         if match is None:
             known = ", ".join(metrics)
-            return f"there is no metric {name!r}; a condition is on times: METRIC is one of {known}"
+            return (
+                f"there is no metric {name!r}; a condition is on times or work: METRIC is one of "
+                f"{known}"
+            )
         condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
         return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
     near = suggestion(name, metrics, METRIC_WORDS)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.analysis.peaks import ANY_DTYPE
-from profile_analyze.analysis.roofline import rate_dtypes
+from profile_analyze.analysis.roofline import rate_dtypes, replaces_fp32
 from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.numbers import ratio, total, totals
+from profile_analyze.query.model_summary import are_of_model
 from profile_analyze.query.peaks_notes import time_on_other_kinds
 from profile_analyze.query.question import Query
 from profile_analyze.query.roofline_notes import roofline_notes
@@ -61,6 +62,10 @@ class Judgement(NamedTuple):
     """The share of device time in operators with a known least possible time."""
     least_s: float
     """The sum of the least possible times, without those of operators in bodies."""
+    without_least: int
+    """How many operators of a model have no least possible time, without those in bodies."""
+    replaces_fp32: bool
+    """Whether operators in FP32 are judged as if they ran in the dtype of the peaks."""
     efficiency: float
     """The share of the time of judged operators that is not lost."""
     lost_s: float
@@ -85,8 +90,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     judged = ~np.isnan(rows["least_time"])
     memory_known = ~np.isnan(rows["memory"])
-    outside = profile.operators.scope.codes < 0 if profile.model else judged
-    least_s = total(rows["least_time"][judged & outside])
+    least_s, without_least = _least_s(rows)
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
     # Otherwise, a group could gain more than the whole profile.
     lost_s = rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))
@@ -99,6 +103,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
         memory_unknown=tuple(largest_types(rows, ~memory_known)),
         judged=share_of(rows, judged),
         least_s=least_s,
+        without_least=without_least,
+        replaces_fp32=replaces_fp32(profile, query.peaks),
         efficiency=float(ratio(np.array([judged_s - lost_s]), judged_s)[0]),
         lost_s=lost_s,
         total_s=total_s,
@@ -112,11 +118,29 @@ def judge(query: Query, profile: Profile) -> Judgement:
     )
 
 
+def _least_s(rows: OperatorRows) -> tuple[float, int]:
+    """Return `least_s` and `without_least`.
+
+    For a model, the sum is N/A if it leaves out multiply-adds, or work that may have some: people
+    would take it for the time of the whole model.
+    """
+    profile = rows.profile
+    if profile.model is None or profile.tensors is None:
+        return total(rows["least_time"]), 0
+    chosen = are_of_model(profile) & (profile.operators.scope.codes == MISSING_CODE)
+    least, macs = rows["least_time"][chosen], profile.operators.numbers("macs")[chosen]
+    left_out = np.isnan(least)
+    least_s = total(least)
+    # A total of 0 would look as if nothing had to be done.
+    is_partial = bool((left_out & (macs != 0)).any()) or (left_out.any() and least_s == 0)
+    return np.nan if is_partial else least_s, int(left_out.sum())
+
+
 def _rates(
     rows: OperatorRows, peaks: Peaks, judged: NDArray[np.bool_]
 ) -> Iterator[tuple[str, float, float]]:
     """Yield the entries of `Judgement.rates`, in descending order of their share of the time."""
-    dtypes = rate_dtypes(rows.profile)
+    dtypes = rate_dtypes(rows.profile, peaks)
     shares: dict[str, float] = {}
     # Operators of unknown dtype are taken to compute in the default dtype of the peaks.
     for code, dtype in [*enumerate(dtypes.categories), (MISSING_CODE, peaks.dtype)]:

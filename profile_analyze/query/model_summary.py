@@ -95,6 +95,11 @@ class ModelSummary(NamedTuple):
     """The work of the baseline; None without one."""
     notes: tuple[Note, ...] = ()
 
+    @property
+    def weights_and_peak(self) -> float:
+        """The bytes of the weights and of the peak of activations."""
+        return self.param_bytes + self.activations.peak_bytes
+
 
 def model_summary(profile: Profile, comparison: Comparison | None = None) -> ModelSummary | None:
     """Return the summary of a model; None for a profile of a run, and without its tensors.
@@ -109,7 +114,7 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
     activations = activation_memory(profile)
     peak, keys = activations.peak_operator, tensors.key.values()
     types = _types(profile)
-    outside, is_of_model = profile.operators.scope.codes == MISSING_CODE, _are_of_model(profile)
+    outside, is_of_model = profile.operators.scope.codes == MISSING_CODE, are_of_model(profile)
     return ModelSummary(
         facts=profile.model,
         operators=sum(count for _, count in types),
@@ -136,7 +141,7 @@ def _unknown(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:
     return int((np.isnan(values) & rows).sum())
 
 
-def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
+def are_of_model(profile: Profile) -> NDArray[np.bool_]:
     """Return whether each operator is of the model, shape (operators,).
 
     In a comparison, some operators are only in the baseline. They use no tensor of this model.
@@ -166,7 +171,7 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
     counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
-    counted &= _are_of_model(profile)
+    counted &= are_of_model(profile)
     types = profile.operators.type.values()[counted]
     return tuple(Counter(types.tolist()).most_common())
 

@@ -53,20 +53,30 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     if rows.measure != TIME:
         return
     yield from peaks_notes(rows)
-    yield from _no_least_time_notes(rows)
+    yield from _model_notes(rows)
     yield from _faster_notes(rows, shown)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
 
-def _no_least_time_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note on the operators of a model that have no least possible time."""
-    left_out = int(np.isnan(rows["least_time"]).sum())
-    if rows.profile.origin.times == ABSENT and left_out:
+def _model_notes(rows: OperatorRows) -> Iterator[Note]:
+    """Yield the notes on a model: operators without a least possible time, a dtype in vain."""
+    peaks, left_out = rows.peaks, int(np.isnan(rows["least_time"]).sum())
+    assert peaks is not None, "a roofline needs peak rates"
+    if rows.profile.origin.times != ABSENT:
+        return
+    if left_out:
         yield Note(
             f"least_time is N/A for {operators_and_share(left_out)}: the computation, the memory "
-            "or the peak rate is unknown; the least possible time leaves them out",
+            "or the peak rate is unknown",
             Importance.INCOMPLETE,
+        )
+    dtypes = rate_dtypes(rows.profile, peaks).categories
+    if dtypes and peaks.dtype_is_named and peaks.dtype not in dtypes:
+        yield Note(
+            f"{peaks.dtype} after --peaks has no effect on operators of known dtype: none computes "
+            f"in {peaks.dtype} or in fp32, only in {', '.join(dtypes)}",
+            Importance.CONTEXT,
         )
 
 
@@ -133,8 +143,9 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
     unknown: Chosen = without_roof & np.isnan(rows["computation"])
     types = ", ".join(f"{name} {percent(share)}" for name, share in largest_types(rows, unknown))
     yield unknown, f"of unknown computation, most in {types}"
-    peaks, dtypes = rows.peaks, rate_dtypes(rows.profile)
+    peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
+    dtypes = rate_dtypes(rows.profile, peaks)
     for code, dtype in enumerate(dtypes.categories):
         if np.isnan(peaks.rate(dtype)):
             chosen = _computes(rows) & (dtypes.codes == code)
@@ -144,7 +155,7 @@ def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
 def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
-    unknown = _computes(rows) & (rate_dtypes(rows.profile).codes < 0)
+    unknown = _computes(rows) & (rate_dtypes(rows.profile, peaks).codes < 0)
     if peaks.dtype != ANY_DTYPE and share_of(rows, unknown) > _NOTEWORTHY_SHARE:
         yield Note(
             f"dtype unknown, assumed to be {peaks.dtype}: {operators_and_share(unknown.sum())}; "

@@ -160,7 +160,7 @@ _WORK_FACTS: Final = (
         "memory_without_bodies_bytes",
         "The bytes that operators outside of bodies read and write, as far as they are known.",
         lambda summary: model_of(summary).memory,
-        label="memory",
+        label="memory traffic",
         text=memory_text,
     ),
     Fact(
@@ -264,6 +264,13 @@ _MEMORY_FACTS: Final = (
         "The peak if the inputs of the model stay in memory to the end.",
         lambda model: model.activations.peak_inputs_kept_bytes,
         "peak_activation_bytes",
+    ),
+    Fact(
+        "weights_and_peak_bytes",
+        "The bytes of the weights and of this peak together.",
+        lambda summary: model_of(summary).weights_and_peak,
+        label="weights and peak",
+        text=lambda summary, _: bytes_text(model_of(summary).weights_and_peak),
     ),
 )
 

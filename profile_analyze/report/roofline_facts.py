@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE
 from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
 
+_TF32: Final = "tf32"
 _HALF: Final = 0.5
 
 
@@ -110,7 +111,32 @@ def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times
 
 
 def _least_text(summary: Summary, times: Times) -> str:
-    return "" if summary.has_times else times.text(_judgement(summary).least_s)
+    judgement = _judgement(summary)
+    if summary.has_times:
+        return ""
+    if judgement.without_least:
+        unknown = f"unknown for {counted(judgement.without_least, 'operator')}"
+        return f"{times.text(judgement.least_s)}, {unknown}"
+    return f"{times.text(judgement.least_s)}, each operator on its own"
+
+
+def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
+    """Yield at which rate the operators of a model in FP32 count."""
+    judgement = _judgement(summary)
+    peaks = judgement.peaks
+    if summary.has_times or isnan(judgement.least_s):
+        return
+    has_fp32 = DEFAULT_DTYPE in {dtype for dtype, _, _ in judgement.rates}
+    if judgement.replaces_fp32:
+        yield (
+            f"operators in {DEFAULT_DTYPE} count at the rate of {peaks.dtype}, with their memory "
+            f"in {DEFAULT_DTYPE}"
+        )
+    elif has_fp32 and dict(peaks.flops).get(_TF32, 0) > peaks.rate(DEFAULT_DTYPE):
+        yield (
+            f"operators in {DEFAULT_DTYPE} count without tensor cores; --peaks DEVICE:{_TF32} "
+            "counts with them"
+        )
 
 
 def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
@@ -215,10 +241,12 @@ GROUP: Final = FactGroup(
         Fact(
             "least_time_s",
             "The sum of the least possible times, without operators in bodies. Unlike in lost_s, "
-            "operators that are faster than their roof count with their least possible time.",
+            "operators that are faster than their roof count with their least possible time. null "
+            "for a model if the sum would leave out multiply-adds.",
             lambda summary: _judgement(summary).least_s,
             label="least possible time",
             text=_least_text,
+            sentences=_dtype_sentences,
         ),
         Fact(
             "memory_known",

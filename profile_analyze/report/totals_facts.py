@@ -129,7 +129,7 @@ GROUP: Final = FactGroup(
             "memory_bytes",
             "The bytes that all operators in a run read and write, as far as they are known.",
             lambda summary: summary.memory,
-            label="total memory",
+            label="total memory traffic",
             text=lambda summary, _: _work_text(
                 summary, summary.memory, "byte", summary.model and summary.model.unknown_memory
             ),

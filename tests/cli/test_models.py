@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from profile_analyze import Query, load, parse_peaks, run
 from profile_analyze.query.summary import summarise
 from tests.conftest import ROOT, run_command
+from tests.readers.onnx.models import model, write_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SMALL = "tests/fixtures/classifiers/classifier.onnx"
 WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
@@ -24,6 +29,8 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--top-end-key", "kern"), "--top-end-key kern"),
         (("--print-only", "host"), "--print-only host"),
         (("--show-host",), "--show-host"),
+        (("--plot", "unwritten.svg"), "--plot"),
+        (("--plot", "unwritten.svg", "--peaks", "1T:1G"), "--plot"),
     ],
 )
 def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
@@ -33,6 +40,7 @@ def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> Non
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
     )
+    assert not (ROOT / "unwritten.svg").exists()
 
 
 PROFILE = "tests/fixtures/profiles/tiny.json"
@@ -75,6 +83,94 @@ def test_least_times() -> None:
     assert judgement is not None
     whole = run(Query(peaks=peaks, aggregates="sum"), load(ROOT / SMALL))
     assert judgement.least_s == pytest.approx(whole["least_time"][0])
+
+
+def least_time_lines(model: str, peaks: str) -> list[str]:
+    """Return the lines of the summary that depend on the dtype of the peaks, and the notes."""
+    outcome = run_command(model, "--peaks", peaks, "--print-only", "summary", "--notes", "all")
+    assert outcome.code == 0
+    starts = ("roof", "least", "operators in")
+    return [one for one in outcome.out.splitlines() if one.startswith(starts)] + [
+        one for one in outcome.err.splitlines() if "least_time" in one or "--peaks" in one
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "peaks", "lines"),
+    [
+        (
+            SMALL,
+            "a100-80gb-sxm",
+            [
+                "roof fp32             19.50 TFLOPS, from 9.56 FLO/byte on",
+                "least possible time   862.9 ns, each operator on its own",
+                "operators in fp32 count without tensor cores; --peaks DEVICE:tf32 counts with "
+                "them",
+            ],
+        ),
+        (
+            SMALL,
+            "b200:tf32",
+            [
+                "roof tf32             1.12 PFLOPS, from 146 FLO/byte on",
+                "least possible time   136.8 ns, each operator on its own",
+                "operators in fp32 count at the rate of tf32, with their memory in fp32",
+            ],
+        ),
+        (
+            SMALL,
+            "19.5T:2039G",
+            [
+                "roof                  19.50 TFLOPS, from 9.56 FLO/byte on",
+                "least possible time   862.9 ns, each operator on its own",
+            ],
+        ),
+        (
+            "tests/fixtures/models/cnn_script.onnx",
+            "a100-80gb-sxm:tf32",
+            [
+                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
+                "least possible time   N/A, unknown for 11 operators",
+                "note: least_time is N/A for 11 operators: the computation, the memory or the peak "
+                "rate is unknown",
+            ],
+        ),
+        (
+            "tests/fixtures/models/scans.onnx",
+            "a100-80gb-sxm:tf32",
+            [
+                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
+                "least possible time   N/A, unknown for 1 operator",
+                "note: least_time is N/A for 2 operators: the computation, the memory or the peak "
+                "rate is unknown",
+            ],
+        ),
+        (
+            "tests/fixtures/models/quantized_dynamic.onnx",
+            "a100-80gb-sxm:tf32",
+            [
+                "roof tf32             156.00 TFLOPS, from 76.5 FLO/byte on",
+                "roof int8             624.00 TFLOPS, from 306 FLO/byte on",
+                "least possible time   64.6 ns, unknown for 3 operators",
+                "operators in fp32 count at the rate of tf32, with their memory in fp32",
+                "note: least_time is N/A for 3 operators: the computation, the memory or the peak "
+                "rate is unknown",
+            ],
+        ),
+    ],
+)
+def test_the_dtype_of_peaks_replaces_fp32(model: str, peaks: str, lines: list[str]) -> None:
+    assert least_time_lines(model, peaks) == lines
+
+
+def test_a_dtype_without_effect_is_said(tmp_path: Path) -> None:
+    text = "g (float16[2, 4] x, float16[4, 4] w) => (float16[2, 4] y) { y = MatMul (x, w) }"
+    assert least_time_lines(write_model(tmp_path, model(text)), "h100-sxm:fp8") == [
+        "roof fp16             989.00 TFLOPS, from 295 FLO/byte on",
+        "least possible time   <0.1 ns, each operator on its own",
+        "note: fp8 after --peaks has no effect on operators of known dtype: none computes in fp8 "
+        "or in fp32, only in fp16",
+    ]
 
 
 def test_conditions_on_work() -> None:

@@ -121,7 +121,7 @@ def test_a_dynamic_transformer_with_sizes(sizes: tuple[str, ...]) -> None:
     # Two layers of 12 tokens: four projections of 16, two linear layers of 32, and the scores.
     macs = 2 * (12 * 16 * (4 * 16 + 2 * 32) + 2 * 2 * 2 * 6 * 6 * 8)
     assert macs == 53_760
-    assert "MACs               53.76 K\n" in outcome.out
+    assert "MACs                  53.76 K\n" in outcome.out
 
 
 def test_external_data_is_opened_only_for_sparsity(tmp_path: Path) -> None:

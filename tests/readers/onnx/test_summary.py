@@ -46,18 +46,19 @@ def unusual(folder: Path) -> str:
 
 
 SUMMARY = """\
-total computation  144.00 FLO, unknown for 1 operator
-total memory       420.00 byte, unknown for 1 operator
-operators          6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape; 2 more compute constants
-parameters         24, 72.00 byte: 64.00 byte of fp32, 8.00 byte of int8
-other constants    1 in scales and zero points, 1 in single numbers, 2 in shapes and indices, 3 unused
-MACs               32, unknown for 1 operator; with bodies, a run executes N/A; 64 more compute constants
-body               Loop_7/body: 2 operators, 32 MACs
-activations        N/A
-peak of these      N/A
-input              x {2,4} fp32
-input              trips {1} int64
-output             y {2,4} fp32
+total computation     144.00 FLO, unknown for 1 operator
+total memory traffic  420.00 byte, unknown for 1 operator
+operators             6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape; 2 more compute constants
+parameters            24, 72.00 byte: 64.00 byte of fp32, 8.00 byte of int8
+other constants       1 in scales and zero points, 1 in single numbers, 2 in shapes and indices, 3 unused
+MACs                  32, unknown for 1 operator; with bodies, a run executes N/A; 64 more compute constants
+body                  Loop_7/body: 2 operators, 32 MACs
+activations           N/A
+peak of these         N/A
+weights and peak      N/A
+input                 x {2,4} fp32
+input                 trips {1} int64
+output                y {2,4} fp32
 """
 
 
@@ -88,8 +89,8 @@ def test_a_total_that_is_wholly_unknown_is_not_0(tmp_path: Path) -> None:
     text = "g (float[N, 3] x) => (float[N, 3] y) { s = Shape (x) y = Relu (x) }"
     lines = run_command(write_model(tmp_path, model(text)), "--print-only", "summary").out
     assert lines.splitlines()[:2] == [
-        "total computation  N/A, unknown for 1 operator",
-        "total memory       N/A, unknown for 1 operator",
+        "total computation     N/A, unknown for 1 operator",
+        "total memory traffic  N/A, unknown for 1 operator",
     ]
 
 
@@ -98,6 +99,6 @@ def test_long_names_at_the_peak_keep_their_end(tmp_path: Path) -> None:
     text = f"g (float[2, 3] x) => (float[2, 3] y) {{ {name} = Relu (x) y = Relu ({name}) }}"
     lines = run_command(write_model(tmp_path, model(text)), "--print-only", "summary").out
     assert lines.splitlines()[6] == (
-        "peak of these      48.00 byte at Relu_0: x 24.00 byte, ...der_layers_0_attention_output "
+        "peak of these         48.00 byte at Relu_0: x 24.00 byte, ...der_layers_0_attention_output "
         "24.00 byte"
     )
