@@ -6,11 +6,12 @@ from math import isnan
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from onnx import SparseTensorProto
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.readers.onnx.weights import zeros_of
+from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -79,7 +80,11 @@ def _elements(value: Value) -> int:
 def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
     stored = graph.initializers.get(weight.name) or graph.constants.get(weight.name)
     zeros = None if stored is None else zeros_of(stored.proto, folder)
-    return Sparsity() if zeros is None or not zeros.size else sparsity_of(zeros)
+    if zeros is not None and zeros.size:
+        return sparsity_of(zeros)
+    if stored is not None and isinstance(stored.proto, SparseTensorProto):
+        return Sparsity(share_of_zeros(stored.proto))
+    return Sparsity()
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:

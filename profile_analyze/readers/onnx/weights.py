@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import nan, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +40,10 @@ _BITS_OF_NUMBER: Final = {
     if name in _NONZERO_BITS
 }
 """The same by the dtype's number in the file."""
+
+
+LARGEST_SPARSE: Final = 1 << 28
+"""The most elements of a sparse weight whose zeros are located, because the file can be small."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -88,8 +92,10 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
         return None
     try:
         offset = int(entries.get("offset", 0))
+        if offset < 0:
+            return None
         return np.memmap(folder / location, np.uint8, "r", offset, (size,)) if size else None
-    except (OSError, ValueError):  # no such file, or it is too short
+    except (OSError, OverflowError, ValueError):  # no such file, or it is too short
         return None
 
 
@@ -102,10 +108,20 @@ def _zeros_of_fields(proto: Any, shape: tuple[int, ...]) -> NDArray[np.bool_] | 
     return zeros if zeros.shape == shape and zeros.size else None
 
 
+def share_of_zeros(sparse: SparseTensorProto) -> float:
+    """Return the share of zeros in a sparse weight without locating them; NaN if it is unknown."""
+    stored, elements = zeros_of(sparse.values, None), prod(sparse.dims)
+    if stored is None or not stored.size <= elements:
+        return nan
+    return float(1 - np.count_nonzero(~stored) / elements)
+
+
 def _zeros_of_sparse(proto: Any) -> NDArray[np.bool_] | None:
     """Return where a sparse weight is 0. What it does not store is 0."""
     stored = zeros_of(proto.values, None)
     shape = tuple(proto.dims)
+    if prod(shape) > LARGEST_SPARSE:
+        return None
     try:
         indices = numpy_helper.to_array(proto.indices)
         if indices.ndim > 1:  # one index for each dimension

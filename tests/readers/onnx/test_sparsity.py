@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 import profile_analyze as pa
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
-from profile_analyze.readers.onnx.weights import zeros_of
+from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from tests.conftest import run_command
 
 if TYPE_CHECKING:
@@ -88,6 +88,18 @@ def test_a_sparse_weight(indices: list[Any]) -> None:
     np.testing.assert_array_equal(zeros_of(sparse, None), [[True, False, True], [True] * 3])
 
 
+def test_a_small_file_with_a_huge_sparse_weight_takes_little_memory() -> None:
+    sparse = helper.make_sparse_tensor(
+        numpy_helper.from_array(np.array([5, 0, 7], np.float32), "w"),
+        numpy_helper.from_array(np.array([1, 4, 9], np.int64)),
+        [1 << 20, 1 << 20],
+    )
+    assert zeros_of(sparse, None) is None
+    assert share_of_zeros(sparse) == 1 - 2 / (1 << 40)
+    sparse.values.ClearField("raw_data")
+    assert np.isnan(share_of_zeros(sparse))
+
+
 def external(location: str, offset: int | None = None) -> TensorProto:
     proto = stored("FLOAT", [2, 2], data_location=TensorProto.EXTERNAL)
     entries = {"location": location} | ({} if offset is None else {"offset": str(offset)})
@@ -100,7 +112,10 @@ def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path)
     values = np.array([[9, 0], [0, 1]], "<f4")
     (tmp_path / "data").write_bytes(b"12345678" + values.tobytes())
     np.testing.assert_array_equal(zeros_of(external("data", 8), tmp_path), values == 0)
-    wrong = ("data", 12), ("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)
+    wrong = (
+        *(("data", offset) for offset in (12, -5, 10**23)),
+        *(("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)),
+    )
     for location, offset in wrong:
         assert zeros_of(external(location, offset), tmp_path / "") is None
     assert zeros_of(external("data", 8), None) is None
