@@ -92,8 +92,6 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
         return None
     try:
         offset = int(entries.get("offset", 0))
-        if offset < 0:
-            return None
         return np.memmap(folder / location, np.uint8, "r", offset, (size,)) if size else None
     except (OSError, OverflowError, ValueError):  # no such file, or it is too short
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from onnx import numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
@@ -82,6 +83,36 @@ def test_branches_say_which_is_taken_if_that_is_known() -> None:
         [None, None],
     ]
     assert [found.graph.values[name].dims for name in "yz"] == [(3, 2), (None, 3)]
+
+
+def test_a_loop_that_ends_itself_runs_once() -> None:
+    text = """g (int64 n, float[2] x, bool c) => (float[A] y) {
+        limit = Constant <value = int64 {5}> ()
+        y = Loop (limit, , x) <body = b (int64 i, bool on, float[2] v) => (bool go, float[2] w) {
+            go = Constant <value = bool {0}> () w = Relu (v) }>
+        z = Loop (, , x) <body = d (int64 j, bool p, float[2] q) => (bool r, float[2] s) {
+            r = Constant <value = bool {0}> () s = Relu (q) }>
+        unknown_limit = Loop (n, , x) <body = e (int64 k, bool l, float[2] m) => (bool o, float[2] t) {
+            o = Constant <value = bool {0}> () t = Relu (m) }>
+        unknown_start = Loop (limit, c, x) <body = f (int64 ai, bool ac, float[2] ax) => (bool ao, float[2] ay) {
+            ao = Constant <value = bool {0}> () ay = Relu (ax) }>
+    }"""
+    nodes = read(text).graph.nodes
+    trips = {node.outputs[0]: node.bodies[0].trip_count for node in nodes if node.bodies}
+    assert trips == {"y": 1, "z": 1, "unknown_limit": None, "unknown_start": None}
+
+
+@pytest.mark.parametrize(
+    ("version", "split"), [(13, "Split <axis = 0> (s)"), (18, "Split <num_outputs = 2> (s)")]
+)
+def test_a_shape_is_split_without_sizes(version: int, split: str) -> None:
+    found = read(
+        f"""g (float[2, 3, 4, 5] x, float[12, 10] v) => (float[A, B] y) {{
+            s = Shape (x) first, last = {split} product = Mul (first, last) y = Reshape (v, last)
+        }}""",
+        HEAD.replace("18", str(version)),
+    )
+    assert found.graph.values["y"].dims == (4, 5)
 
 
 def test_a_sparse_initializer_has_its_dense_shape() -> None:
