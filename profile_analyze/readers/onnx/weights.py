@@ -27,7 +27,7 @@ _NONZERO_BITS: Final = {
     **{
         f"{sign}INT{bits}": (bits, (1 << bits) - 1)
         for sign in ("", "U")
-        for bits in (4, 8, 16, 32, 64)
+        for bits in (2, 4, 8, 16, 32, 64)
     },
     "BOOL": (8, 0xFF),
 }
@@ -69,18 +69,20 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 def _zeros_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that have `bits` each; two of 4 bits share a byte."""
+    """Return where values are 0 that have `bits` each; small ones share a byte."""
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
-    words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _halves(raw)[:elements]
+    words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _parts(raw, bits)[:elements]
     zeros: NDArray[np.bool_] = (words & words.dtype.type(nonzero)) == 0
     return zeros.reshape(shape)
 
 
-def _halves(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the two halves of each byte, the lower one first."""
-    return np.stack((raw & 0xF, raw >> 4), axis=-1).reshape(-1)
+def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Return the parts of each byte that have `bits` each, the lowest one first."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    parts: NDArray[np.uint8] = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
+    return parts.reshape(-1)
 
 
 def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] | None:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
-from tests.readers.onnx.models import HEAD, model
+from profile_analyze.work.tensor import Tensor
+from tests.readers.onnx.models import HEAD, RELU, model
 from tests.readers.onnx.test_shapes import MODELS
 
 if TYPE_CHECKING:
@@ -151,6 +152,31 @@ def test_nodes_without_names_have_those_of_onnx_runtime() -> None:
     assert (loop.name, relu.name) == ("Loop_0", "Relu_1")
     inside = loop.bodies[0].graph.nodes
     assert [node.name for node in inside] == ["Constant_0", "Mod_0", "Identity_1", "Relu_2"]
+
+
+def test_many_nodes_of_one_name_are_counted_on() -> None:
+    proto = model(RELU)
+    names = ["a", "a", "a#2", "a#3", "a", "a#3", "a"]
+    proto.graph.node.extend([proto.graph.node[0]] * (len(names) - 1))
+    for position, (node, name) in enumerate(zip(proto.graph.node, names, strict=True)):
+        node.name, node.output[0] = name, f"y{position}"
+    proto.graph.output[0].name = "y0"
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    expected = ["a", "a#2", "a#2#2", "a#3", "a#4", "a#3#2", "a#5"]
+    assert [node.name for node in found.graph.nodes] == expected
+
+
+@pytest.mark.skipif("INT2" not in [*TensorProto.DataType.keys()], reason="old onnx")
+def test_the_smallest_dtypes_have_a_size() -> None:
+    proto = model(RELU)
+    for name in ("FLOAT8E8M0", "INT2", "UINT2"):
+        proto.graph.initializer.add(name=name, data_type=TensorProto.DataType.Value(name)).dims[
+            :
+        ] = (3, 3)
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    values = [found.graph.values[name] for name in found.graph.initializers]
+    sizes = [(one.dtype, Tensor(one.dims, one.dtype).bytes) for one in values]
+    assert sizes == [("fp8", 9), ("int2", 3), ("uint2", 3)]
 
 
 def test_small_dtypes_have_their_names() -> None:

@@ -20,6 +20,7 @@ from tests.conftest import run_command
 if TYPE_CHECKING:
     from pathlib import Path
 
+NEEDS_INT2 = pytest.mark.skipif("INT2" not in [*TensorProto.DataType.keys()], reason="old onnx")
 COLUMNS = ",".join(("name", *SPARSITY_NAMES))
 
 
@@ -43,6 +44,8 @@ def stored(dtype: str, dims: list[int], **fields: Any) -> TensorProto:
         ("BOOL", b"\x01\x00\x00\x01", [0, 1, 1, 0]),
         ("INT4", b"\x80\x01", [1, 0, 0, 1]),
         ("UINT4", b"\x80\x01", [1, 0, 0, 1]),
+        pytest.param("INT2", b"\x84", [1, 0, 1, 0], marks=NEEDS_INT2),
+        pytest.param("UINT2", b"\x84", [1, 0, 1, 0], marks=NEEDS_INT2),
     ],
 )
 def test_zeros_of_each_dtype(dtype: str, raw: bytes, zeros: list[int]) -> None:
