@@ -15,14 +15,13 @@ from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues
-    from profile_analyze.readers.onnx.graph import Graph, Node, Value
-    from profile_analyze.readers.onnx.tables import PlacedNode
+    from profile_analyze.readers.onnx.graph import Weight
+    from profile_analyze.readers.onnx.tables import ModelTables
 
 _LOSS: Final = 10
 """The percentage points of sparsity that blocks may lose."""
@@ -39,23 +38,20 @@ class Sparsity(NamedTuple):
 
 
 def sparsity_columns(
-    rows: Sequence[PlacedNode], folder: Path | None
+    tables: ModelTables, folder: Path | None
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
-    """Return the optional columns of `rows`, and notes.
+    """Return the optional columns of all rows, and notes.
 
     `folder` has the files with external data; it is None if there is no such folder.
     """
-    known: dict[tuple[int, str], Sparsity] = {}
-    of_rows = []
-    for row in rows:
-        graph = row.graph
-        weight = _largest_weight(row.node, graph)
-        # Graphs may have different weights of one name.
-        key = (id(graph), "" if weight is None else weight.name)
-        if key not in known:
-            known[key] = Sparsity() if weight is None else _sparsity_in(graph, weight, folder)
-        of_rows.append(known[key])
-    missing = sum(name != "" and isnan(one.share) for (_, name), one in known.items())
+    weights = [tables.largest_weight(row) for row in range(len(tables.rows))]
+    known = {
+        index: _sparsity_in(tables.stored(index), folder)
+        for index in dict.fromkeys(weights)
+        if index is not None
+    }
+    of_rows = [Sparsity() if index is None else known[index] for index in weights]
+    missing = sum(isnan(one.share) for one in known.values())
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
         Categorical.of([one.pattern for one in of_rows]),
@@ -66,19 +62,7 @@ def sparsity_columns(
     return dict(zip(SPARSITY_NAMES, columns, strict=True)), notes
 
 
-def _largest_weight(node: Node, graph: Graph) -> Value | None:
-    """Return the largest constant input of at least two dimensions."""
-    inputs = (graph.values[name] for name in node.inputs if name)
-    weights = [one for one in inputs if one.is_constant and one.dims and len(one.dims) > 1]
-    return max(weights, key=_elements, default=None)
-
-
-def _elements(value: Value) -> int:
-    return int(np.prod([size or 0 for size in value.dims or ()], dtype=np.int64))
-
-
-def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
-    stored = graph.initializers.get(weight.name) or graph.constants.get(weight.name)
+def _sparsity_in(stored: Weight | None, folder: Path | None) -> Sparsity:
     zeros = None if stored is None else zeros_of(stored.proto, folder)
     if zeros is not None and zeros.size:
         return sparsity_of(zeros)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper, save_model
+from onnx import TensorProto, helper, numpy_helper, parser, save_model
 
 import profile_analyze as pa
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
 from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from tests.conftest import run_command
+from tests.readers.onnx.models import write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,3 +215,28 @@ def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
     assert unread == "the sparsity of 2 weights is N/A: their values cannot be read"
     assert np.isnan(profile.operators.numbers("sparsity")).all()
     assert pa.load(path, wanted=()).notes == (missing,)
+
+
+def test_indices_are_no_weights_and_bodies_read_those_of_the_graph_around(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[2, 2] x, bool c) => (float[A, B] y, float[C, D, E] z) {
+        [gather] z = Gather (x, index)
+        [if] y = If (c) <then_branch = a () => (float[F, G] t) { [inside] t = MatMul (x, w) },
+            else_branch = b () => (float[H, I] e) { [relu] e = Relu (x) }>
+    }"""
+    proto = parser.parse_model(text)
+    arrays: dict[str, Any] = {"index": np.zeros((4, 5), np.int64), "w": np.eye(2, dtype=np.float32)}
+    for name, array in arrays.items():
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    path = write_model(tmp_path, proto)
+    answer = run_command(
+        path, *("-t", "0", "--columns", COLUMNS, "--order-by", "+id", "--format", "csv")
+    )
+    assert (answer.out.replace("\r", ""), answer.err) == (
+        "name,sparsity,sparsity_pattern,sparsity_block\n"
+        "gather,,,\n"
+        "if,,,\n"
+        "inside,0.5,1x1,0.5\n"
+        "relu,,,\n",
+        "",
+    )
