@@ -51,15 +51,20 @@ def sparsity_columns(
         if index is not None
     }
     of_rows = [Sparsity() if index is None else known[index] for index in weights]
-    missing = sum(isnan(one.share) for one in known.values())
+    computed = sum(tables.stored(index) is None for index in known)
+    unread = sum(isnan(one.share) for one in known.values()) - computed
+    reasons = {"nodes compute their values": computed, "their values cannot be read": unread}
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
         Categorical.of([one.pattern for one in of_rows]),
         np.array([one.zero_blocks for one in of_rows], np.float64),
     )
-    text = f"the sparsity of {counted(missing, 'weight')} is N/A: their values cannot be read"
-    notes = (Note(text, Importance.INCOMPLETE),) if missing else ()
-    return dict(zip(SPARSITY_NAMES, columns, strict=True)), notes
+    notes = (
+        Note(f"the sparsity of {counted(count, 'weight')} is N/A: {reason}", Importance.INCOMPLETE)
+        for reason, count in reasons.items()
+        if count
+    )
+    return dict(zip(SPARSITY_NAMES, columns, strict=True)), tuple(notes)
 
 
 def _sparsity_in(stored: Weight | None, folder: Path | None) -> Sparsity:

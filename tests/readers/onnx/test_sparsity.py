@@ -240,3 +240,14 @@ def test_indices_are_no_weights_and_bodies_read_those_of_the_graph_around(tmp_pa
         "relu,,,\n",
         "",
     )
+
+
+def test_weights_that_nodes_compute_have_a_note(tmp_path: Path) -> None:
+    proto = parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 18]>
+        g (float[2, 2] x) => (float[A, B] y) { t = Transpose (w) y = MatMul (x, t) }"""
+    )
+    proto.graph.initializer.append(numpy_helper.from_array(np.eye(2, dtype=np.float32), "w"))
+    profile = pa.load(write_model(tmp_path, proto), wanted=("sparsity",))
+    assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute their values",)
+    assert str(profile.operators.numbers("sparsity")) == "[0.5 nan]"
