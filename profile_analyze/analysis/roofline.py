@@ -130,6 +130,9 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], peak_rates(rows))
+    # An operator that computes and moves nothing takes no time at any rate, also at an unknown one.
+    is_free = (rows["computation"] == 0) & (rows["memory"] == 0)
+    time = np.where(is_free, 0.0, time)
     # An unknown memory time may be the larger one, so there is no roof without it.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)

@@ -120,7 +120,8 @@ is computed from these. An inner tensor is computed in a body, such as that of a
 
 DTYPES: Final = (
     *("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4"),
-    *("int64", "int32", "int16", "int8", "int4", "uint64", "uint32", "uint16", "uint8", "uint4"),
+    *("int64", "int32", "int16", "int8", "int4", "int2"),
+    *("uint64", "uint32", "uint16", "uint8", "uint4", "uint2"),
     *("bool", "complex64", "complex128"),
 )
 """The canonical names of dtypes. For any other dtype, a reader keeps the name in the file."""

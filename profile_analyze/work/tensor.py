@@ -14,6 +14,7 @@ _BITS_OF: Final = {
     **dict.fromkeys(("fp16", "bf16", "int16", "uint16"), 16),
     **dict.fromkeys(("fp8", "int8", "uint8", "bool"), 8),
     **dict.fromkeys(("fp4", "int4", "uint4"), 4),
+    **dict.fromkeys(("int2", "uint2"), 2),
 }
 """The size in bits of a value of each dtype in `terms.DTYPES`."""
 
@@ -21,7 +22,7 @@ _BITS_OF: Final = {
 def bytes_of(dtype: str | None) -> float:
     """Return the bytes of one value of a canonical dtype; NaN if they are unknown.
 
-    A value of 4 bits takes half a byte.
+    A value of 4 bits takes half a byte, and one of 2 bits a quarter.
     """
     bits = _BITS_OF.get(dtype or "")
     return nan if bits is None else bits / 8

@@ -138,6 +138,8 @@ class _Loop:
         self._initial = [scope.types.get(name) for name in node.input[2:]]
         self._arrays = [scope.array(name) for name in node.input[2:]]
         self._limit = _number(scope, node.input[0])
+        self._may_start = self._limit is not None or not node.input[0]
+        """Whether no unknown limit can prevent the first execution."""
         self._starts = (
             _flag(scope, node.input[1]) if len(node.input) > 1 and node.input[1] else True
         )
@@ -196,8 +198,12 @@ class _Loop:
     def _trip_count(self, inner: Scope) -> int | None:
         if self._starts is False or self._limit == 0:
             return 0
-        goes_on = _flag(inner, self._body.output[0].name) or self._passes_condition_on()
-        return self._limit if self._starts and goes_on else None
+        if not self._starts:
+            return None
+        goes_on = _flag(inner, self._body.output[0].name)
+        if goes_on is False:
+            return 1 if self._may_start else None
+        return self._limit if goes_on or self._passes_condition_on() else None
 
     def _passes_condition_on(self) -> bool:
         """Return whether the body returns the condition that it got: the loop never ends early."""

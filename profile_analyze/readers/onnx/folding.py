@@ -124,10 +124,15 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
     given = _given(inputs, 4)
     steps = [1] * len(starts) if given is None else given.tolist()
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        # Going backwards, an end below -size means "to the first element", which is None here.
-        is_below = step < 0 and end < -data.shape[axis]
+        size = data.shape[axis]
         index = [slice(None)] * data.ndim
-        index[axis] = slice(start, None if is_below else end, step)
+        # Going backwards, an end below -size means "to the first element", which is None here, and
+        # a start below -size is the first element. NumPy would take none.
+        index[axis] = (
+            slice(max(start, -size), None if end < -size else end, step)
+            if step < 0
+            else slice(start, end, step)
+        )
         data = data[tuple(index)]
     return data
 
@@ -197,9 +202,11 @@ def _transpose(inputs: Inputs, attributes: Attributes) -> Array:
 def _split(inputs: Inputs, attributes: Attributes) -> list[Array]:
     axis, given = attributes.get("axis", 0), _given(inputs, 1)
     sizes = attributes.get("split") if given is None else given.tolist()
-    if sizes is None:
-        raise ValueError  # the number of outputs decides, which is not known here
-    return np.split(inputs[0], np.cumsum(sizes)[:-1], axis)
+    if sizes is not None:
+        return np.split(inputs[0], np.cumsum(sizes)[:-1], axis)
+    (count,) = _small((attributes["num_outputs"],))
+    part = -(-inputs[0].shape[axis] // count)  # the last part is smaller if there is a rest
+    return np.split(inputs[0], [part * end for end in range(1, count)], axis)
 
 
 def _clip(inputs: Inputs, attributes: Attributes) -> Array:

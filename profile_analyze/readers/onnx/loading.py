@@ -33,8 +33,8 @@ _DTYPES: Final = {
     "FLOAT": "fp32", "DOUBLE": "fp64", "FLOAT16": "fp16", "BFLOAT16": "bf16", "BOOL": "bool",
     "COMPLEX64": "complex64", "COMPLEX128": "complex128", "FLOAT4E2M1": "fp4",
     **{f"{sign}INT{bits}": f"{sign.lower()}int{bits}" for sign in ("", "U")
-       for bits in (4, 8, 16, 32, 64)},
-    **dict.fromkeys(("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"), "fp8"),
+       for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"FLOAT8{kind}": "fp8" for kind in ("E4M3FN", "E4M3FNUZ", "E5M2", "E5M2FNUZ", "E8M0")},
 }  # fmt: skip
 
 
@@ -70,6 +70,8 @@ class _GraphMaker:
         self._parsed = parsed
         self._inference = inference
         self._names: set[str] = set()
+        self._copies: dict[str, int] = {}
+        """The last number after each name, so that many nodes of one name take no longer."""
 
     def graph(self, proto: GraphProto, outer: Mapping[str, Value] | None = None) -> Graph:
         """Return a graph. A body may also read the values `outer` of the graphs around it."""
@@ -174,11 +176,12 @@ class _GraphMaker:
         ]
 
     def _unique(self, base: str) -> str:
-        name, copy = base, 1
+        name, copy = base, self._copies.get(base, 1)
         while name in self._names:
             copy += 1
             name = f"{base}#{copy}"
         self._names.add(name)
+        self._copies[base] = copy
         return name
 
 

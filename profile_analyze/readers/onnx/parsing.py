@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
+from onnx.checker import ValidationError
 from onnx.inliner import inline_local_functions
 
 from profile_analyze.errors import MalformedProfileError
@@ -93,7 +94,7 @@ def _inlined(proto: ModelProto, file: str) -> ModelProto:
     """
     try:
         return inline_local_functions(proto)
-    except (RuntimeError, ValueError, DecodeError) as error:
+    except (RuntimeError, ValueError, DecodeError, ValidationError) as error:
         reason = f"the local functions of the ONNX model cannot be inlined: {_one_line(error)}"
         raise MalformedProfileError(file, reason) from None
 
@@ -183,7 +184,8 @@ def _check_utf8(texts: Iterable[str], file: str) -> None:
 
 def _check_sizes(graph: GraphProto, file: str) -> None:
     """Raise `MalformedProfileError` if an initializer or an input has a negative dimension."""
-    stored = (("initializer", tensor.name, [*tensor.dims]) for tensor in graph.initializer)
+    stored = [("initializer", tensor.name, [*tensor.dims]) for tensor in graph.initializer]
+    stored += [("initializer", one.values.name, [*one.dims]) for one in graph.sparse_initializer]
     inputs = (
         ("input", value.name, [dim.dim_value for dim in value.type.tensor_type.shape.dim])
         for value in graph.input

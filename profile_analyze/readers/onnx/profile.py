@@ -100,7 +100,7 @@ def _costly_columns(
     if not frozenset(wanted).isdisjoint(ONNX_TOOL_NAMES):
         columns |= onnx_tool_columns(tables.rows)
     if not frozenset(wanted).isdisjoint(SPARSITY_NAMES):
-        of_sparsity, notes = sparsity_columns(tables.rows, folder)
+        of_sparsity, notes = sparsity_columns(tables, folder)
         columns |= of_sparsity
     return columns, notes
 

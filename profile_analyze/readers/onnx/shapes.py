@@ -154,6 +154,8 @@ def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
     if sizes is not None and len(known) == len(sizes) and prod(known) > folding.LARGEST:
         return None
     attributes = attributes_of(node)
+    if node.op_type == "Split":  # operators before version 18 have no such attribute
+        attributes.setdefault("num_outputs", len(node.output))
     if any(value is None for value in attributes.values()):
         return None
     return folding.fold(node.op_type, inputs, attributes)

@@ -6,22 +6,22 @@ from math import isnan
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from onnx import SparseTensorProto
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.readers.onnx.weights import zeros_of
+from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues
-    from profile_analyze.readers.onnx.graph import Graph, Node, Value
-    from profile_analyze.readers.onnx.tables import PlacedNode
+    from profile_analyze.readers.onnx.graph import Weight
+    from profile_analyze.readers.onnx.tables import ModelTables
 
 _LOSS: Final = 10
 """How many percent of a weight's elements may be zeros outside of the blocks of zeros."""
@@ -38,48 +38,42 @@ class Sparsity(NamedTuple):
 
 
 def sparsity_columns(
-    rows: Sequence[PlacedNode], folder: Path | None
+    tables: ModelTables, folder: Path | None
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
-    """Return the optional columns of `rows`, and notes.
+    """Return the optional columns of all rows, and notes.
 
     `folder` has the files with external data; it is None if there is no such folder.
     """
-    known: dict[tuple[int, str], Sparsity] = {}
-    of_rows = []
-    for row in rows:
-        graph = row.graph
-        weight = _largest_weight(row.node, graph)
-        # Graphs may have different weights of one name.
-        key = (id(graph), "" if weight is None else weight.name)
-        if key not in known:
-            known[key] = Sparsity() if weight is None else _sparsity_in(graph, weight, folder)
-        of_rows.append(known[key])
-    missing = sum(name != "" and isnan(one.share) for (_, name), one in known.items())
+    weights = [tables.largest_weight(row) for row in range(len(tables.rows))]
+    known = {
+        index: _sparsity_in(tables.stored(index), folder)
+        for index in dict.fromkeys(weights)
+        if index is not None
+    }
+    of_rows = [Sparsity() if index is None else known[index] for index in weights]
+    computed = sum(tables.stored(index) is None for index in known)
+    unread = sum(isnan(one.share) for one in known.values()) - computed
+    reasons = {"nodes compute their values": computed, "their values cannot be read": unread}
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
         Categorical.of([one.pattern for one in of_rows]),
         np.array([one.zero_blocks for one in of_rows], np.float64),
     )
-    text = f"the sparsity of {counted(missing, 'weight')} is N/A: their values cannot be read"
-    notes = (Note(text, Importance.INCOMPLETE),) if missing else ()
-    return dict(zip(SPARSITY_NAMES, columns, strict=True)), notes
+    notes = (
+        Note(f"the sparsity of {counted(count, 'weight')} is N/A: {reason}", Importance.INCOMPLETE)
+        for reason, count in reasons.items()
+        if count
+    )
+    return dict(zip(SPARSITY_NAMES, columns, strict=True)), tuple(notes)
 
 
-def _largest_weight(node: Node, graph: Graph) -> Value | None:
-    """Return the largest constant input of at least two dimensions."""
-    inputs = (graph.values[name] for name in node.inputs if name)
-    weights = [one for one in inputs if one.is_constant and one.dims and len(one.dims) > 1]
-    return max(weights, key=_elements, default=None)
-
-
-def _elements(value: Value) -> int:
-    return int(np.prod([size or 0 for size in value.dims or ()], dtype=np.int64))
-
-
-def _sparsity_in(graph: Graph, weight: Value, folder: Path | None) -> Sparsity:
-    stored = graph.initializers.get(weight.name) or graph.constants.get(weight.name)
+def _sparsity_in(stored: Weight | None, folder: Path | None) -> Sparsity:
     zeros = None if stored is None else zeros_of(stored.proto, folder)
-    return Sparsity() if zeros is None or not zeros.size else sparsity_of(zeros)
+    if zeros is not None and zeros.size:
+        return sparsity_of(zeros)
+    if stored is not None and isinstance(stored.proto, SparseTensorProto):
+        return Sparsity(share_of_zeros(stored.proto))
+    return Sparsity()
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:

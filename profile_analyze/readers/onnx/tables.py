@@ -15,7 +15,7 @@ from profile_analyze.work.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from profile_analyze.readers.onnx.graph import Graph, Node, Value
+    from profile_analyze.readers.onnx.graph import Graph, Node, Value, Weight
 
 
 class PlacedNode(NamedTuple):
@@ -49,6 +49,8 @@ class ModelTables:
         self.values: list[Value] = []
         """The tensors, in the order of their definition."""
         self._roles: list[str] = []
+        self._stored: dict[int, Weight] = {}
+        """The constants whose values are in the file."""
         self._producer: dict[int, PlacedNode] = {}
         """The constant node that makes a derived constant."""
         self.body_inputs: dict[int, list[int]] = {}
@@ -66,6 +68,7 @@ class ModelTables:
             visible[name] = self._add(graph.values[name], terms.INNER if scope else terms.INPUT)
         for name in graph.initializers:
             visible[name] = self._add(graph.values[name], terms.UNUSED)
+            self._stored[visible[name]] = graph.initializers[name]
         for node in graph.nodes:
             self._add_node(node, graph, scope, visible)
         return visible
@@ -92,6 +95,8 @@ class ModelTables:
                 visible[name] = index
                 if node.is_constant:
                     self._producer[index] = self.rows[row]
+                if name in graph.constants:
+                    self._stored[index] = graph.constants[name]
 
     def _add_bodies(
         self, node: Node, scope: tuple[str, ...], visible: Mapping[str, int]
@@ -155,6 +160,24 @@ class ModelTables:
                 seen |= further
                 pending += further
         return found
+
+    def largest_weight(self, row: int) -> int | None:
+        """Return the input of a row that is its largest weight of at least two dimensions.
+
+        It may be a constant that is derived from weights. None if the row has no such input.
+        """
+        weights = [
+            index
+            for index in self.rows[row].inputs
+            if index is not None
+            and len(self.values[index].dims or ()) > 1
+            and self._weights_behind(index)
+        ]
+        return max(weights, key=lambda index: self.tensor(index).elements, default=None)
+
+    def stored(self, index: int) -> Weight | None:
+        """Return a constant as it is in the file; None if a node computes it."""
+        return self._stored.get(index)
 
     def bodies_have_weights(self, row: int) -> bool:
         """Return whether a row inside a body of this row uses weights."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import nan, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +27,7 @@ _NONZERO_BITS: Final = {
     **{
         f"{sign}INT{bits}": (bits, (1 << bits) - 1)
         for sign in ("", "U")
-        for bits in (4, 8, 16, 32, 64)
+        for bits in (2, 4, 8, 16, 32, 64)
     },
     "BOOL": (8, 0xFF),
 }
@@ -40,6 +40,10 @@ _BITS_OF_NUMBER: Final = {
     if name in _NONZERO_BITS
 }
 """The same by the dtype's number in the file."""
+
+
+LARGEST_SPARSE: Final = 1 << 28
+"""The most elements of a sparse weight whose zeros are located, because the file can be small."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -65,18 +69,20 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 def _zeros_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that have `bits` each; two of 4 bits share a byte."""
+    """Return where values are 0 that have `bits` each; small ones share a byte."""
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
-    words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _halves(raw)[:elements]
+    words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _parts(raw, bits)[:elements]
     zeros: NDArray[np.bool_] = (words & words.dtype.type(nonzero)) == 0
     return zeros.reshape(shape)
 
 
-def _halves(raw: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the two halves of each byte, the lower one first."""
-    return np.stack((raw & 0xF, raw >> 4), axis=-1).reshape(-1)
+def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Return the parts of each byte that have `bits` each, the lowest one first."""
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    parts: NDArray[np.uint8] = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
+    return parts.reshape(-1)
 
 
 def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] | None:
@@ -89,7 +95,7 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
     try:
         offset = int(entries.get("offset", 0))
         return np.memmap(folder / location, np.uint8, "r", offset, (size,)) if size else None
-    except (OSError, ValueError):  # no such file, or it is too short
+    except (OSError, OverflowError, ValueError):  # no such file, or it is too short
         return None
 
 
@@ -102,10 +108,20 @@ def _zeros_of_fields(proto: Any, shape: tuple[int, ...]) -> NDArray[np.bool_] | 
     return zeros if zeros.shape == shape and zeros.size else None
 
 
+def share_of_zeros(sparse: SparseTensorProto) -> float:
+    """Return the share of zeros in a sparse weight without locating them; NaN if it is unknown."""
+    stored, elements = zeros_of(sparse.values, None), prod(sparse.dims)
+    if stored is None or not stored.size <= elements:
+        return nan
+    return float(1 - np.count_nonzero(~stored) / elements)
+
+
 def _zeros_of_sparse(proto: Any) -> NDArray[np.bool_] | None:
     """Return where a sparse weight is 0. What it does not store is 0."""
     stored = zeros_of(proto.values, None)
     shape = tuple(proto.dims)
+    if prod(shape) > LARGEST_SPARSE:
+        return None
     try:
         indices = numpy_helper.to_array(proto.indices)
         if indices.ndim > 1:  # one index for each dimension

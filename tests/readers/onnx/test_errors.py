@@ -36,6 +36,13 @@ def with_negative_initializer() -> Any:
     return proto
 
 
+def with_negative_sparse_initializer() -> Any:
+    proto = model(RELU)
+    sparse = proto.graph.sparse_initializer.add(dims=[8, -8])
+    sparse.values.CopyFrom(TensorProto(name="w", data_type=1, dims=[0]))
+    return proto
+
+
 def without_graph() -> Any:
     proto = model(RELU)
     proto.ClearField("graph")
@@ -84,6 +91,10 @@ ERRORS = {
         with_negative_initializer(),
         "the initializer 'w' of the ONNX model has a negative dimension: 3x-1",
     ),
+    "negative sparse initializer": (
+        with_negative_sparse_initializer(),
+        "the initializer 'w' of the ONNX model has a negative dimension: 8x-8",
+    ),
 }
 ERRORS["negative input"][0].graph.input[0].type.tensor_type.shape.dim[0].dim_value = -2
 
@@ -98,6 +109,20 @@ def test_damaged_models_are_one_line(tmp_path: Path, name: str) -> None:
         "",
         f"profile_analyze: error: {file}: {reason}\n",
     )
+
+
+def test_a_function_that_calls_itself_is_one_line(tmp_path: Path) -> None:
+    """The end of the line is of `onnx`, so that its wording may change."""
+    proto = model("g (float[2] x) => (float[2] y) { y = own.f (x) }")
+    proto.opset_import.add(domain="own", version=1)
+    function = proto.functions.add(name="f", domain="own", input=["a"], output=["b"])
+    function.node.add(op_type="f", domain="own", input=["a"], output=["b"])
+    function.opset_import.add(domain="own", version=1)
+    file = write_model(tmp_path, proto)
+    outcome = run_command(file)
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (1, "", 1)
+    reason = "the local functions of the ONNX model cannot be inlined: Cycle detected"
+    assert outcome.err.startswith(f"profile_analyze: error: {file}: {reason}")
 
 
 def test_a_truncated_model_is_one_line_wherever_it_ends(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("Expand", [[[1], [2]], [3, 1, 4]], {}),
     ("Tile", [INTS, [1, 2]], {}),
     ("Split", [CUBE, [1, 3]], {"axis": 2}),
+    ("Split", [CUBE], {"axis": 2, "num_outputs": 2}),
+    ("Split", [CUBE], {"axis": 1, "num_outputs": 2}),
     ("Unsqueeze", [INTS, [0, -1]], {}),
     ("NonZero", [[[0, 1], [1, 1]]], {}),
 ]
@@ -60,6 +62,12 @@ def test_integers_are_divided_towards_zero() -> None:
     ]
 
 
+def test_a_slice_backwards_starts_at_the_first_element_at_the_earliest() -> None:
+    """ONNX says so. The reference implementation does what NumPy does, and returns nothing."""
+    inputs = [np.array(one) for one in (INTS, [-10], [-(1 << 63)], [0], [-1])]
+    assert [one.tolist() for one in fold("Slice", inputs, {}) or ()] == [INTS[:1]]
+
+
 @pytest.mark.parametrize(
     ("type_", "inputs"),
     [
@@ -75,3 +83,8 @@ def test_integers_are_divided_towards_zero() -> None:
 def test_large_and_impossible_values_are_not_computed(type_: str, inputs: list[Any]) -> None:
     assert type_ in FOLDED
     assert fold(type_, [np.array(one) for one in inputs], {}) is None
+
+
+@pytest.mark.parametrize("count", [0, -1, 1 << 40])
+def test_a_split_into_an_impossible_number_of_parts_is_not_computed(count: int) -> None:
+    assert fold("Split", [np.array(CUBE)], {"num_outputs": count}) is None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import numpy_helper
+import pytest
+from onnx import TensorProto, numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
-from tests.readers.onnx.models import HEAD, model
+from profile_analyze.work.tensor import Tensor
+from tests.readers.onnx.models import HEAD, RELU, model
 from tests.readers.onnx.test_shapes import MODELS
 
 if TYPE_CHECKING:
@@ -84,6 +86,36 @@ def test_branches_say_which_is_taken_if_that_is_known() -> None:
     assert [found.graph.values[name].dims for name in "yz"] == [(3, 2), (None, 3)]
 
 
+def test_a_loop_that_ends_itself_runs_once() -> None:
+    text = """g (int64 n, float[2] x, bool c) => (float[A] y) {
+        limit = Constant <value = int64 {5}> ()
+        y = Loop (limit, , x) <body = b (int64 i, bool on, float[2] v) => (bool go, float[2] w) {
+            go = Constant <value = bool {0}> () w = Relu (v) }>
+        z = Loop (, , x) <body = d (int64 j, bool p, float[2] q) => (bool r, float[2] s) {
+            r = Constant <value = bool {0}> () s = Relu (q) }>
+        unknown_limit = Loop (n, , x) <body = e (int64 k, bool l, float[2] m) => (bool o, float[2] t) {
+            o = Constant <value = bool {0}> () t = Relu (m) }>
+        unknown_start = Loop (limit, c, x) <body = f (int64 ai, bool ac, float[2] ax) => (bool ao, float[2] ay) {
+            ao = Constant <value = bool {0}> () ay = Relu (ax) }>
+    }"""
+    nodes = read(text).graph.nodes
+    trips = {node.outputs[0]: node.bodies[0].trip_count for node in nodes if node.bodies}
+    assert trips == {"y": 1, "z": 1, "unknown_limit": None, "unknown_start": None}
+
+
+@pytest.mark.parametrize(
+    ("version", "split"), [(13, "Split <axis = 0> (s)"), (18, "Split <num_outputs = 2> (s)")]
+)
+def test_a_shape_is_split_without_sizes(version: int, split: str) -> None:
+    found = read(
+        f"""g (float[2, 3, 4, 5] x, float[12, 10] v) => (float[A, B] y) {{
+            s = Shape (x) first, last = {split} product = Mul (first, last) y = Reshape (v, last)
+        }}""",
+        HEAD.replace("18", str(version)),
+    )
+    assert found.graph.values["y"].dims == (4, 5)
+
+
 def test_a_sparse_initializer_has_its_dense_shape() -> None:
     proto = model("g (float[2, 3] x) => (float[A, B] y) { y = MatMul (x, w) }")
     sparse = proto.graph.sparse_initializer.add(dims=[3, 4])
@@ -120,6 +152,31 @@ def test_nodes_without_names_have_those_of_onnx_runtime() -> None:
     assert (loop.name, relu.name) == ("Loop_0", "Relu_1")
     inside = loop.bodies[0].graph.nodes
     assert [node.name for node in inside] == ["Constant_0", "Mod_0", "Identity_1", "Relu_2"]
+
+
+def test_many_nodes_of_one_name_are_counted_on() -> None:
+    proto = model(RELU)
+    names = ["a", "a", "a#2", "a#3", "a", "a#3", "a"]
+    proto.graph.node.extend([proto.graph.node[0]] * (len(names) - 1))
+    for position, (node, name) in enumerate(zip(proto.graph.node, names, strict=True)):
+        node.name, node.output[0] = name, f"y{position}"
+    proto.graph.output[0].name = "y0"
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    expected = ["a", "a#2", "a#2#2", "a#3", "a#4", "a#3#2", "a#5"]
+    assert [node.name for node in found.graph.nodes] == expected
+
+
+@pytest.mark.skipif("INT2" not in [*TensorProto.DataType.keys()], reason="old onnx")
+def test_the_smallest_dtypes_have_a_size() -> None:
+    proto = model(RELU)
+    for name in ("FLOAT8E8M0", "INT2", "UINT2"):
+        proto.graph.initializer.add(name=name, data_type=TensorProto.DataType.Value(name)).dims[
+            :
+        ] = (3, 3)
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    values = [found.graph.values[name] for name in found.graph.initializers]
+    sizes = [(one.dtype, Tensor(one.dims, one.dtype).bytes) for one in values]
+    assert sizes == [("fp8", 9), ("int2", 3), ("uint2", 3)]
 
 
 def test_small_dtypes_have_their_names() -> None:

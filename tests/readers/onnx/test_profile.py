@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from profile_analyze import Query, run
+from profile_analyze import Peaks, Query, load, run
 from profile_analyze.query.model_summary import model_summary
 from tests.readers.onnx.graphs import body, graph, node, profile
+from tests.readers.onnx.models import model, write_model
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.model_summary import ModelSummary
     from profile_analyze.readers.onnx.graph import Body
@@ -197,3 +200,18 @@ def test_attributes_are_parameters() -> None:
     table = run(Query(by="type,param.kernel_shape"), shared_weight())
     rows = [(row["type"], row["param.kernel_shape"], row["macs"]) for row in table.rows]
     assert rows == [("Conv", "1x1", 288.0), ("Add", None, 0.0), ("Reshape", None, 0.0)]
+
+
+def test_a_loop_that_does_nothing_itself_takes_no_time_at_the_unknown_rate_of_its_dtype(
+    tmp_path: Path,
+) -> None:
+    text = """g (float[2] x) => (float[A] y) {
+        limit = Constant <value = int64 {5}> ()
+        y = Loop (limit, , x) <body = b (int64 i, bool c, float[2] v) => (bool d, float[2] w) {
+            d = Identity (c) w = Relu (v) }>
+    }"""
+    peaks = Peaks("made", (("fp32", 1000.0),), 100.0, "by hand")
+    query = Query(types="Loop", peaks=peaks)
+    (row,) = run(query, load(write_model(tmp_path, model(text)))).rows
+    names = ("computation", "memory", "bound", "compute_time", "memory_time", "least_time")
+    assert [row[name] for name in names] == [0.0, 0.0, "compute", 0.0, 0.0, 0.0]

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper, save_model
+from onnx import TensorProto, helper, numpy_helper, parser, save_model
 
 import profile_analyze as pa
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
-from profile_analyze.readers.onnx.weights import zeros_of
+from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
 from tests.conftest import run_command
+from tests.readers.onnx.models import write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NEEDS_INT2 = pytest.mark.skipif("INT2" not in [*TensorProto.DataType.keys()], reason="old onnx")
 COLUMNS = ",".join(("name", *SPARSITY_NAMES))
 
 
@@ -43,6 +45,8 @@ def stored(dtype: str, dims: list[int], **fields: Any) -> TensorProto:
         ("BOOL", b"\x01\x00\x00\x01", [0, 1, 1, 0]),
         ("INT4", b"\x80\x01", [1, 0, 0, 1]),
         ("UINT4", b"\x80\x01", [1, 0, 0, 1]),
+        pytest.param("INT2", b"\x84", [1, 0, 1, 0], marks=NEEDS_INT2),
+        pytest.param("UINT2", b"\x84", [1, 0, 1, 0], marks=NEEDS_INT2),
     ],
 )
 def test_zeros_of_each_dtype(dtype: str, raw: bytes, zeros: list[int]) -> None:
@@ -88,6 +92,18 @@ def test_a_sparse_weight(indices: list[Any]) -> None:
     np.testing.assert_array_equal(zeros_of(sparse, None), [[True, False, True], [True] * 3])
 
 
+def test_a_small_file_with_a_huge_sparse_weight_takes_little_memory() -> None:
+    sparse = helper.make_sparse_tensor(
+        numpy_helper.from_array(np.array([5, 0, 7], np.float32), "w"),
+        numpy_helper.from_array(np.array([1, 4, 9], np.int64)),
+        [1 << 20, 1 << 20],
+    )
+    assert zeros_of(sparse, None) is None
+    assert share_of_zeros(sparse) == 1 - 2 / (1 << 40)
+    sparse.values.ClearField("raw_data")
+    assert np.isnan(share_of_zeros(sparse))
+
+
 def external(location: str, offset: int | None = None) -> TensorProto:
     proto = stored("FLOAT", [2, 2], data_location=TensorProto.EXTERNAL)
     entries = {"location": location} | ({} if offset is None else {"offset": str(offset)})
@@ -100,7 +116,10 @@ def test_external_data_is_read_from_the_folder_of_the_model_only(tmp_path: Path)
     values = np.array([[9, 0], [0, 1]], "<f4")
     (tmp_path / "data").write_bytes(b"12345678" + values.tobytes())
     np.testing.assert_array_equal(zeros_of(external("data", 8), tmp_path), values == 0)
-    wrong = ("data", 12), ("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)
+    wrong = (
+        *(("data", offset) for offset in (12, -5, 10**23)),
+        *(("absent", 0), ("", 0), (str(tmp_path / "data"), 8), ("../data", 8)),
+    )
     for location, offset in wrong:
         assert zeros_of(external(location, offset), tmp_path / "") is None
     assert zeros_of(external("data", 8), None) is None
@@ -196,3 +215,39 @@ def test_weights_that_are_not_there_have_a_note(tmp_path: Path) -> None:
     assert unread == "the sparsity of 2 weights is N/A: their values cannot be read"
     assert np.isnan(profile.operators.numbers("sparsity")).all()
     assert pa.load(path, wanted=()).notes == (missing,)
+
+
+def test_indices_are_no_weights_and_bodies_read_those_of_the_graph_around(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+    g (float[2, 2] x, bool c) => (float[A, B] y, float[C, D, E] z) {
+        [gather] z = Gather (x, index)
+        [if] y = If (c) <then_branch = a () => (float[F, G] t) { [inside] t = MatMul (x, w) },
+            else_branch = b () => (float[H, I] e) { [relu] e = Relu (x) }>
+    }"""
+    proto = parser.parse_model(text)
+    arrays: dict[str, Any] = {"index": np.zeros((4, 5), np.int64), "w": np.eye(2, dtype=np.float32)}
+    for name, array in arrays.items():
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    path = write_model(tmp_path, proto)
+    answer = run_command(
+        path, *("-t", "0", "--columns", COLUMNS, "--order-by", "+id", "--format", "csv")
+    )
+    assert (answer.out.replace("\r", ""), answer.err) == (
+        "name,sparsity,sparsity_pattern,sparsity_block\n"
+        "gather,,,\n"
+        "if,,,\n"
+        "inside,0.5,1x1,0.5\n"
+        "relu,,,\n",
+        "",
+    )
+
+
+def test_weights_that_nodes_compute_have_a_note(tmp_path: Path) -> None:
+    proto = parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 18]>
+        g (float[2, 2] x) => (float[A, B] y) { t = Transpose (w) y = MatMul (x, t) }"""
+    )
+    proto.graph.initializer.append(numpy_helper.from_array(np.eye(2, dtype=np.float32), "w"))
+    profile = pa.load(write_model(tmp_path, proto), wanted=("sparsity",))
+    assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute their values",)
+    assert str(profile.operators.numbers("sparsity")) == "[0.5 nan]"
