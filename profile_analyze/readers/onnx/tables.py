@@ -137,11 +137,11 @@ class ModelTables:
             own: set[int] = set()
             if not placed.node.is_constant:
                 for index in placed.inputs:
-                    own |= self._weights_behind(index)
+                    own |= self.weights_behind(index)
             yield WeightsOfRow(tuple(sorted(own - users)), tuple(sorted(own & users)))
             users |= own
 
-    def _weights_behind(self, index: int | None) -> set[int]:
+    def weights_behind(self, index: int | None) -> set[int]:
         """Return the weight `index`, or the weights that the derived constant is made of."""
         found: set[int] = set()
         pending = [] if index is None else [index]
@@ -162,7 +162,7 @@ class ModelTables:
         for inside in self.rows[row + 1 :] if self.rows[row].node.bodies else ():
             if len(inside.scope) <= depth:
                 break
-            if any(self._weights_behind(index) for index in inside.inputs):
+            if any(self.weights_behind(index) for index in inside.inputs):
                 return True
         return False
 
