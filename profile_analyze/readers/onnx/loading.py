@@ -18,7 +18,7 @@ from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from onnx import GraphProto, NodeProto
 
@@ -65,7 +65,12 @@ class _GraphMaker:
         self._inference = inference
         self._names: set[str] = set()
 
-    def graph(self, proto: GraphProto, outer: Mapping[str, Value] | None = None) -> Graph:
+    def graph(
+        self,
+        proto: GraphProto,
+        outer: Mapping[str, Value] | None = None,
+        outer_arithmetic: Collection[str] = (),
+    ) -> Graph:
         """Return the graph, or the body that may read the values `outer`."""
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
@@ -78,11 +83,10 @@ class _GraphMaker:
         for name in inputs:
             values[name] = _value(name, scope, is_graph_input=outer is None)
         visible = {**(outer or {}), **values}
-        arithmetic: set[str] = set()
-        names = self._unique_names(proto)
+        arithmetic = set(outer_arithmetic) - values.keys()
         nodes = [
             self._node(name, node, scope, visible, arithmetic)
-            for name, node in zip(names, proto.node, strict=True)
+            for name, node in zip(self._unique_names(proto), proto.node, strict=True)
         ]
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
         for body in (body for node in nodes for body in node.bodies):
@@ -96,14 +100,18 @@ class _GraphMaker:
             inputs,
             outputs,
             {name: Weight(self._complete(tensor)) for name, tensor in initializers.items()},
-            {
-                node.output[0]: Weight(self._parsed.complete(attribute.t))
-                for node in proto.node
-                if _is_constant_node(node) and node.output
-                for attribute in node.attribute
-                if attribute.type == AttributeProto.TENSOR
-            },
+            self._tensors_of_nodes(proto),
         )
+
+    def _tensors_of_nodes(self, proto: GraphProto) -> dict[str, Weight]:
+        """Return the tensors that Constant nodes write, by the name of their output."""
+        return {
+            node.output[0]: Weight(self._parsed.complete(attribute.t))
+            for node in proto.node
+            if _is_constant_node(node) and node.output
+            for attribute in node.attribute
+            if attribute.type == AttributeProto.TENSOR
+        }
 
     def _complete(self, tensor: Any) -> Any:
         return self._parsed.complete(tensor) if isinstance(tensor, TensorProto) else tensor
@@ -118,7 +126,7 @@ class _GraphMaker:
     ) -> Node:
         """Return a node, and add its outputs to `visible`, and to `arithmetic` if they are."""
         bodies = tuple(
-            Body(attribute, self.graph(body, visible), self._inference.scope_of(body).trip_count)
+            Body(attribute, self.graph(body, visible, arithmetic), self._trips(body))
             for attribute, body in bodies_of(proto)
         )
         captured = (name for body in bodies for name in body.graph.values if name in visible)
@@ -145,6 +153,9 @@ class _GraphMaker:
             is_arithmetic,
             bodies,
         )
+
+    def _trips(self, body: GraphProto) -> int | None:
+        return self._inference.scope_of(body).trip_count
 
     def _unique_names(self, graph: GraphProto) -> list[str]:
         """Return the names of the nodes. No two nodes of the model have the same.

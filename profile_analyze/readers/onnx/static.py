@@ -87,6 +87,6 @@ def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, flo
         # The input decides which branch is taken, which does not matter if both cost the same.
         return of_bodies[0] if len(set(of_bodies)) == 1 else nan
     return sum(
-        0.0 if macs == 0 else nan if trip is None else macs * trip
+        0.0 if 0 in (macs, trip) else nan if trip is None else macs * trip
         for macs, trip in zip(of_bodies, trips, strict=True)
     )

@@ -176,6 +176,25 @@ def test_a_branch_is_executed(*, same: bool) -> None:
     assert executed == 32.0 if same else np.isnan(executed)
 
 
+def test_a_branch_that_is_never_taken_executes_nothing() -> None:
+    def branch(name: str, type_: str, trips: int) -> Body:
+        shapes = {"x": (2, 4), "w": (4, 4), "y": (2, 4)}
+        return body(name, graph([node(type_, "x w", "y")], shapes, outputs="y"), trips)
+
+    branches = (branch("then", "MatMul", 1), branch("else", "Mine", 0))
+    made = profile(
+        graph(
+            [node("If", "c", "z", bodies=branches)],
+            {"x": (2, 4), "w": (4, 4), "c": (), "z": (2, 4)},
+            inputs="x",
+            outputs="z",
+            initializers="w c",
+            dtypes={"c": "bool"},
+        )
+    )
+    assert summary_of(made).facts.macs_executed == 32.0
+
+
 def test_an_unknown_size_is_not_guessed() -> None:
     made = profile(
         graph(
