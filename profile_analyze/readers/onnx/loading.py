@@ -132,6 +132,8 @@ class _GraphMaker:
         captured = (name for body in bodies for name in body.graph.values if name in visible)
         read = [name for name in (*proto.input, *captured) if name]
         is_constant = all(visible[name].is_constant for name in read)
+        if is_constant:
+            bodies = tuple(body._replace(graph=_constant(body.graph)) for body in bodies)
         for output in filter(None, proto.output):
             visible[output] = _value(output, scope, is_constant=is_constant)
         is_arithmetic = not is_constant and (
@@ -176,6 +178,20 @@ class _GraphMaker:
             name = f"{base}#{copy}"
         self._names.add(name)
         return name
+
+
+def _constant(graph: Graph) -> Graph:
+    """Return the body of a constant node, whose inputs are constant, too."""
+    nodes = tuple(
+        node._replace(
+            is_constant=True,
+            is_shape_arithmetic=False,
+            bodies=tuple(body._replace(graph=_constant(body.graph)) for body in node.bodies),
+        )
+        for node in graph.nodes
+    )
+    values = {name: value._replace(is_constant=True) for name, value in graph.values.items()}
+    return graph._replace(nodes=nodes, values=values)
 
 
 def _is_constant_node(node: NodeProto) -> bool:
