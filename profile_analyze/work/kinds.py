@@ -28,21 +28,19 @@ def work_of(operation: Operation) -> Work:
     return Work(macs, 2 * macs + kind.other_operations(operation), kind.memory(operation))
 
 
-def backward_macs(
-    operation: Operation, *, needs_input_gradient: bool, needs_weight_gradient: bool
-) -> float:
+def backward_macs(operation: Operation, *, input_gradients: int, weight_gradients: int) -> float:
     """Return the multiply-adds of one backward call.
 
-    Each gradient costs as many multiply-adds as the forward call. In a product of two activations,
-    the second one counts as the weight. No result of the forward call is computed again.
+    Each gradient costs as many multiply-adds as the forward call. A product of two activations may
+    have two gradients of inputs. No result of the forward call is computed again.
     """
     kind = KINDS[operation.kind]
-    gradients = needs_input_gradient + needs_weight_gradient
+    gradients = input_gradients + weight_gradients
     if not gradients:
         return 0.0
     macs, between_activations = kind.macs(operation), kind.activation_macs(operation)
     of_weights = macs - between_activations
-    if not needs_input_gradient and of_weights == 0:
+    if not input_gradients and of_weights == 0:
         return 0.0
     return gradients * of_weights + 2 * between_activations
 

@@ -264,7 +264,7 @@ def test_recurrent_layers(
 
 def both(one: Operation) -> list[float]:
     return [
-        backward_macs(one, needs_input_gradient=a, needs_weight_gradient=b)
+        backward_macs(one, input_gradients=a, weight_gradients=b)
         for a, b in [(True, True), (True, False), (False, True), (False, False)]
     ]
 

@@ -68,11 +68,14 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
     return (f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A",)
 
 
-def _forget_types(graph: GraphProto) -> None:
+def _forget_types(main: GraphProto) -> None:
     """Remove the types that the exporter stored, which belong to other sizes of the inputs."""
-    del graph.value_info[:]
-    for output in graph.output:
-        output.type.CopyFrom(tensor_type(output.type.tensor_type.elem_type, None))
+    for graph in _graphs(main):
+        del graph.value_info[:]
+        for value in graph.output if graph is main else (*graph.input, *graph.output):
+            # Sequences have no sizes of their own.
+            if value.type.HasField("tensor_type"):
+                value.type.CopyFrom(tensor_type(value.type.tensor_type.elem_type, None))
 
 
 class _Dims:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.readers.onnx.tables import ModelTables
+    from profile_analyze.readers.onnx.tables import ModelTables, PlacedNode
+
+
+_SUMS_OF_PRODUCTS: Final = frozenset(
+    (
+        *("Conv", "ConvTranspose", "DeformConv", "FusedConv", "NhwcConv", "NhwcFusedConv"),
+        *("MatMul", "FusedMatMul", "FusedMatMulActivation", "TransposeMatMul"),
+        *("Gemm", "FusedGemm", "GemmFastGelu", "GemmFloat8"),
+    )
+)
+"""The types that multiply their first two inputs. Other inputs are added, or set their place."""
 
 
 class NeededGradients(NamedTuple):
-    """The gradients that a row has to compute."""
+    """How many gradients a row has to compute. Each costs as many multiply-adds as the row."""
 
-    of_input: bool
-    """Whether an input that is not constant depends on a weight."""
-    of_weight: bool
-    """Whether the row uses a weight of floating-point numbers."""
+    of_inputs: int
+    """Of factors that are not constant, and depend on a weight."""
+    of_weights: int
+    """Of factors that are weights of floating-point numbers."""
 
 
 def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
@@ -27,10 +37,24 @@ def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
         inputs = {index for index in (*placed.inputs, *placed.captured) if index is not None}
         of_input = not inputs.isdisjoint(depends)
         of_weight = any(map(tables.is_floating, (*weights.counted, *weights.reused)))
+        factors = _factors(placed)
+        if factors is None:
+            yield NeededGradients(int(of_input), int(of_weight))
+        else:
+            yield NeededGradients(
+                sum(index in depends for index in factors),
+                sum(any(map(tables.is_floating, tables.weights_behind(n))) for n in factors),
+            )
         if of_input:  # what the bodies read may depend on a weight, too
             depends |= set(tables.body_inputs.get(row, ()))
         if of_input or of_weight or tables.bodies_have_weights(row):
             depends |= {
                 index for index in placed.outputs if index is not None and tables.is_floating(index)
             }
-        yield NeededGradients(of_input, of_weight)
+
+
+def _factors(placed: PlacedNode) -> tuple[int | None, ...] | None:
+    """Return the tensors that a row multiplies; None if its operator is no plain product."""
+    if placed.node.type == "Einsum":
+        return placed.inputs
+    return placed.inputs[:2] if placed.node.type in _SUMS_OF_PRODUCTS else None

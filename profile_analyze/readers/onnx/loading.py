@@ -19,7 +19,7 @@ from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from onnx import GraphProto, NodeProto
 
@@ -73,8 +73,16 @@ class _GraphMaker:
         self._copies: dict[str, int] = {}
         """The last number after each name, so that many nodes of one name take no longer."""
 
-    def graph(self, proto: GraphProto, outer: Mapping[str, Value] | None = None) -> Graph:
-        """Return a graph. A body may also read the values `outer` of the graphs around it."""
+    def graph(
+        self,
+        proto: GraphProto,
+        outer: Mapping[str, Value] | None = None,
+        outer_arithmetic: Collection[str] = (),
+    ) -> Graph:
+        """Return a graph. A body may also read the values `outer` of the graphs around it.
+
+        `outer_arithmetic` names those of them that are shape arithmetic.
+        """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
         initializers.update((sparse.values.name, sparse) for sparse in proto.sparse_initializer)
@@ -86,7 +94,7 @@ class _GraphMaker:
         for name in inputs:
             values[name] = _value(name, scope, is_graph_input=outer is None)
         visible = {**(outer or {}), **values}
-        nodes = self._nodes(proto, scope, visible)
+        nodes = self._nodes(proto, scope, visible, set(outer_arithmetic) - values.keys())
         if outer is None:
             for position, contradiction in self._inference.contradictions.items():
                 nodes[position] = nodes[position]._replace(contradiction=contradiction)
@@ -102,21 +110,26 @@ class _GraphMaker:
             inputs,
             outputs,
             {name: Weight(self._complete(tensor)) for name, tensor in initializers.items()},
-            {
-                node.output[0]: Weight(self._parsed.complete(attribute.t))
-                for node in proto.node
-                if _is_constant_node(node) and node.output
-                for attribute in node.attribute
-                if attribute.type == AttributeProto.TENSOR
-            },
+            self._tensors_of_nodes(proto),
         )
+
+    def _tensors_of_nodes(self, proto: GraphProto) -> dict[str, Weight]:
+        """Return the tensors that Constant nodes write, by the name of their output."""
+        return {
+            node.output[0]: Weight(self._parsed.complete(attribute.t))
+            for node in proto.node
+            if _is_constant_node(node) and node.output
+            for attribute in node.attribute
+            if attribute.type == AttributeProto.TENSOR
+        }
 
     def _complete(self, tensor: Any) -> Any:
         return self._parsed.complete(tensor) if isinstance(tensor, TensorProto) else tensor
 
-    def _nodes(self, proto: GraphProto, scope: Scope, visible: dict[str, Value]) -> list[Node]:
-        """Return the nodes of a graph, and add their outputs to `visible`."""
-        arithmetic: set[str] = set()
+    def _nodes(
+        self, proto: GraphProto, scope: Scope, visible: dict[str, Value], arithmetic: set[str]
+    ) -> list[Node]:
+        """Return the nodes of a graph, and add their outputs to `visible` and `arithmetic`."""
         return [
             self._node(name, node, scope, visible, arithmetic)
             for name, node in zip(self._unique_names(proto), proto.node, strict=True)
@@ -135,12 +148,14 @@ class _GraphMaker:
         Outputs of shape arithmetic are added to `arithmetic`, too.
         """
         bodies = tuple(
-            Body(attribute, self.graph(body, visible), self._inference.scope_of(body).trip_count)
+            Body(attribute, self.graph(body, visible, arithmetic), self._trips(body))
             for attribute, body in bodies_of(proto)
         )
         captured = (name for body in bodies for name in body.graph.values if name in visible)
         read = [name for name in (*proto.input, *captured) if name]
         is_constant = all(visible[name].is_constant for name in read)
+        if is_constant:
+            bodies = tuple(body._replace(graph=_constant(body.graph)) for body in bodies)
         for output in filter(None, proto.output):
             visible[output] = _value(output, scope, is_constant=is_constant)
         is_arithmetic = not is_constant and (
@@ -163,6 +178,9 @@ class _GraphMaker:
             bodies,
         )
 
+    def _trips(self, body: GraphProto) -> int | None:
+        return self._inference.scope_of(body).trip_count
+
     def _unique_names(self, graph: GraphProto) -> list[str]:
         """Return the names of the nodes. No two nodes of the model have the same.
 
@@ -183,6 +201,20 @@ class _GraphMaker:
         self._names.add(name)
         self._copies[base] = copy
         return name
+
+
+def _constant(graph: Graph) -> Graph:
+    """Return the body of a constant node, whose inputs are constant, too."""
+    nodes = tuple(
+        node._replace(
+            is_constant=True,
+            is_shape_arithmetic=False,
+            bodies=tuple(body._replace(graph=_constant(body.graph)) for body in node.bodies),
+        )
+        for node in graph.nodes
+    )
+    values = {name: value._replace(is_constant=True) for name, value in graph.values.items()}
+    return graph._replace(nodes=nodes, values=values)
 
 
 def _is_constant_node(node: NodeProto) -> bool:

@@ -146,9 +146,7 @@ def _known_cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
         work_of(operation),
         bias_elements(operation),
         backward_macs(
-            operation,
-            needs_input_gradient=needed.of_input,
-            needs_weight_gradient=needed.of_weight,
+            operation, input_gradients=needed.of_inputs, weight_gradients=needed.of_weights
         ),
         macs_without_padding(operation),
         conv_kind(operation),

@@ -22,26 +22,31 @@ _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
         (
             *("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "Split", "SplitToSequence"),
             *("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"),
-            *("TopK", "Trilu", "CumSum", "CenterCropPad", "Compress", "ReverseSequence"),
-            *("SequenceAt", "SequenceErase", "AffineGrid", "OneHot"),
+            *("TopK", "Trilu", "CumSum", "CumProd", "CenterCropPad", "Compress", "ReverseSequence"),
+            *("SequenceAt", "SequenceErase", "AffineGrid", "OneHot", "GatherBlockQuantized"),
             *("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1"),
             *("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "Upsample"),
         ),
         (1,),
     ),
     **dict.fromkeys(("ConstantOfShape", "Range", "If"), _ALL),
-    **dict.fromkeys(("Clip", "Dropout", "DFT", "MaxUnpool"), (1, 2)),
+    **dict.fromkeys(("Clip", "Dropout", "DFT", "MaxUnpool", "Col2Im"), (1, 2)),
     "Loop": (0, 1),
     "Slice": (1, 2, 3, 4),
     "Pad": (1, 3),
     "Resize": (1, 2, 3),
     "NonMaxSuppression": (2, 3, 4),
-    "RoiAlign": (2,),
+    **dict.fromkeys(("RoiAlign", "TensorScatter"), (2,)),
+    "RotaryEmbedding": (3,),
+    "com.microsoft.RotaryEmbedding": (1,),
     "SequenceInsert": (2,),
     "STFT": (1, 3),
-    **dict.fromkeys(("LSTM", "GRU", "RNN"), (4,)),
+    **dict.fromkeys(("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "MatMulNBits"), (4,)),
 }
-"""The inputs that are shapes, axes, indices or bounds, by the type of the operator."""
+"""The inputs that are shapes, axes, indices or bounds, by the type of the operator.
+
+If the operators of a type differ between domains, the type has the domain before it.
+"""
 
 _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), (1, 2)),
@@ -57,7 +62,10 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
         (1, 2, 3, 4),
     ),
     "QGemm": (1, 2, 4, 5, 7, 8),
-    "MatMulNBits": (2, 3),
+    **dict.fromkeys(("MatMulNBits", "GatherBlockQuantized"), (2, 3)),
+    "MatMulBnb4": (2,),
+    # Those of the result, then a tensor with its own, and so on.
+    "QLinearConcat": tuple(position for position in range(1000) if position % 3 != 2),
     "MatMulIntegerToFloat": (2, 3, 4, 5),
     "DynamicQuantizeMatMul": (2, 3),
     "DynamicQuantizeLSTM": (8, 9, 10, 11),
@@ -73,7 +81,8 @@ def role_of_use(node: Node, position: int, dims: Dims | None) -> str:
     """
     if position in _QUANTIZATION.get(node.type, ()):
         return QUANTIZATION
-    if node.is_shape_arithmetic or position in _STRUCTURE.get(node.type, ()):
+    structure = _STRUCTURE.get(f"{node.domain}.{node.type}", _STRUCTURE.get(node.type, ()))
+    if node.is_shape_arithmetic or position in structure:
         return STRUCTURE
     return SCALAR if dims == () else WEIGHT
 

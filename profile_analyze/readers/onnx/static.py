@@ -20,10 +20,12 @@ _Scope = tuple[str, ...]
 def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]) -> StaticModel:
     """Return the facts of a model, whose rows have `macs` multiply-adds each."""
     by_scope: dict[_Scope, float] = {}
+    times = dict(_times_of_constants(graph, (), 1.0))
     of_constants = 0.0
     for placed, row_macs in zip(rows, macs, strict=True):
         if placed.node.is_constant:
-            of_constants += 0.0 if row_macs != row_macs else row_macs  # noqa: PLR0124  # NaN
+            executed = row_macs * times[placed.scope]
+            of_constants += 0.0 if executed != executed else executed  # noqa: PLR0124  # NaN
         else:
             by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
     return StaticModel(
@@ -35,6 +37,22 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
         constant_operators=sum(placed.node.is_constant for placed in rows),
         macs_of_constant_operators=of_constants,
     )
+
+
+def _times_of_constants(
+    graph: Graph, scope: _Scope, times: float
+) -> Iterator[tuple[_Scope, float]]:
+    """Yield how often the constant nodes of each body are executed; NaN if that is unknown.
+
+    Only those of constant nodes are executed several times: others are computed before the run.
+    """
+    yield scope, times
+    for node in graph.nodes:
+        for body in node.bodies:
+            trips = body.trip_count if node.is_constant else 1
+            inside = (*scope, node.name, body.attribute)
+            of_body = times * (nan if trips is None else trips)
+            yield from _times_of_constants(body.graph, inside, of_body)
 
 
 def _port(value: Value) -> Port:
@@ -87,6 +105,6 @@ def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, flo
         # Which branch runs depends on the input. It makes no difference if both cost the same.
         return of_bodies[0] if len(set(of_bodies)) == 1 else nan
     return sum(
-        0.0 if macs == 0 else nan if trip is None else macs * trip
+        0.0 if 0 in (macs, trip) else nan if trip is None else macs * trip
         for macs, trip in zip(of_bodies, trips, strict=True)
     )

@@ -30,6 +30,8 @@ class PlacedNode(NamedTuple):
     outputs: tuple[int | None, ...]
     captured: tuple[int, ...]
     """The tensors that the bodies of the node read from outside."""
+    returned: tuple[int, ...]
+    """The tensors that the bodies of the node return."""
 
 
 class WeightsOfRow(NamedTuple):
@@ -55,6 +57,8 @@ class ModelTables:
         """The constant node that makes a derived constant."""
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of a row."""
+        self._returned: dict[int, list[tuple[int, int]]] = {}
+        """The outputs of rows and what bodies return as them, by the last row of the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -87,9 +91,9 @@ class ModelTables:
             for name in node.outputs
         )
         inputs = tuple(visible.get(name) for name in node.inputs)
-        self.rows.append(PlacedNode(node, graph, scope, inputs, outputs, ()))
-        captured = self._add_bodies(node, scope, visible) if node.bodies else ()
-        self.rows[row] = self.rows[row]._replace(captured=captured)
+        self.rows.append(PlacedNode(node, graph, scope, inputs, outputs, (), ()))
+        if node.bodies:
+            self._add_bodies(row, visible)
         for name, index in zip(node.outputs, outputs, strict=True):
             if index is not None:
                 visible[name] = index
@@ -98,55 +102,90 @@ class ModelTables:
                 if name in graph.constants:
                     self._stored[index] = graph.constants[name]
 
-    def _add_bodies(
-        self, node: Node, scope: tuple[str, ...], visible: Mapping[str, int]
-    ) -> tuple[int, ...]:
-        """Add the bodies of a node, and return the tensors that they read from outside."""
+    def _add_bodies(self, row: int, visible: Mapping[str, int]) -> None:
+        """Add the bodies of a row, with what they read from outside and what they return."""
+        placed = self.rows[row]
         outside = set(visible.values())
-        own = self.body_inputs[len(self.rows) - 1] = []
+        own = self.body_inputs[row] = []
         read: set[int | None] = set()
-        for body in node.bodies:
+        pairs: list[tuple[int, int]] = []
+        # The first result of the body of a loop is whether the loop goes on.
+        first_output = 1 if placed.node.type == "Loop" else 0
+        for body in placed.node.bodies:
             first = len(self.rows)
-            names = self._add_graph(body.graph, (*scope, node.name, body.attribute), visible)
+            scope = (*placed.scope, placed.node.name, body.attribute)
+            names = self._add_graph(body.graph, scope, visible)
             own += [names[name] for name in body.graph.inputs]
-            read.update(names.get(name) for name in body.graph.outputs)
+            returned = [names.get(name) for name in body.graph.outputs]
+            read.update(returned)
+            pairs += [
+                (output, index)
+                for output, index in zip(placed.outputs, returned[first_output:], strict=False)
+                if output is not None and index is not None
+            ]
             for one in self.rows[first:]:
                 read.update((*one.inputs, *one.captured))
-        return tuple(sorted(index for index in read if index in outside and index is not None))
+        self._returned.setdefault(len(self.rows) - 1, []).extend(pairs)
+        self.rows[row] = placed._replace(
+            captured=tuple(sorted(n for n in read if n in outside and n is not None)),
+            returned=tuple(index for _, index in pairs),
+        )
 
     def _set_roles_of_constants(self) -> None:
         """Give each constant the highest role of its uses, from the last use to the first."""
-        constants = (index for index, one in enumerate(self._roles) if one == terms.UNUSED)
-        roles = dict.fromkeys(constants, terms.UNUSED)
+        constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
+        of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
+        roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
+        # No operator uses a stored result, so that none could have its parameters.
         for index in self._results & roles.keys():
-            roles[index] = terms.WEIGHT
-        for placed in reversed(self.rows):
-            made = terms.UNUSED
-            for index in placed.outputs:
-                made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
-            for position, index in enumerate(placed.inputs):
-                if index is None or index not in roles:
-                    continue
-                role = role_of_use(placed.node, position, self.values[index].dims)
-                if role == terms.WEIGHT and placed.node.is_constant:
-                    role = made
-                roles[index] = higher(roles[index], role)
-        for index, role in roles.items():
+            if self._roles[index] != terms.UNUSED or index in self._producer:
+                roles[index] = self._unless_scalar(index)
+        for row in range(len(self.rows) - 1, -1, -1):
+            for output, index in reversed(self._returned.get(row, ())):
+                if roles[output] == terms.WEIGHT:
+                    roles[index] = higher(
+                        roles.get(index, terms.UNUSED), self._unless_scalar(index)
+                    )
+                else:
+                    roles[index] = higher(roles.get(index, terms.UNUSED), roles[output])
+            self._add_uses(self.rows[row], roles)
+        for index in constants:
             is_stored = index not in self._producer or _makes_values(self._producer[index].node)
-            self._roles[index] = role if is_stored else terms.DERIVED_CONSTANT
+            self._roles[index] = roles[index] if is_stored else terms.DERIVED_CONSTANT
+
+    def _unless_scalar(self, index: int) -> str:
+        return terms.SCALAR if self.values[index].dims == () else terms.WEIGHT
+
+    def _add_uses(self, placed: PlacedNode, roles: dict[int, str]) -> None:
+        """Raise the roles of the tensors in `roles` that are inputs of a row."""
+        made = terms.UNUSED
+        for index in placed.outputs:
+            made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
+        for position, index in enumerate(placed.inputs):
+            if index is None or index not in roles:
+                continue
+            role = role_of_use(placed.node, position, self.values[index].dims)
+            if role == terms.WEIGHT and placed.node.is_constant:
+                role = made
+            roles[index] = higher(roles[index], role)
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. Those of a constant node count at its consumer."""
+        """Yield the weights of each row. Those of a constant node count at its consumer.
+
+        A row with bodies has the weights that they return.
+        """
         users: set[int] = set()
         for placed in self.rows:
             own: set[int] = set()
-            if not placed.node.is_constant:
-                for index in placed.inputs:
-                    own |= self._weights_behind(index)
+            read: Iterable[int | None] = (*placed.inputs, *placed.returned)
+            if placed.node.is_constant:  # a result of the model has no consumer
+                read = self._results.intersection(placed.outputs)
+            for index in read:
+                own |= self.weights_behind(index)
             yield WeightsOfRow(tuple(sorted(own - users)), tuple(sorted(own & users)))
             users |= own
 
-    def _weights_behind(self, index: int | None) -> set[int]:
+    def weights_behind(self, index: int | None) -> set[int]:
         """Return the weight `index`, or the weights that the derived constant is computed from."""
         found: set[int] = set()
         pending = [] if index is None else [index]
@@ -156,7 +195,9 @@ class ModelTables:
             if self._roles[one] == terms.WEIGHT:
                 found.add(one)
             elif self._roles[one] == terms.DERIVED_CONSTANT:
-                further = {n for n in self._producer[one].inputs if n is not None} - seen
+                producer = self._producer[one]
+                read = (*producer.inputs, *producer.returned)
+                further = {n for n in read if n is not None} - seen
                 seen |= further
                 pending += further
         return found
@@ -171,7 +212,7 @@ class ModelTables:
             for index in self.rows[row].inputs
             if index is not None
             and len(self.values[index].dims or ()) > 1
-            and self._weights_behind(index)
+            and self.weights_behind(index)
         ]
         return max(weights, key=lambda index: self.tensor(index).elements, default=None)
 
@@ -185,7 +226,7 @@ class ModelTables:
         for inside in self.rows[row + 1 :] if self.rows[row].node.bodies else ():
             if len(inside.scope) <= depth:
                 break
-            if any(self._weights_behind(index) for index in inside.inputs):
+            if any(self.weights_behind(index) for index in inside.inputs):
                 return True
         return False
 

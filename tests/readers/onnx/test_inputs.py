@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from onnx import numpy_helper
 
 import profile_analyze as pa
 from profile_analyze.readers.onnx.loading import read_model
@@ -127,6 +129,23 @@ def test_stored_types_give_way_if_an_input_gets_another_size() -> None:
     source.inputs = pa.ModelInputs.of(["x:8x3"])
     values = read_model(source).graph.values
     assert [values[name].dims for name in "xty"] == [(8, 3), (8, 3), (8, 3)]
+
+
+def test_stored_types_give_way_inside_bodies() -> None:
+    text = """g (float[2, 3] x, bool c) => (float[2, 3] y) {
+        y = If (c) <then_branch = a () => (float[2, 3] t) { t = Relu (x) },
+            else_branch = b () => (float[2, 3] e) <float[2, 3] m> { m = Abs (x) e = Relu (m) }>
+        z = Loop (n, , x) <body = d (int64 i, bool on, float[2, 3] v)
+            => (bool go, float[2, 3] w) { go = Identity (on) w = Relu (v) }>
+    }"""
+    proto = model(text)
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(3), "n"))
+    source = Source.of_bytes("m", proto.SerializeToString())
+    source.inputs = pa.ModelInputs.of(["x:8x3"])
+    found = read_model(source).graph
+    bodies = [body.graph for node in found.nodes for body in node.bodies]
+    shapes = {name: value.dims for one in (found, *bodies) for name, value in one.values.items()}
+    assert [shapes[name] for name in "yztemvw"] == [(8, 3)] * 7
 
 
 def test_symbols_are_those_of_the_file_only() -> None:

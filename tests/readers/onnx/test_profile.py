@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from onnx import numpy_helper
 
 from profile_analyze import Peaks, Query, load, run
 from profile_analyze.query.model_summary import model_summary
+from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.onnx.profile import profile_of
+from profile_analyze.readers.source import Source
 from tests.readers.onnx.graphs import body, graph, node, profile
 from tests.readers.onnx.models import model, write_model
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.model_summary import ModelSummary
-    from profile_analyze.readers.onnx.graph import Body
+    from profile_analyze.readers.onnx.graph import Body, Graph
 
 
 def summary_of(made: Profile) -> ModelSummary:
@@ -177,6 +181,106 @@ def test_a_branch_is_executed(*, same: bool) -> None:
     )
     executed = summary_of(made).facts.macs_executed
     assert executed == 32.0 if same else np.isnan(executed)
+
+
+def test_a_branch_that_is_never_taken_executes_nothing() -> None:
+    def branch(name: str, type_: str, trips: int) -> Body:
+        shapes = {"x": (2, 4), "w": (4, 4), "y": (2, 4)}
+        return body(name, graph([node(type_, "x w", "y")], shapes, outputs="y"), trips)
+
+    branches = (branch("then", "MatMul", 1), branch("else", "Mine", 0))
+    made = profile(
+        graph(
+            [node("If", "c", "z", bodies=branches)],
+            {"x": (2, 4), "w": (4, 4), "c": (), "z": (2, 4)},
+            inputs="x",
+            outputs="z",
+            initializers="w c",
+            dtypes={"c": "bool"},
+        )
+    )
+    assert summary_of(made).facts.macs_executed == 32.0
+
+
+def constant(name: str) -> Graph:
+    """Return a body that returns a constant of its own."""
+    nodes = [node("Constant", "", name, is_constant=True)]
+    return graph(nodes, {name: (8, 8)}, outputs=name)
+
+
+def test_weights_that_bodies_return_are_those_of_their_operator() -> None:
+    branches = (
+        body("then", constant("t")),
+        body("else", graph([], {"e": (8, 8)}, outputs="e", initializers="e")),
+    )
+    inner = graph(
+        [node("If", "c", "n", bodies=(body("then", constant("a")), body("else", constant("b"))))],
+        {"c": (), "n": (8, 8)},
+        outputs="n",
+    )
+    made = profile(
+        graph(
+            [
+                node("If", "c", "w", bodies=branches),
+                node("If", "c", "m", bodies=(body("then", inner), body("else", constant("d")))),
+                node("MatMul", "x w", "y"),
+                node("Reshape", "y m", "z"),
+            ],
+            {"x": (4, 8), "c": (), "w": (8, 8), "m": (8, 8), "y": (4, 8), "z": (4, 8)},
+            inputs="x c",
+            outputs="z",
+            dtypes={"c": "bool"},
+        )
+    )
+    roles = roles_of(made)
+    assert [roles[name] for name in "teabd"] == ["weight"] * 2 + ["structure"] * 3
+    assert summary_of(made).params == 128.0
+    rows = run(Query(order="+id", where="params>0"), made).rows
+    assert [(row["name"], row["params"]) for row in rows] == [("w", 128.0)]
+
+
+def test_a_loop_of_constants_is_a_constant() -> None:
+    text = """g (float[4, 4] x) => (float[4, 4] y) {
+        made = Loop (five, , start) <body = b (int64 i, bool on, float[4, 4] s)
+            => (bool go, float[4, 4] next) { next = MatMul (s, w) go = Identity (on) }>
+        y = Add (made, x)
+    }"""
+    proto = model(text)
+    square = np.ones((4, 4), np.float32)
+    for name, array in (("five", np.array(5)), ("start", square), ("w", square)):
+        proto.graph.initializer.append(numpy_helper.from_array(array, name))
+    found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    made = profile_of(found, "m", None, ())
+    facts = summary_of(made).facts
+    assert (facts.macs_executed, facts.macs_of_constant_operators) == (0.0, 5 * 64.0)
+    rows = run(Query(order="+id"), made).rows
+    names = ("name", "type", "computation", "params")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("Loop_0", "Loop", 0.0, 0.0),
+        ("MatMul_0", "MatMul", 0.0, 0.0),
+        ("Identity_1", "Identity", 0.0, 0.0),
+        ("Add_1", "Add", 16.0, 32.0),
+    ]
+
+
+def test_parameters_of_constant_results_are_those_of_operators() -> None:
+    made = profile(
+        graph(
+            [
+                node("Relu", "x", "y"),
+                node("Constant", "", "k", is_constant=True),
+                node("Transpose", "w", "turned", is_constant=True),
+            ],
+            {"x": (4,), "y": (4,), "k": (), "w": (2, 3), "turned": (3, 2), "stored": (7,)},
+            inputs="x",
+            outputs="y k turned stored",
+            initializers="w stored",
+        )
+    )
+    roles = roles_of(made)
+    assert [roles[name] for name in ("k", "w", "stored")] == ["scalar", "weight", "unused"]
+    table = run(Query(order="+id"), made)
+    assert (table["params"].tolist(), summary_of(made).params) == ([0.0, 0.0, 6.0], 6.0)
 
 
 def test_an_unknown_size_is_not_guessed() -> None:
