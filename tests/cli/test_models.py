@@ -60,6 +60,15 @@ def test_unknown_work_is_not_judged() -> None:
     assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: an operator has N/A"
 
 
+def test_a_removed_operator_without_weights_is_no_difference_of_minus_0() -> None:
+    outcome = run_command(
+        "tests/fixtures/models/cnn_script.onnx", "--compare", SMALL, "-t", "1", "--format", "markdown",
+        "--columns", "match,base_params,params_difference",
+        "--where", "match == removed", "--where", "base_params == 0",
+    )  # fmt: skip
+    assert outcome.out.splitlines()[-1] == "| removed |             0 |                   0 |"
+
+
 def test_added_and_removed_operators() -> None:
     columns = "name,match,macs,base_macs,macs_difference,params_difference,memory_difference"
     outcome = run_command(
