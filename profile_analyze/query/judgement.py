@@ -85,8 +85,7 @@ def judge(query: Query, profile: Profile) -> Judgement:
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     judged = ~np.isnan(rows["least_time"])
     memory_known = ~np.isnan(rows["memory"])
-    outside = profile.operators.scope.codes < 0 if profile.model else judged
-    least_s = total(rows["least_time"][judged & outside])
+    least_s = total(rows["least_time"][judged & ~profile.in_bodies()])
     # Operators that are faster than their roof have a negative `lost`, which counts as 0 here.
     # Otherwise, a group could gain more than the whole profile.
     lost_s = rows.over_runs(totals(np.maximum(rows.per_run("lost"), 0)))

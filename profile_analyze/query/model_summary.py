@@ -9,8 +9,10 @@ import numpy as np
 
 from profile_analyze.analysis.liveness import activation_memory
 from profile_analyze.model.categorical import MISSING_CODE
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.liveness import ActivationMemory
-    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Tensors
@@ -76,7 +77,7 @@ class ModelSummary(NamedTuple):
     unknown_macs: int
     """How many operators outside of bodies have unknown multiply-adds."""
     unknown_computation: int
-    """How many operators have unknown computation, also in bodies."""
+    """How many operators outside of bodies have unknown computation."""
     unknown_memory: int
     activations: ActivationMemory
     peak_operator: str | None
@@ -102,7 +103,8 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
     activations = activation_memory(profile)
     peak, keys = activations.peak_operator, tensors.key.values()
     types = _types(profile)
-    outside = profile.operators.scope.codes == MISSING_CODE
+    outside = ~profile.in_bodies()
+    inside = int((~outside & _are_of_model(profile)).sum())
     return ModelSummary(
         facts=profile.model,
         operators=sum(count for _, count in types),
@@ -113,22 +115,28 @@ def model_summary(profile: Profile, base: Profile | None = None) -> ModelSummary
         constants=tuple(_by_role(tensors)),
         macs=total(profile.operators.numbers("macs")[outside]),
         unknown_macs=_unknown(profile, profile.operators.numbers("macs")[outside], outside),
-        unknown_computation=_unknown(profile, profile.operators.computation),
-        unknown_memory=_unknown(profile, profile.operators.memory),
+        unknown_computation=_unknown(profile, profile.operators.computation[outside], outside),
+        unknown_memory=_unknown(profile, profile.operators.memory[outside], outside),
         activations=activations,
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
         base=None if base is None or base.model is None else _base_work(base, outside),
+        notes=(_note_on_bodies(inside),) if inside else (),
     )
 
 
-def _unknown(
-    profile: Profile, values: NDArray[np.float64], rows: NDArray[np.bool_] | None = None
-) -> int:
-    """Return for how many operators of the model `values` are unknown: of all, or of `rows`."""
-    is_of_model = _are_of_model(profile)
-    return int(np.isnan(values)[is_of_model if rows is None else is_of_model[rows]].sum())
+def _note_on_bodies(inside: int) -> Note:
+    return Note(
+        f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
+        "rows are for one execution",
+        Importance.CONTEXT,
+    )
+
+
+def _unknown(profile: Profile, values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:
+    """Return for how many operators of the model in `rows` their `values` are unknown."""
+    return int(np.isnan(values)[_are_of_model(profile)[rows]].sum())
 
 
 def _are_of_model(profile: Profile) -> NDArray[np.bool_]:
@@ -156,9 +164,8 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
-    counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
-    counted &= _are_of_model(profile)
-    types = profile.operators.type.values()[counted]
+    chosen = ~profile.in_bodies() & ~_is_constant(profile) & _are_of_model(profile)
+    types = profile.operators.type.values()[chosen]
     return tuple(Counter(types.tolist()).most_common())
 
 

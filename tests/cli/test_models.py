@@ -57,7 +57,7 @@ def test_conditions_on_work() -> None:
 
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
-    assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: an operator has N/A"
+    assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: 4 operators with N/A"
 
 
 def test_a_removed_operator_without_weights_is_no_difference_of_minus_0() -> None:
