@@ -56,7 +56,8 @@ def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
     """Return the difference of two columns. A row on only one side counts as a whole."""
     in_profile, in_base = rows.on_sides
     both = difference(rows[column], rows[base_column])
-    return np.where(in_base, np.where(in_profile, both, -rows[base_column]), rows[column])
+    # 0 - 0 is 0; -0 would be printed with its sign.
+    return np.where(in_base, np.where(in_profile, both, 0 - rows[base_column]), rows[column])
 
 
 def _work_difference(name: str) -> Callable[[Rows], Floats]:

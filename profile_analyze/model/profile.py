@@ -128,6 +128,16 @@ class Profile:
         is_recorded[self.executions.operator[on_side(self, side)]] = True
         return is_recorded
 
+    def in_bodies(self) -> NDArray[np.bool_]:
+        """Return whether each operator is in a body of a model, such as a loop's, (operators,).
+
+        How often a run executes a body may be unknown, so totals of work leave bodies out. In a
+        profile of a run, no operator counts as one in a body.
+        """
+        if self.model is None:
+            return np.zeros(len(self), np.bool_)
+        return np.asarray(self.operators.scope.codes >= 0)
+
     def totals_s(self, measure: str) -> NDArray[np.float64]:
         """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
         return totals(self.measured(measure))

@@ -127,7 +127,7 @@ def _least_s(rows: OperatorRows) -> tuple[float, int]:
     profile = rows.profile
     if profile.model is None or profile.tensors is None:
         return total(rows["least_time"]), 0
-    chosen = are_of_model(profile) & (profile.operators.scope.codes == MISSING_CODE)
+    chosen = are_of_model(profile) & ~profile.in_bodies()
     least, macs = rows["least_time"][chosen], profile.operators.numbers("macs")[chosen]
     left_out = np.isnan(least)
     least_s = total(least)

@@ -9,8 +9,10 @@ import numpy as np
 
 from profile_analyze.analysis.liveness import activation_memory
 from profile_analyze.model.categorical import MISSING_CODE
+from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.analysis.liveness import ActivationMemory
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Tensors
@@ -81,10 +82,9 @@ class ModelSummary(NamedTuple):
     unknown_macs: int
     """How many operators outside of bodies have unknown multiply-adds."""
     unknown_computation: int
-    """How many operators have unknown computation, also in bodies."""
+    """How many operators outside of bodies have unknown computation."""
     unknown_memory: int
-    """How many operators have unknown memory, also in bodies."""
-    unknown_memory_without_bodies: int
+    """How many operators outside of bodies have unknown memory."""
     activations: ActivationMemory
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
@@ -114,7 +114,9 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
     activations = activation_memory(profile)
     peak, keys = activations.peak_operator, tensors.key.values()
     types = _types(profile)
-    outside, is_of_model = profile.operators.scope.codes == MISSING_CODE, are_of_model(profile)
+    outside, is_of_model = ~profile.in_bodies(), are_of_model(profile)
+    rows = outside & is_of_model
+    inside = int((~outside & is_of_model).sum())
     return ModelSummary(
         facts=profile.model,
         operators=sum(count for _, count in types),
@@ -124,15 +126,23 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
         param_bytes=_sum(tensors.size[is_weight]),
         constants=tuple(_by_role(tensors)),
         macs=total(profile.operators.numbers("macs")[outside]),
-        unknown_macs=_unknown(profile.operators.numbers("macs"), is_of_model & outside),
-        unknown_computation=_unknown(profile.operators.computation, is_of_model),
-        unknown_memory=_unknown(profile.operators.memory, is_of_model),
-        unknown_memory_without_bodies=_unknown(profile.operators.memory, is_of_model & outside),
+        unknown_macs=_unknown(profile.operators.numbers("macs"), rows),
+        unknown_computation=_unknown(profile.operators.computation, rows),
+        unknown_memory=_unknown(profile.operators.memory, rows),
         activations=activations,
         peak_operator=None if peak is None else profile.operators.name.values()[peak],
         alive=tuple(AliveTensor(keys[n], float(tensors.size[n])) for n in activations.alive),
         memory=total(profile.operators.memory[outside]),
         base=None if comparison is None else _base_work(comparison, outside),
+        notes=(_note_on_bodies(inside),) if inside else (),
+    )
+
+
+def _note_on_bodies(inside: int) -> Note:
+    return Note(
+        f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
+        "rows are for one execution",
+        Importance.CONTEXT,
     )
 
 
@@ -170,9 +180,8 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
     """Return how many operators outside of bodies have each type, without constant ones."""
-    counted = (profile.operators.scope.codes == MISSING_CODE) & ~_is_constant(profile)
-    counted &= are_of_model(profile)
-    types = profile.operators.type.values()[counted]
+    chosen = ~profile.in_bodies() & ~_is_constant(profile) & are_of_model(profile)
+    types = profile.operators.type.values()[chosen]
     return tuple(Counter(types.tolist()).most_common())
 
 

@@ -57,9 +57,9 @@ class Summary(NamedTuple):
     judgement: Judgement | None = None
     """How all operators compare with the peak rates of a device; None without peak rates."""
     computation: float = np.nan
-    """Floating-point operations of all operators in a run."""
+    """Floating-point operations of all operators in a run, without bodies of models."""
     memory: float = np.nan
-    """Bytes that all operators in a run read and write."""
+    """Bytes that all operators in a run read and write, without bodies of models."""
     wall_s: float = np.nan
     """Seconds from the start of a run to its end; NaN if the file does not say."""
     outside_s: float = np.nan
@@ -150,9 +150,13 @@ def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> 
 
 
 def _work(profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the computation and memory of all operators in a run; NaN if none is known."""
+    """Return the computation and memory in a run, without bodies; NaN if none is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
-    return {name: rows.over_runs(totals(rows.per_run(name))) for name in ("computation", "memory")}
+    outside = ~profile.in_bodies()
+    return {
+        name: rows.over_runs(totals(rows.per_run(name)[outside]))
+        for name in ("computation", "memory")
+    }
 
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:

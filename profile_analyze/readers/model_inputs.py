@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from operator import index
+from typing import Final, NamedTuple, SupportsIndex
 
 from profile_analyze.errors import QueryError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 EXAMPLE: Final = "data:1x3x224x224"
 DTYPES: Final = {
@@ -98,11 +96,13 @@ def parse_dim(text: str) -> tuple[str, int]:
     return symbol, int(size)
 
 
-def _check_sizes(sizes: tuple[int, ...], where: str) -> None:
-    """Raise `QueryError` if a size is negative, or larger than ONNX can store."""
+def _check_sizes(sizes: Iterable[SupportsIndex], where: str) -> None:
+    """Raise `QueryError` if a size is no integer, negative, or larger than ONNX can store."""
     for size in sizes:
-        if not 0 <= size < 1 << 63:
-            problem = "negative" if size < 0 else "too large"
+        if isinstance(size, bool) or not isinstance(size, SupportsIndex):
+            raise QueryError(f"{where}: the size {size!r} is not an integer; write one such as 8")
+        if not 0 <= index(size) < 1 << 63:
+            problem = "negative" if index(size) < 0 else "too large"
             raise QueryError(f"{where}: the size {size} is {problem}; write one such as 8")
 
 
@@ -115,9 +115,14 @@ def _shapes_of(
     for name, shape in shapes.items():
         if isinstance(shape, str):
             _, parsed[name] = parse_input_shape(f"{name}:{shape}")
+        elif isinstance(shape, Iterable):
+            sizes = tuple(shape)
+            _check_sizes(sizes, name)
+            parsed[name] = InputShape(tuple(map(index, sizes)))
         else:
-            _check_sizes(tuple(shape), name)
-            parsed[name] = InputShape(tuple(shape))
+            raise QueryError(
+                f"{name}: {shape!r} is not a shape; write one such as (1, 3, 224, 224)"
+            )
     return parsed
 
 
@@ -126,7 +131,7 @@ def _dims_of(dims: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
         return _by_name(map(parse_dim, dims))
     for symbol, size in dims.items():
         _check_sizes((size,), symbol)
-    return dict(dims)
+    return {symbol: index(size) for symbol, size in dims.items()}
 
 
 def _by_name(pairs: Iterable[tuple[str, object]]) -> dict:  # type: ignore[type-arg]

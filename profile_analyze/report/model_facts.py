@@ -183,8 +183,8 @@ _WORK_FACTS: Final = (
     ),
     Fact(
         "unknown_operators",
-        "How many operators are left out of totals because their work is unknown: of macs outside "
-        "of bodies, of computation_flo and memory_bytes all.",
+        "How many operators outside of bodies are left out of totals because their work is "
+        "unknown.",
         lambda summary: {
             "macs": model_of(summary).unknown_macs,
             "computation": model_of(summary).unknown_computation,

@@ -93,7 +93,7 @@ def memory_text(summary: Summary, _: Times) -> str:
     base = model.base
     if base is None:
         return ""
-    unknown = model.unknown_memory_without_bodies
+    unknown = model.unknown_memory
     text = known_part(model.memory, "byte", unknown)
     if unknown or base.unknown_memory:
         return text + _unknown_difference(base.memory, "byte", base.unknown_memory)

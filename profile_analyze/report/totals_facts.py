@@ -115,7 +115,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "computation_flo",
-            "The floating-point operations of all operators in a run, as far as they are known.",
+            "The floating-point operations of all operators in a run, as far as they are known. In "
+            "a model that has not run, operators in bodies are left out.",
             lambda summary: summary.computation,
             label="total computation",
             text=lambda summary, _: _work_text(
@@ -127,7 +128,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "memory_bytes",
-            "The bytes that all operators in a run read and write, as far as they are known.",
+            "The bytes that all operators in a run read and write, as far as they are known. In a "
+            "model that has not run, operators in bodies are left out.",
             lambda summary: summary.memory,
             label="total memory traffic",
             text=lambda summary, _: _work_text(

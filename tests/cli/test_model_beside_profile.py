@@ -71,6 +71,39 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
     assert f"note: {MATCHED}\nnote: baseline: {MATCHED}\n" in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "verdict"),
+    [
+        (
+            (),
+            4,
+            "cannot be judged: params > 100: params: 24 operators with N/A; "
+            "--where 'params >= 0' leaves them out",
+        ),
+        (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
+        (
+            ("--compare", PROFILE, "--fail-if", "params > +0"),
+            4,
+            "cannot be judged: params > +0: params: 24 operators with N/A",
+        ),
+    ],
+)
+def test_conditions_on_work_need_a_filter(
+    arguments: tuple[str, ...], code: int, verdict: str
+) -> None:
+    outcome = run_command(
+        PROFILE,
+        "--model",
+        MODEL,
+        "--print-only",
+        "summary",
+        "--fail-if",
+        "params > 100",
+        *arguments,
+    )
+    assert (outcome.code, outcome.out.splitlines()[-1]) == (code, verdict)
+
+
 @pytest.fixture
 def dynamic(tmp_path: Path) -> Path:
     """Return the file of a model like `MODEL`, with the batch as a symbol."""

@@ -188,7 +188,16 @@ def test_conditions_on_work() -> None:
 
 def test_unknown_work_is_not_judged() -> None:
     outcome = run_command("tests/fixtures/profiles/tiny.json", "--fail-if", "macs > 5")
-    assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: an operator has N/A"
+    assert outcome.out.splitlines()[-1] == "cannot be judged: macs > 5: macs: 4 operators with N/A"
+
+
+def test_a_removed_operator_without_weights_is_no_difference_of_minus_0() -> None:
+    outcome = run_command(
+        "tests/fixtures/models/cnn_script.onnx", "--compare", SMALL, "-t", "1", "--format", "markdown",
+        "--columns", "match,base_params,params_difference",
+        "--where", "match == removed", "--where", "base_params == 0",
+    )  # fmt: skip
+    assert outcome.out.splitlines()[-1] == "| removed |             0 |                   0 |"
 
 
 DYNAMIC = "tests/fixtures/models/cnn_script.onnx"
@@ -213,8 +222,8 @@ def test_partial_totals_have_no_difference(sides: tuple[str, str], macs: str, me
     outcome = run_command(sides[0], "--compare", sides[1], "--print-only", "summary")
     lines = outcome.out.splitlines()
     assert [line for line in lines if line.startswith(("MACs ", "memory "))] == [
-        f"MACs               {macs}",
-        f"memory             {memory}",
+        f"MACs                  {macs}",
+        f"memory traffic        {memory}",
     ]
 
 

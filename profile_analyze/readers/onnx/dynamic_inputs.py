@@ -52,7 +52,8 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
         return ()
     inputs = inputs_of(proto.graph)
     dims = _Dims(file, given, inputs)
-    for name, wanted in given.shapes.items():
+    # Given sizes come first: -1 sets symbols that they leave open.
+    for name, wanted in sorted(given.shapes.items(), key=lambda item: item[1].shape is None):
         if name not in inputs:
             raise QueryError(
                 f"{file}: has no input '{name}' to shape; its inputs: {_listed(inputs.values())}"
@@ -104,15 +105,18 @@ class _Dims:
 
     def fix(self, value: ValueInfoProto, wanted: InputShape) -> None:
         """Give an input its shape."""
+        self._check_is_tensor(value)
         tensor = value.type.tensor_type
         if wanted.dtype is not None:
             self._check_dtype(value, wanted.dtype)
-        old = sizes_of(value.type)
-        shape = wanted.shape
-        if shape is None:  # keep the model's
-            shape = tuple(
-                one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in old or ()
+        if wanted.value is not None and not _fits(wanted.value, tensor.elem_type):
+            dtype = _name_of(tensor.elem_type)
+            raise QueryError(
+                f"{self._file}: the input '{value.name}' has dtype {dtype}, which cannot hold "
+                f"{wanted.value:g}; give another value"
             )
+        old = sizes_of(value.type)
+        shape = self._sizes_in_model(value) if wanted.shape is None else wanted.shape
         if old is not None and len(old) != len(shape):
             raise QueryError(
                 f"{self._file}: the input '{value.name}' has {counted(len(old), 'axis', 'axes')} "
@@ -127,6 +131,18 @@ class _Dims:
                     self.changes.append(f"{value.name} (axis {axis}: {before} to {size})")
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
 
+    def _sizes_in_model(self, value: ValueInfoProto) -> tuple[int, ...]:
+        """Return the sizes of an input in the model; a size that is open is 1."""
+        sizes = sizes_of(value.type)
+        if sizes is None:
+            raise QueryError(
+                f"{self._file}: the input '{value.name}' has no shape in the model for -1 to keep; "
+                f"give its sizes, as in --input-shape {value.name}:8"
+            )
+        return tuple(
+            one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in sizes
+        )
+
     def _set_symbol(self, symbol: str, size: int, name: str) -> None:
         if self._sizes.setdefault(symbol, size) != size:
             raise QueryError(
@@ -134,11 +150,18 @@ class _Dims:
                 f"and {size} for the input '{name}'"
             )
 
+    def _check_is_tensor(self, value: ValueInfoProto) -> None:
+        kind = value.type.WhichOneof("value")
+        if kind not in (None, "tensor_type"):
+            raise QueryError(
+                f"{self._file}: the input '{value.name}' has the type "
+                f"{kind.removesuffix('_type').replace('_', ' ')}, not tensor; give sizes to tensors"
+            )
+
     def _check_dtype(self, value: ValueInfoProto, dtype: str) -> None:
         tensor = value.type.tensor_type
         if tensor.elem_type not in (0, _DTYPES[dtype]):
-            numbers = {number: name for name, number in _DTYPES.items()}
-            own = numbers.get(tensor.elem_type, "another")
+            own = _name_of(tensor.elem_type)
             raise QueryError(f"{self._file}: the input '{value.name}' has dtype {own}, not {dtype}")
         tensor.elem_type = _DTYPES[dtype]
 
@@ -149,6 +172,24 @@ class _Dims:
         for dim in type_.tensor_type.shape.dim:
             if dim.dim_param in self._sizes:
                 dim.dim_value = self._sizes[dim.dim_param]
+
+
+def _name_of(elem_type: int) -> str:
+    return next((name for name, number in _DTYPES.items() if number == elem_type), "another")
+
+
+def _fits(value: float, elem_type: int) -> bool:
+    """Return whether a dtype can hold a value; fractions may be rounded."""
+    if not elem_type:
+        return True
+    dtype = helper.tensor_dtype_to_np_dtype(elem_type)
+    if dtype.kind == "b":
+        return value in (0, 1)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return value.is_integer() and int(limits.min) <= value <= int(limits.max)
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(float(np.array(value).astype(dtype))))
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:

@@ -143,10 +143,7 @@ class _GraphMaker:
         visible: dict[str, Value],
         arithmetic: set[str],
     ) -> Node:
-        """Return a node, and add its outputs to `visible`.
-
-        Outputs of shape arithmetic are added to `arithmetic`, too.
-        """
+        """Return a node. Add its outputs to `visible`, and those for shapes to `arithmetic`."""
         bodies = tuple(
             Body(attribute, self.graph(body, visible, arithmetic), self._trips(body))
             for attribute, body in bodies_of(proto)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import profile_analyze as pa
 from profile_analyze.readers.onnx.loading import read_model
@@ -16,6 +16,8 @@ from tests.readers.onnx.models import model, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from onnx import TypeProto
 
 TEXT = """g (float[batch, 3, height, s18] image, float scale, int64[n] sizes) => (float[A] y) {
     relu = Relu (image)
@@ -60,6 +62,15 @@ ERRORS = {
     "--dim batch=2 --input-shape image:4x3x4x5": (
         "FILE: the symbol 'batch' is given two sizes: 2, and 4 for the input 'image'"
     ),
+    "--input-shape sizes:i64:2:1e30": (
+        "FILE: the input 'sizes' has dtype int64, which cannot hold 1e+30; give another value"
+    ),
+    "--input-shape sizes:2:1.5": (
+        "FILE: the input 'sizes' has dtype int64, which cannot hold 1.5; give another value"
+    ),
+    "--input-shape scale:scalar:-1e39": (
+        "FILE: the input 'scale' has dtype fp32, which cannot hold -1e+39; give another value"
+    ),
     "--dim batch=2 --dim batch=3": "'batch' is given twice, with different values; leave one out",
     "--dim batch=-2": (
         "argument --dim: 'batch=-2': the size -2 is negative; write one such as 8; see "
@@ -82,6 +93,75 @@ def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, optio
         "",
         f"profile_analyze: error: {message}\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("type_", "shape", "message"),
+    [
+        (
+            helper.make_tensor_type_proto(TensorProto.FLOAT, None),
+            "x:-1",
+            "the input 'x' has no shape in the model for -1 to keep; give its sizes, as in "
+            "--input-shape x:8",
+        ),
+        (
+            helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),
+            "x:2x3",
+            "the input 'x' has the type sequence, not tensor; give sizes to tensors",
+        ),
+        (
+            helper.make_tensor_type_proto(TensorProto.BOOL, (2,)),
+            "x:2:0.5",
+            "the input 'x' has dtype bool, which cannot hold 0.5; give another value",
+        ),
+    ],
+)
+def test_what_an_input_cannot_be_is_one_line(
+    tmp_path: Path, type_: TypeProto, shape: str, message: str
+) -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["y"])],
+        "g",
+        [helper.make_value_info("x", type_)],
+        [helper.make_value_info("y", type_)],
+    )
+    file = write_model(tmp_path, helper.make_model(graph))
+    outcome = run_command(file, "--input-shape", shape)
+    assert (outcome.code, outcome.out, outcome.err) == (
+        2,
+        "",
+        f"profile_analyze: error: {file}: {message}\n",
+    )
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_sizes_that_are_given_count_before_those_that_are_kept(order: int) -> None:
+    text = "g (float[n] a, float[n] b) => (float[n] y) { y = Add (a, b) }"
+    source = Source.of_bytes("m", model(text).SerializeToString())
+    source.inputs = pa.ModelInputs.of(["a:f32:-1:0.5", "b:8"][::order])
+    values = read_model(source).graph.values
+    assert [values[name].dims for name in "aby"] == [(8,), (8,), (8,)]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dims", "message"),
+    [
+        ({"x": (1, 8.5)}, {}, "x: the size 8.5 is not an integer; write one such as 8"),
+        ({"x": None}, {}, "x: None is not a shape; write one such as (1, 3, 224, 224)"),
+        ({}, {"n": 2.5}, "n: the size 2.5 is not an integer; write one such as 8"),
+        ({}, {"n": "2"}, "n: the size '2' is not an integer; write one such as 8"),
+        ({}, {"n": True}, "n: the size True is not an integer; write one such as 8"),
+    ],
+)
+def test_sizes_in_python_are_checked(shapes: object, dims: object, message: str) -> None:
+    with pytest.raises(pa.QueryError) as caught:
+        pa.ModelInputs.of(shapes, dims)  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+def test_sizes_in_python_may_be_numbers_of_numpy() -> None:
+    inputs = pa.ModelInputs.of({"x": np.array([2, 3])}, {"n": np.int64(4)})
+    assert repr(inputs) == repr(pa.ModelInputs.of(["x:2x3"], ["n=4"]))
 
 
 def test_a_profile_has_no_inputs() -> None:

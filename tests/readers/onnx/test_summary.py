@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from onnx import numpy_helper
 
 from tests.conftest import run_command
@@ -46,8 +47,8 @@ def unusual(folder: Path) -> str:
 
 
 SUMMARY = """\
-total computation     144.00 FLO, unknown for 1 operator
-total memory traffic  420.00 byte, unknown for 1 operator
+total computation     80.00 FLO, unknown for 1 operator
+total memory traffic  292.00 byte, unknown for 1 operator
 operators             6 of 6 types: 1 MatMul, 1 Mul, 1 Reshape; 2 more compute constants
 parameters            24, 72.00 byte: 64.00 byte of fp32, 8.00 byte of int8
 other constants       1 in scales and zero points, 1 in single numbers, 2 in shapes and indices, 3 unused
@@ -67,7 +68,9 @@ def test_what_is_left_out_of_the_totals_is_said(tmp_path: Path) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (
         0,
         SUMMARY,
-        "note: work and shapes are N/A for 1 operator of unknown type: own.Mine\n",
+        "note: work and shapes are N/A for 1 operator of unknown type: own.Mine\n"
+        "note: totals leave out 2 operators in bodies of If, Loop or Scan; their rows are for one "
+        "execution\n",
     )
 
 
@@ -101,4 +104,49 @@ def test_long_names_at_the_peak_keep_their_end(tmp_path: Path) -> None:
     assert lines.splitlines()[6] == (
         "peak of these         48.00 byte at Relu_0: x 24.00 byte, ...der_layers_0_attention_output "
         "24.00 byte"
+    )
+
+
+BRANCHES = """g (float[4, 8] x, bool c) => (float[4, 8] y) {
+    y = If (c) <
+        then_branch = t () => (float[4, 8] a) { a = MatMul (x, w) },
+        else_branch = e () => (float[4, 8] b) { b = Relu (x) }
+    >
+}"""
+
+
+def branches(folder: Path) -> str:
+    proto = model(BRANCHES)
+    proto.graph.node[0].name = "if"
+    proto.graph.node[0].attribute[0].g.node[0].name = "product"
+    weight = np.ones((8, 8), np.float32)
+    proto.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    return write_model(folder, proto)
+
+
+@pytest.mark.parametrize(
+    ("condition", "code", "verdict"),
+    [
+        ("macs > 200", 0, "passed: macs > 200: 0: not beyond the limit"),
+        ("memory > 0", 0, "passed: memory > 0: 0.00 byte: not beyond the limit"),
+        ("params > 63", 3, "FAILED: params > 63: 64: beyond the limit"),
+        (
+            "type=MatMul: macs > 200",
+            4,
+            "cannot be judged: type=MatMul: macs > 200: no operator matches: totals leave out the "
+            "operators in bodies",
+        ),
+    ],
+)
+def test_conditions_judge_what_the_summary_counts(
+    tmp_path: Path, condition: str, code: int, verdict: str
+) -> None:
+    file = branches(tmp_path)
+    outcome = run_command(file, "--print-only", "summary", "--fail-if", condition)
+    lines = outcome.out.splitlines()
+    assert (outcome.code, lines[0], lines[1], lines[-1]) == (
+        code,
+        "total computation     0.00 FLO",
+        "total memory traffic  0.00 byte",
+        verdict,
     )
