@@ -114,7 +114,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/run: $(VENV)/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[zstd]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[onnx,zstd]'
 	@touch $@
 
 $(VENV)/bench: $(VENV)/dev

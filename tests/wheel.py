@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TINY = FIXTURES / "profiles" / "tiny.json"
+MODEL = FIXTURES / "classifiers" / "classifier.onnx"
 BUILT_IN = ("zstd",) if sys.version_info >= (3, 14) else ()
-PACKAGES = {"plot": "matplotlib", "zstd": "zstandard"}
+PACKAGES = {"onnx": "onnx", "plot": "matplotlib", "zstd": "zstandard"}
 ERROR = "profile_analyze: error: "
 
 
@@ -92,6 +93,14 @@ def check_extras(installed: Installation, version: str, extras: tuple[str, ...])
     assert outcome.err == ("" if "plot" in have else f"{ERROR}{missing}\n"), outcome
     assert outcome.code == (0 if "plot" in have else 1)
 
+    outcome = installed.answer(str(MODEL), "--print-only", "summary")
+    missing = (
+        f"{MODEL}: is an ONNX model, which needs onnx, the extra onnx: "
+        "pip install 'profile_analyze[onnx]'"
+    )
+    assert outcome.err == ("" if "onnx" in have else f"{ERROR}{missing}\n"), outcome
+    assert outcome.code == (0 if "onnx" in have else 1)
+
     (installed.folder / "tiny.json.zst").write_bytes(zstd_frame(TINY.read_bytes()))
     outcome = installed.answer("tiny.json.zst")
     missing = (
@@ -115,7 +124,7 @@ def try_wheel(wheel: Path) -> None:
     version = wheel.name.split("-")[1]
     with tempfile.TemporaryDirectory() as folder:
         installed = Installation(Path(folder))
-        for extras in ((), ("zstd",), ("plot",), ("plot", "zstd")):
+        for extras in ((), ("zstd",), ("plot",), ("onnx",), ("onnx", "plot", "zstd")):
             installed.pip("uninstall", "--quiet", "--yes", *PACKAGES.values())
             suffix = f"[{','.join(extras)}]" if extras else ""
             installed.pip("install", "--quiet", f"{wheel}{suffix}")
