@@ -330,7 +330,7 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
 def _notes_on_unowned(
     profile: Profile, owner: Indices, parent: Indices, level: str
 ) -> Iterator[Note]:
-    """For each kind of execution, yield a note on those that no row of the level owns."""
+    """For each kind of execution, yield a note on executions that no row of the level owns."""
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
     for kind, (noun, advice) in _UNOWNED.items():

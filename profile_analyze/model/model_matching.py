@@ -125,9 +125,10 @@ class _Matching:
         nodes = _by_form(self._nodes, (node for node in free if node not in self._taken))
         attributes = self._model.operators.categorical("parameters").codes.tolist()
         for form, of_form in rows.items():
-            pairs = list(zip(of_form, nodes.get(form, ())))  # noqa: B905  # compared below
-            if len(of_form) != len(nodes.get(form, ())):
+            nodes_of_form = nodes.get(form, ())
+            if len(of_form) != len(nodes_of_form):
                 continue
+            pairs = list(zip(of_form, nodes_of_form, strict=True))
             is_one = len({attributes[node] for _, node in pairs}) == 1
             if is_one and all(self._is_kind(row, node) for row, node in pairs):
                 for row, node in pairs:

@@ -51,7 +51,7 @@ def with_model(profile: Profile, model: Profile) -> Profile:
 
     These are multiply-adds, parameters, attributes, and where the profile does not know them,
     shapes, dtypes, computation and memory, which are derived from shapes. Operators are matched
-    with nodes by name, then by order. A note counts those that are not matched.
+    with nodes by name, then by order. A note counts the rows without a match.
 
     Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
     them was loaded without shapes.

@@ -83,7 +83,7 @@ def _model_notes(rows: OperatorRows) -> Iterator[Note]:
 def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
     """Yield a note on the operators whose efficiency is above 100 %.
 
-    There is none if they take next to no time and the table shows no such row.
+    Yield no note if these operators take next to no time and the table shows none of them.
     """
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from operator import index
-from typing import Final, NamedTuple, SupportsIndex
+from typing import Any, Final, NamedTuple, SupportsIndex
 
 from profile_analyze.errors import QueryError
 
@@ -134,9 +134,9 @@ def _dims_of(dims: Mapping[str, int] | Iterable[str]) -> dict[str, int]:
     return {symbol: index(size) for symbol, size in dims.items()}
 
 
-def _by_name(pairs: Iterable[tuple[str, object]]) -> dict:  # type: ignore[type-arg]
+def _by_name(pairs: Iterable[tuple[str, object]]) -> dict[str, Any]:
     """Return the pairs as a dictionary. Raises `QueryError` if a name has two values."""
-    by_name: dict[str, object] = {}
+    by_name: dict[str, Any] = {}
     for name, value in pairs:
         if by_name.setdefault(name, value) != value:
             raise QueryError(f"{name!r} is given twice, with different values; leave one out")

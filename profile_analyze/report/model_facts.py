@@ -201,7 +201,8 @@ _WORK_FACTS: Final = (
     ),
     _number(
         "macs_of_constant_operators",
-        "The multiply-adds of operators that compute constants, which macs leaves out.",
+        "The multiply-adds of operators that compute constants, which macs leaves out; null if "
+        "unknown.",
         lambda model: model.facts.macs_of_constant_operators,
         "macs",
     ),

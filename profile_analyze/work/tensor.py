@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, prod
+from math import ceil, isnan, nan, prod
 from typing import Final, NamedTuple, TypeAlias
 
 Dims: TypeAlias = "tuple[int | None, ...]"
@@ -48,4 +48,4 @@ class Tensor(NamedTuple):
     def bytes(self) -> float:
         """The bytes of all elements, rounded up to whole bytes; NaN if they are unknown."""
         exact = self.elements * bytes_of(self.dtype)
-        return exact if exact != exact else float(-(-exact // 1))  # noqa: PLR0124  # NaN stays NaN
+        return exact if isnan(exact) else float(ceil(exact))

@@ -24,8 +24,8 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
     of_constants = 0.0
     for placed, row_macs in zip(rows, macs, strict=True):
         if placed.node.is_constant:
-            executed = row_macs * times[placed.scope]
-            of_constants += 0.0 if executed != executed else executed  # noqa: PLR0124  # NaN
+            # A body that is never executed adds nothing, even if its own count is unknown.
+            of_constants += row_macs * times[placed.scope] if times[placed.scope] else 0.0
         else:
             by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
     return StaticModel(

@@ -319,3 +319,21 @@ def test_a_loop_that_does_nothing_itself_takes_no_time_at_the_unknown_rate_of_it
     (row,) = run(query, load(write_model(tmp_path, model(text)))).rows
     names = ("computation", "memory", "bound", "compute_time", "memory_time", "least_time")
     assert [row[name] for name in names] == [0.0, 0.0, "compute", 0.0, 0.0, 0.0]
+
+
+def test_unknown_work_of_a_constant_is_not_counted_as_0() -> None:
+    made = profile(
+        graph(
+            [
+                node("MatMul", "w v", "known", is_constant=True),
+                node("MatMul", "u v", "unknown", is_constant=True),
+                node("Add", "x known", "y"),
+            ],
+            {"w": (2, 3), "v": (3, 4), "u": None, "known": (2, 4), "unknown": None}
+            | {"x": (2, 4), "y": (2, 4)},
+            inputs="x",
+            outputs="y",
+            initializers="w v u",
+        )
+    )
+    assert np.isnan(summary_of(made).facts.macs_of_constant_operators)
