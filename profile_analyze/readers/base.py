@@ -40,7 +40,8 @@ class Reader(Recogniser, Protocol):
     has_inputs: bool = False
     """Whether its files are models with inputs, to which `Source.inputs` gives sizes."""
     default_output_format: str = "plain"
-    """The default output format for profiles of this format."""
+    """The default output format for profiles of this format. Readers of other packages have no
+    choice: it is plain."""
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.

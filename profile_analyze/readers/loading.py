@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.errors import MalformedProfileError, QueryError, UnknownFormatError
+from profile_analyze.errors import MalformedProfileError, QueryError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.base import BatchReader
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.deferred import DeferredReader
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.readers.source import HEAD_SIZE, Source
+from profile_analyze.readers.recognition import first_reader, reader_among
+from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -43,14 +44,10 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
     ),
 )
-"""All supported formats, in the order in which they are tried."""
+"""The formats that this package supports, in the order in which they are tried."""
 
 _FALLBACK_FORMAT: Final = "plain"
 """The default output format of a profile that joins files of several formats."""
-
-_LONG_HEAD: Final = 16 << 20
-"""The number of bytes that readers get if none recognises the first 64 KiB, which may contain
-nothing but metadata."""
 
 
 def load(
@@ -101,7 +98,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     if any(source.inputs != NO_INPUTS for source in sources):
         return None  # reading one by one says which file has no inputs
     # Few files need the long head to be recognised. They are read one by one.
-    reader, *others = (_recognising_reader(source.head(), source.name) for source in sources)
+    reader, *others = (first_reader(READERS, source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None
     together = reader.read_together(sources, wanted) if isinstance(reader, BatchReader) else None
@@ -127,23 +124,14 @@ def default_output_formats() -> tuple[str, ...]:
 
 
 def _reader_of(source: Source) -> Reader:
-    """Return the reader that recognises `source`. Raises `UnknownFormatError`."""
-    head = source.head()
-    reader = _recognising_reader(head, source.name)
-    if reader is None and len(head) == HEAD_SIZE:  # a shorter head is the whole file
-        reader = _recognising_reader(source.head(_LONG_HEAD), source.name)
+    """Return the reader that recognises `source`. Raises `UnknownFormatError` if there is none."""
+    reader = reader_among(READERS, source)
     if reader is not None:
         return reader
-    # Importing `unsupported` compiles its patterns, and only this message needs them.
-    from profile_analyze.readers.unsupported import looks_like
+    # Few files need it. Looking for packages takes 50 ms, and it imports many patterns.
+    from profile_analyze.readers.installed import reader_of_a_package
 
-    formats = ", ".join(f"{reader.format} ({reader.hallmark})" for reader in READERS)
-    reason = f"{looks_like(head, source.name)}; supported formats: {formats}"
-    raise UnknownFormatError(source.name, reason)
-
-
-def _recognising_reader(head: bytes, name: str) -> Reader | None:
-    return next((reader for reader in READERS if reader.recognises(head, name)), None)
+    return reader_of_a_package(source, READERS)
 
 
 def _check(profile: Profile, file: str) -> None:

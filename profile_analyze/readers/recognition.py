@@ -1,0 +1,31 @@
+"""Finds the reader of an input among several."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.readers.source import HEAD_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.readers.base import Reader
+    from profile_analyze.readers.source import Source
+
+_LONG_HEAD: Final = 16 << 20
+"""The number of bytes that readers get if none recognises the first 64 KiB, which may contain
+nothing but metadata."""
+
+
+def reader_among(readers: Sequence[Reader], source: Source) -> Reader | None:
+    """Return the first of `readers` that recognises `source`."""
+    head = source.head()
+    reader = first_reader(readers, head, source.name)
+    if reader is None and len(head) == HEAD_SIZE:  # a shorter head is the whole file
+        reader = first_reader(readers, source.head(_LONG_HEAD), source.name)
+    return reader
+
+
+def first_reader(readers: Iterable[Reader], head: bytes, name: str) -> Reader | None:
+    """Return the first of `readers` that recognises an input by its `head` and its `name`."""
+    return next((reader for reader in readers if reader.recognises(head, name)), None)
