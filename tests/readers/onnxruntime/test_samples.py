@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +11,12 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
 from tests.conftest import PROFILES
+from tests.readers.onnxruntime.independent import (
+    events_in,
+    is_inside,
+    own_times_us,
+    runs_in,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,38 +25,13 @@ FOLDER = PROFILES.parent / "onnxruntime"
 SAMPLES = sorted(path for path in FOLDER.iterdir() if path.name != "names-1.14.json")
 
 
-def events_in(path: Path) -> list[dict[str, Any]]:
-    data = path.read_bytes()
-    events: list[dict[str, Any]] = json.loads(
-        gzip.decompress(data) if path.suffix == ".gz" else data
-    )
-    return events
-
-
-def own_times_us(events: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
-    """Return each node with its time without the nodes inside it."""
-    nodes = [one for one in events if one["name"].endswith("_kernel_time")]
-    own_us = [node["dur"] for node in nodes]
-    for index, node in enumerate(nodes):
-        # An event is written when it ends, so the first later one that started before is around it.
-        for outer, later in enumerate(nodes[index + 1 :], index + 1):
-            if later["tid"] == node["tid"] and later["ts"] <= node["ts"]:
-                own_us[outer] -= node["dur"]
-                break
-    return list(zip(nodes, own_us, strict=True))
-
-
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_the_sums_by_type_equal_an_independent_count(path: Path) -> None:
     events = events_in(path)
-    runs = [one for one in events if one["name"] == "model_run"]
+    runs = runs_in(events)
     expected: dict[tuple[str, int], int] = defaultdict(int)
     for node, own_us in own_times_us(events):
-        (number,) = [
-            number
-            for number, run in enumerate(sorted(runs, key=lambda run: run["ts"]))
-            if run["ts"] <= node["ts"] <= run["ts"] + run["dur"]
-        ]
+        (number,) = [number for number, run in enumerate(runs) if is_inside(node, run)]
         expected[node["args"]["op_name"], number] += own_us
     profile = at_level(pa.load(path))
     found: dict[tuple[str, int], float] = defaultdict(float)

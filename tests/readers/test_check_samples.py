@@ -1,0 +1,48 @@
+"""The check of a folder of samples finds nothing wrong with our fixtures, and what is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import PROFILES
+from tests.readers import check_samples
+from tests.readers.check_samples import INDEPENDENT, check_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDERS = ("onnxruntime",)
+FILES = sorted(path for one in FOLDERS for path in (PROFILES.parent / one).iterdir())
+LOOP = PROFILES.parent / "onnxruntime" / "loop-1.31.json.gz"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_all_sums_of_our_profiles_are_right(path: Path) -> None:
+    checked = check_file(path, path.name)
+    assert checked.format in INDEPENDENT
+    assert not checked.is_wrong, checked
+
+
+def test_a_wrong_sum_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = INDEPENDENT["ONNX Runtime profile"](LOOP)
+    wrong = {**right, "If": right["If"] * 1.000001, "None": 1.0}
+    monkeypatch.setitem(INDEPENDENT, "ONNX Runtime profile", lambda _: wrong)
+    checked = check_file(LOOP, "loop")
+    assert (checked.types, checked.is_wrong) == ("8 of 10", True)
+
+
+def test_the_table_has_every_file_of_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "loop.json.gz").write_bytes(LOOP.read_bytes())
+    (tmp_path / "b.json").write_text("{}", encoding="utf-8")
+    assert check_samples.main(str(tmp_path)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "file            format                  operators    time (ms)  equal sums by type",
+        "a/loop.json.gz  ONNX Runtime profile            9     0.767000  9 of 9",
+        "b.json                                                          looks like JSON, "
+        "but no profile",
+    ]
