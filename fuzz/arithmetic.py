@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.model.levels import at_level
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -71,9 +72,12 @@ def _by_track(profile: Profile) -> Iterator[str]:
     for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
         times = dict(zip(groups["track"], groups["time"], strict=True))
-        for track, total_s in profile.total_by_track(side).items():
-            if not _same(times.get(track.name, nan), total_s):
-                yield f"{measure} on {track.name!r} is {times.get(track.name)!r}, not {total_s!r}"
+        totals_s: dict[str, float] = {}  # several tracks may have one name
+        for track, total_s in at_level(profile).total_by_track(side).items():
+            totals_s[track.name] = totals_s.get(track.name, 0.0) + total_s
+        for name, total_s in totals_s.items():
+            if not _same(times.get(name, nan), total_s):
+                yield f"{measure} on {name!r} is {times.get(name)!r}, not {total_s!r}"
 
 
 def filter_then_group(profile: Profile) -> Iterator[str]:
@@ -155,8 +159,7 @@ PROFILE_INVARIANTS: Final[tuple[Callable[[Profile], Iterator[str]], ...]] = (
 """The invariants of the answers about one profile."""
 
 
-def _keys(profile: Profile) -> NDArray[np.int64]:
-    """Return the ids of the operators, which are integers in this format."""
+def _keys(profile: Profile) -> NDArray[Any]:
+    """Return the ids of the operators: integers or texts."""
     keys = profile.operators.key
-    assert isinstance(keys, np.ndarray)
-    return keys
+    return keys if isinstance(keys, np.ndarray) else keys.values()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from fuzz.command_lines import command_line
 from fuzz.documents import HOSTILE_TEXTS, another_run, make_document
 from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
+from fuzz.recorded import recorded_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,12 @@ def make_case(seed: int, number: int) -> Case:
     random = Random(f"{seed}:{number}")
     first = make_document(random)
     is_valid = random.random() < 0.25
-    files = {"run.json": _content(random, first, is_valid=is_valid)}
+    is_recorded = random.random() < 0.15
+    files = {
+        "run.json": recorded_file(random, is_valid=is_valid)
+        if is_recorded
+        else _content(random, first, is_valid=is_valid)
+    }
     more_runs = random.choice(_MORE_RUNS)
     base_runs = random.choice((0, 1, max(more_runs, 1))) if random.random() < 0.3 else 0
     # One wrong file among many spoils the answer, so cases with many runs are mostly valid.

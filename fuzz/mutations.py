@@ -56,7 +56,7 @@ class _RepeatedKey(str):
         return self is other
 
 
-def with_wrong_values(random: Random, document: dict[str, Any]) -> dict[str, Any]:
+def with_wrong_values(random: Random, document: Any) -> Any:
     """Return a copy of `document` with one to four wrong values, keys or sections."""
     document = json.loads(json.dumps(document))
     for _ in range(random.choice((1, 1, 2, 4))):
@@ -64,7 +64,7 @@ def with_wrong_values(random: Random, document: dict[str, Any]) -> dict[str, Any
     return document
 
 
-def to_json(random: Random, document: dict[str, Any]) -> bytes:
+def to_json(random: Random, document: Any) -> bytes:
     """Return `document` as JSON, in a random style."""
     text = json.dumps(
         document,
@@ -135,6 +135,8 @@ def _swap(random: Random, document: Any) -> None:
 
 def _empty_section(random: Random, document: Any) -> None:
     *path, last = random.choice(_SECTIONS)
+    if not isinstance(document, dict):  # the profile of another runtime
+        return
     for name in path:
         document = document.get(name)
         if not isinstance(document, dict):

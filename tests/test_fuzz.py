@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fuzz import arithmetic, campaign, command_lines, invariants, truncation
 from fuzz.arithmetic import PROFILE_INVARIANTS
 from fuzz.cases import SMALLEST_REAL, Case, make_case
 from fuzz.invariants import CALL_INVARIANTS
+from fuzz.recorded import FIXTURES, FOLDERS, recorded_files, with_wrong_words
 from fuzz.running import Outcome, run_case
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.query.catalog import CATALOG
@@ -30,8 +32,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
+OTHER_FIXTURES = {"cases", "calls", "classifiers", "onnx-tool", "reports", "runs"}
+"""These have texts, or files of formats that other folders have."""
 PARTS = 8
 INPUTS = 2000 if IS_FULL else 160
+
+
+def test_recorded_files_of_every_format_are_among_the_inputs() -> None:
+    folders = {path.name for path in FIXTURES.iterdir() if path.is_dir()}
+    assert {*FOLDERS, "profiles"} | OTHER_FIXTURES == folders
+    inputs = [make_case(3, number).files.get("run.json") for number in range(300)]
+    assert len({*recorded_files()} & {*inputs}) > 5
+
+
+def test_words_are_replaced() -> None:
+    random = Random(1)
+    changed = {with_wrong_words(random, b'{"a": 1}') for _ in range(1000)}
+    assert {b'{"a": a}', b'{"1": 1}', b'{"a": nan}'} <= changed
+    assert with_wrong_words(random, b"{}") == b"{}"
 
 
 @pytest.mark.slow

@@ -1,0 +1,71 @@
+"""Recorded profiles and models of other formats, whole or with errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fuzz.documents import HOSTILE_TEXTS
+from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
+
+if TYPE_CHECKING:
+    from random import Random
+
+FIXTURES: Final = Path(__file__).parent.parent / "tests" / "fixtures"
+FOLDERS: Final = ("models", "onnxruntime")
+"""The folders with recorded files, each of one format."""
+
+_LARGEST: Final = 200_000
+"""The largest size of a recorded file in bytes. Larger ones take too long."""
+_WORD: Final = re.compile(rb"[\w.+-]+")
+_WORDS: Final = (
+    *("0", "-1", "1e400", "-0.0", "nan", "inf", "9" * 30, "1.5", "1e-320", "", "None"),
+    *(2**31, 2**63, -(2**63) - 1),
+    *HOSTILE_TEXTS,
+)
+
+
+@cache
+def recorded_files() -> tuple[bytes, ...]:
+    """Return the contents of all recorded files, decompressed."""
+    paths = sorted(path for folder in FOLDERS for path in (FIXTURES / folder).iterdir())
+    return tuple(data for data in map(_content, paths) if len(data) <= _LARGEST)
+
+
+def _content(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def recorded_file(random: Random, *, is_valid: bool) -> bytes:
+    """Return a recorded file. Unless it is valid, it has wrong values, words or bytes."""
+    data = random.choice(recorded_files())
+    kind = random.random()
+    if is_valid:
+        return data
+    if kind < 0.2:
+        return with_wrong_bytes(random, data)
+    if kind < 0.6:
+        return with_wrong_words(random, data)
+    try:
+        document: Any = json.loads(data)
+    except ValueError:
+        return with_wrong_words(random, data)
+    return to_json(random, with_wrong_values(random, document))
+
+
+def with_wrong_words(random: Random, data: bytes) -> bytes:
+    """Return `data` with one to three words or numbers replaced."""
+    for _ in range(random.choice((1, 1, 2, 3))):
+        words = list(_WORD.finditer(data))
+        if not words:
+            return data
+        found = random.choice(words)
+        other = random.choice((random.choice(_WORDS), random.choice(words).group()))
+        word = other if isinstance(other, bytes) else str(other).encode("utf-8", "surrogatepass")
+        data = data[: found.start()] + word + data[found.end() :]
+    return data
