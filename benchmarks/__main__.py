@@ -25,6 +25,7 @@ from benchmarks.cases import (
     compressed,
     many,
     models,
+    onnx_runtime,
     sizes,
     starts,
 )
@@ -81,6 +82,7 @@ def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:
         yield from compressed()
     yield from many()
     yield from models()
+    yield from onnx_runtime()
 
 
 def check_answers_agree(original: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import onnx
 import zstandard
 
+from benchmarks import events
 from benchmarks.generate import write
 from tests.readers.onnx.onnx_tool_models import LIGHT, with_stored_weights
 
@@ -158,6 +159,27 @@ def many() -> Iterator[Case]:
             JSON_LOAD: python(_JSON_OF_FOLDER, str(folder)),
         }
         yield Case(f"{count:,} x 154 KB", "by type", commands)
+
+
+def onnx_runtime() -> Iterator[Case]:
+    """Cases with profiles of ONNX Runtime: a small one, and one with a million events."""
+    small, large = str(_small_profile_of_onnx_runtime()), DATA / "1000000-events.json"
+    events.write(large, 1_000_000)
+    for name in ("default table", "by type"):
+        query = QUERIES[name]
+        commands = {OURS: ours(small, *query), "154 KB of MegEngine": ours(str(SMALL), *query)}
+        yield Case("111 KB", f"ONNX Runtime, {name}", commands)
+        library = {JSON_LOAD: python(LIBRARIES[JSON_LOAD], str(large))}
+        commands = {OURS: ours(str(large), *query)} | library
+        yield Case("0.9 GB", f"ONNX Runtime, {name}", commands)
+
+
+def _small_profile_of_onnx_runtime() -> Path:
+    """Return a real profile, decompressed."""
+    path = DATA / "events.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.decompress(events.SOURCE.read_bytes()))
+    return path
 
 
 def models() -> Iterator[Case]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from benchmarks import events
 from benchmarks.cases import LIBRARIES, models
 from benchmarks.generate import SOURCE, generated, write
 from tests import oracle
@@ -49,6 +50,18 @@ def test_one_copy_has_the_operators_of_the_real_profile() -> None:
             renamed = {**entry, "name": entry["name"] + "0"}
             assert copy["graph_exec"][section][id_] == renamed
     assert copy["profiler"]["opr_footprint"] == original["profiler"]["opr_footprint"]
+
+
+def test_a_profile_of_onnx_runtime_can_have_any_number_of_events(tmp_path: Path) -> None:
+    path, real = tmp_path / "events.json", pa.load(events.SOURCE)
+    events.write(path, 300)  # three copies of 128
+    profile = pa.load(path)
+    assert len(json.loads(path.read_bytes())) == 3 * 128
+    assert (len(profile), len(profile.runs)) == (len(real), 3 * len(real.runs))
+    assert profile.operators.name.values().tolist() == real.operators.name.values().tolist()
+    assert [run.wall_s for run in profile.runs] == 3 * [run.wall_s for run in real.runs]
+    assert (profile.totals_s("time")[:3] < real.totals_s("time")).all()
+    assert profile.notes == real.notes
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

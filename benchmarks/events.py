@@ -1,0 +1,61 @@
+"""Generates ONNX Runtime profiles with any number of events by repeating a real one.
+
+Each copy comes later than the one before, and its durations differ slightly (seeded), so that
+values are as distinct as in a real profile of that size.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.generate import JITTER, SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCE: Final = (
+    Path(__file__).parent.parent / "tests" / "fixtures" / "onnxruntime" / "squeezenet-1.31.json.gz"
+)
+_TIMES: Final = re.compile(r'"dur" :(\d+),"ts" :(\d+)')
+
+
+def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
+    """Yield `count` events, or a few more so that the last run is complete."""
+    with gzip.open(source, "rt", encoding="utf-8") as stream:
+        lines = [line.rstrip(",\n") for line in stream if line.startswith("{")]
+    generator = random.Random(seed)
+    span_us = 1 + max(int(start) for line in lines for _, start in _TIMES.findall(line))
+    for copy in range(-(-count // len(lines))):
+        for line in lines:
+            # Nodes become shorter, but not the runs, which contain them.
+            factor = 1 - JITTER * generator.random() if _is_node(line) else 1
+            yield _moved(line, copy * 2 * span_us, factor)
+
+
+def _is_node(line: str) -> bool:
+    return line.startswith('{"cat" : "Node"')
+
+
+def _moved(line: str, shift_us: int, factor: float) -> str:
+    """Return an event that starts later and takes `factor` times as long."""
+    before, duration_us, start_us, after = _TIMES.split(line, maxsplit=1)
+    times = f'"dur" :{round(int(duration_us) * factor)},"ts" :{int(start_us) + shift_us}'
+    return f"{before}{times}{after}"
+
+
+def write(path: Path, count: int) -> None:
+    """Write a profile with `count` events to `path`, unless the file exists."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    with unfinished.open("w", encoding="utf-8") as stream:
+        stream.write("[\n")
+        for number, event in enumerate(events(count)):
+            stream.write(f",\n{event}" if number else event)
+        stream.write("\n]\n")
+    unfinished.rename(path)
