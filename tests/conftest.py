@@ -21,21 +21,26 @@ FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# `make test` is quick: properties get few examples. `make test-slow` runs the tests that are marked
-# slow with all examples. `make mutants` runs the tests once for each mutant: properties then get
-# the same few examples each time, so that the outcome does not depend on chance, and failures are
-# not minimised, as nobody reads them.
+# `make test` is quick: properties get few examples. `make test-slow` runs all properties, and the
+# tests that are marked slow, with all examples. `make mutants` runs the tests once for each mutant:
+# properties then get the same few examples each time, so that the outcome does not depend on
+# chance, and failures are not minimised, as nobody reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
-_MOST_EXAMPLES = {"": 50, "mutants": 30}
+_MOST_EXAMPLES = {"": 40, "mutants": 30}
+_USUAL_EXAMPLES = 100
 # The machine may be busy, so tests have no time limits.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "tests",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=_MOST_EXAMPLES.get(_PURPOSE, _USUAL_EXAMPLES),
+)
 settings.register_profile(
     "mutants",
     settings.get_profile("tests"),
     database=None,
     derandomize=True,
-    max_examples=_MOST_EXAMPLES["mutants"],
     phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
