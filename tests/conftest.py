@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
 
+from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
 
@@ -60,11 +61,14 @@ class Outcome:
     err: str
 
 
-def run_command(*arguments: str, encoding: str = "utf-8", stdin: bytes = b"") -> Outcome:
-    """Run the command in this process."""
+def run_command(
+    *arguments: str, encoding: str = "utf-8", stdin: bytes = b"", on_terminal: bool = False
+) -> Outcome:
+    """Run the command in this process. `on_terminal` is about standard output alone."""
     saved = sys.stdout, sys.stderr, sys.stdin
     out, err = io.BytesIO(), io.StringIO()
-    text = io.TextIOWrapper(out, encoding=encoding, newline="", write_through=True)
+    stream = Terminal if on_terminal else io.TextIOWrapper
+    text = stream(out, encoding=encoding, newline="", write_through=True)
     sys.stdout, sys.stderr, sys.stdin = text, err, io.TextIOWrapper(io.BytesIO(stdin))
     try:
         code = main(list(arguments))
