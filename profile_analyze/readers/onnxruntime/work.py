@@ -180,7 +180,10 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
     """Complete a product of packed 4-bit weights, whose columns are those of the result."""
-    return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), _shape(outputs[0])[-1]))
+    result = _shape(outputs[0])
+    if not result:  # only in a damaged file
+        return _Completed(inputs)
+    return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), result[-1]))
 
 
 def _recurrent(gates: int) -> Completion:
