@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     """How much the peak memory of the process rose, in bytes."""
 
 
-class _Terminal(io.TextIOWrapper):
+class Terminal(io.TextIOWrapper):
     """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
@@ -75,7 +75,7 @@ def _folder(files: dict[str, bytes]) -> Iterator[Path]:
 def _call(case: Case) -> Outcome:
     saved = sys.stdout, sys.stderr, sys.stdin, os.environ.get("COLUMNS")
     out, err = io.BytesIO(), io.StringIO()
-    kind = io.TextIOWrapper if case.width is None else _Terminal
+    kind = io.TextIOWrapper if case.width is None else Terminal
     stream = kind(out, encoding=case.encoding, newline="", write_through=True)
     sys.stdout = stream
     sys.stderr, sys.stdin = err, io.TextIOWrapper(io.BytesIO(case.stdin))

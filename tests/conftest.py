@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
 
+from fuzz.running import Terminal
 from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
 
@@ -21,21 +22,26 @@ FIXTURES = ROOT / "tests" / "fixtures"
 PROFILES = FIXTURES / "profiles"
 PROFILE_NAMES = sorted(path.stem for path in PROFILES.glob("*.json"))
 
-# `make test` is quick: properties get few examples. `make test-slow` runs the tests that are marked
-# slow with all examples. `make mutants` runs the tests once for each mutant: properties then get
-# the same few examples each time, so that the outcome does not depend on chance, and failures are
-# not minimised, as nobody reads them.
+# `make test` is quick: properties get few examples. `make test-slow` runs all properties, and the
+# tests that are marked slow, with all examples. `make mutants` runs the tests once for each mutant:
+# properties then get the same few examples each time, so that the outcome does not depend on
+# chance, and failures are not minimised, as nobody reads them.
 _PURPOSE = os.environ.get("TESTS_FOR", "")
 IS_FULL = _PURPOSE == "ci"
-_MOST_EXAMPLES = {"": 50, "mutants": 30}
+_MOST_EXAMPLES = {"": 40, "mutants": 30}
+_USUAL_EXAMPLES = 100
 # The machine may be busy, so tests have no time limits.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "tests",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=_MOST_EXAMPLES.get(_PURPOSE, _USUAL_EXAMPLES),
+)
 settings.register_profile(
     "mutants",
     settings.get_profile("tests"),
     database=None,
     derandomize=True,
-    max_examples=_MOST_EXAMPLES["mutants"],
     phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("mutants" if _PURPOSE == "mutants" else "tests")
@@ -55,11 +61,14 @@ class Outcome:
     err: str
 
 
-def run_command(*arguments: str, encoding: str = "utf-8", stdin: bytes = b"") -> Outcome:
-    """Run the command in this process."""
+def run_command(
+    *arguments: str, encoding: str = "utf-8", stdin: bytes = b"", on_terminal: bool = False
+) -> Outcome:
+    """Run the command in this process. `on_terminal` is about standard output alone."""
     saved = sys.stdout, sys.stderr, sys.stdin
     out, err = io.BytesIO(), io.StringIO()
-    text = io.TextIOWrapper(out, encoding=encoding, newline="", write_through=True)
+    stream = Terminal if on_terminal else io.TextIOWrapper
+    text = stream(out, encoding=encoding, newline="", write_through=True)
     sys.stdout, sys.stderr, sys.stdin = text, err, io.TextIOWrapper(io.BytesIO(stdin))
     try:
         code = main(list(arguments))

@@ -150,7 +150,7 @@ def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> flo
     memory and the clock rate, and often two of them are threads of one physical core. A virtual
     machine does not even see programs beside it, only the time that they stole.
     """
-    passed = [late - early for early, late in zip(before, after)]  # noqa: B905  # may be empty
+    passed = [late - early for early, late in zip(before, after, strict=False)]  # may be empty
     total = sum(passed[:_TIMES])
     if total <= 0:
         return 0.0

@@ -66,8 +66,8 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     ]
     # Of several missing names, report a word such as `vs` first: it explains the whole call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
-        if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
-            target = os.readlink(name)  # noqa: PTH115  # as above
+        if os.path.islink(name):
+            target = os.readlink(name)
             raise InputError(name, f"is a link to {target}, which does not exist")
         if not name:
             raise InputError("''", "the file name is empty; is a variable of the shell unset?")
@@ -88,7 +88,7 @@ def _exists(name: str) -> bool:
     """
     with suppress(ValueError, OSError):
         try:
-            os.stat(name)  # noqa: PTH116  # `Path` changes some names
+            os.stat(name)
         except FileNotFoundError:
             return False
     return True
@@ -169,6 +169,6 @@ def _similar_files(name: str) -> list[str]:
         return with_suffix
     folder, base = os.path.split(name)
     with suppress(OSError):
-        near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)  # noqa: PTH208  # as above
-        return [os.path.join(folder, one) for one in near]  # noqa: PTH118  # as above
+        near = similar_names(base, os.listdir(folder or "."), cutoff=0.75)
+        return [os.path.join(folder, one) for one in near]
     return []

@@ -30,7 +30,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
     if stat.S_ISDIR(mode):
         raise OutputError(f"{file}: is a directory; name a file in it")
     for source in sources:
-        if os.path.exists(source) and os.path.samefile(file, source):  # noqa: PTH110, PTH121
+        if os.path.exists(source) and os.path.samefile(file, source):
             raise OutputError(f"{file}: is one of the input files; write to another file")
     if not force and stat.S_ISREG(mode) and not _is_special(file):
         raise OutputError(f"{file}: exists already; --force replaces it")
@@ -38,11 +38,11 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
 
 def _mode_of(file: str) -> int | None:
     """Return `st_mode` of `file`, which includes the file type; None if there is no such file."""
-    folder = os.path.dirname(file) or "."  # noqa: PTH120  # `file` may be any text
+    folder = os.path.dirname(file) or "."  # `file` may be any text
     try:
-        return os.stat(file).st_mode  # noqa: PTH116
+        return os.stat(file).st_mode
     except FileNotFoundError:
-        if not os.path.isdir(folder):  # noqa: PTH112
+        if not os.path.isdir(folder):
             raise OutputError(f"{file}: there is no folder {folder}") from None
         return None
     except (OSError, ValueError) as error:
@@ -74,7 +74,7 @@ class NewFiles:
         """Write to a temporary file in the folder of `file`. Raises `OutputError`."""
         try:
             if _is_special(file):
-                with open(file, "ab") as stream:  # noqa: PTH123  # appends, as /dev/stdout may be a log
+                with open(file, "ab") as stream:  # appends, as /dev/stdout may be a log
                     stream.writelines(pieces)
             else:
                 self._stage(file, pieces)
@@ -86,14 +86,14 @@ class NewFiles:
 
         # In the folder of the target, because a rename works only within one file system.
         target = os.path.realpath(file)
-        handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))  # noqa: PTH120
+        handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))
         # Added before writing, so that `__exit__` also removes a file that could not be written.
         self._staged.append(_Staged(file, target, temporary))
-        with open(handle, "wb") as stream:  # noqa: PTH123
+        with open(handle, "wb") as stream:
             stream.writelines(pieces)
             stream.flush()
             os.fsync(handle)  # or a power cut could leave an empty file with the final name
-        os.chmod(temporary, _mode_for(target))  # noqa: PTH101
+        os.chmod(temporary, _mode_for(target))
 
     def __exit__(self, kind: object, *_: object) -> None:
         """Give all files their final names, unless the block failed. Raises `OutputError`."""
@@ -105,18 +105,18 @@ class NewFiles:
         except BaseException:
             for target in created:
                 with suppress(OSError):
-                    os.unlink(target)  # noqa: PTH108
+                    os.unlink(target)
             raise
         finally:
             for staged in self._staged:
                 with suppress(FileNotFoundError):
-                    os.unlink(staged.temporary)  # noqa: PTH108
+                    os.unlink(staged.temporary)
 
     def _publish(self, staged: _Staged, created: list[str]) -> None:
         """Give one file its final name. Add its path to `created` if it replaced no file."""
         try:
             if self._force:
-                os.replace(staged.temporary, staged.target)  # noqa: PTH105
+                os.replace(staged.temporary, staged.target)
             else:
                 _link(staged)
                 created.append(staged.target)
@@ -140,7 +140,7 @@ def _is_special(file: str) -> bool:
     # /dev/shm has ordinary files.
     if file.startswith("/dev/") and not file.startswith("/dev/shm/"):
         return True
-    return os.path.exists(file) and not os.path.isfile(file)  # noqa: PTH110, PTH113
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _link(staged: _Staged) -> None:
@@ -151,13 +151,13 @@ def _link(staged: _Staged) -> None:
     except FileExistsError:
         raise OutputError(f"{staged.file}: exists already; --force replaces it") from None
     except OSError:  # a file system without links
-        os.replace(staged.temporary, staged.target)  # noqa: PTH105
+        os.replace(staged.temporary, staged.target)
 
 
 def _mode_for(file: str) -> int:
     """Return the permissions of the file that is replaced, or those of a new file."""
     with suppress(OSError):
-        return stat.S_IMODE(os.stat(file).st_mode)  # noqa: PTH116
+        return stat.S_IMODE(os.stat(file).st_mode)
     # `mkstemp` makes a file that only its owner can read, so the usual mode is computed here. The
     # umask can only be read by setting it.
     mask = os.umask(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
+from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -115,8 +115,9 @@ class Parser(argparse.ArgumentParser):
         print_text(message, paged=self.paged)
 
 
+@cache
 def parser() -> Parser:
-    """Return the parser of the command line."""
+    """Return the parser of the command line. Each call of the command uses the same."""
     result = Parser(
         prog=COMMAND,
         description=_DESCRIPTION,
@@ -169,7 +170,6 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
-    command_parser.set_defaults(**defaults or {})
     # `--help` prints as soon as it is parsed, before a later `--no-pager` would be seen. So look
     # for it in all arguments first.
     command_parser.paged = NO_PAGER not in argv
@@ -177,7 +177,9 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     _check_form(written)
     check_abbreviations(written)
     # Intermixed: options may come between the files.
-    arguments, unknown = command_parser.parse_known_intermixed_args(written)
+    # The parser is shared, so it keeps its own defaults.
+    values = argparse.Namespace(**defaults or {})
+    arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
     if unknown:
         check_unknown(unknown, written)
         command_parser.error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -40,7 +40,7 @@ def identities(
     # The last element is the number, for now 0. It is replaced below if values repeat.
     values = list(zip(*(_values(profile, name, rows) for name in columns), repeat(0)))
     parts = repeat(0) if part_of is None else part_of[rows].tolist()
-    values_in_part = list(zip(parts, values))  # noqa: B905  # `parts` may be endless
+    values_in_part = list(zip(parts, values, strict=False))  # `parts` may be endless
     if len(set(values_in_part)) == len(values):  # no values repeat, as in most profiles
         return values
     value_of = dict(zip(rows.tolist(), values_in_part, strict=True))

@@ -34,27 +34,32 @@ class Order(NamedTuple):
         cannot order rows of this kind.
         """
         name = text.removeprefix("+")
-        known = orderable_names(kind)
-        choices = f"can be ordered by {listed(known)}"
-        row_noun = kind.noun
         if not name:
             advice = "write a name after +, such as +time" if text else NO_BLANKS
             raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
             column = find_column(name)
         except UnknownColumnError:
-            advice = (
-                _advice_on_order(name)
-                or likely_columns(name, known)
-                or _column_of_comparisons(name)
-            )
-            raise UnknownColumnError(
-                f"there is no column {name!r} to order by; {advice or f'{row_noun} {choices}'}"
-            ) from None
+            advice = _advice_on_unknown(name, kind)
+            raise UnknownColumnError(f"there is no column {name!r} to order by; {advice}") from None
         check_needs(column, kind)
         if not (column.orderable and kind.has(column)):
-            raise QueryError(f"{row_noun} cannot be ordered by {name!r}; they {choices}")
+            raise QueryError(f"{kind.noun} cannot be ordered by {name!r}; they {_choices(kind)}")
         return cls(column, text.startswith("+"))
+
+
+def _choices(kind: RowKind) -> str:
+    return f"can be ordered by {listed(orderable_names(kind))}"
+
+
+def _advice_on_unknown(name: str, kind: RowKind) -> str:
+    """Return what to write instead of a name that is no column."""
+    return (
+        _advice_on_order(name)
+        or likely_columns(name, orderable_names(kind))
+        or _column_of_comparisons(name)
+        or f"{kind.noun} {_choices(kind)}"
+    )
 
 
 def _advice_on_order(name: str) -> str:

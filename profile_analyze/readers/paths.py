@@ -61,7 +61,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
 
 def _expand_folder(name: str) -> Iterator[str]:
     try:
-        entries = sorted(os.listdir(name)) if os.path.isdir(name) else None  # noqa: PTH112, PTH208  # `Path` changes some names
+        entries = sorted(os.listdir(name)) if os.path.isdir(name) else None
     except OSError as error:
         raise InputError(name, (error.strerror or str(error)).lower()) from None
     if entries is None:
@@ -76,13 +76,13 @@ def _expand_folder(name: str) -> Iterator[str]:
 
 
 def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
-    paths = (os.path.join(folder, entry) for entry in entries if entry.endswith(SUFFIXES))  # noqa: PTH118  # as above
+    paths = (os.path.join(folder, entry) for entry in entries if entry.endswith(SUFFIXES))
     return [path for path in paths if _is_file_or_broken_link(path)]
 
 
 def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
     """Return what to name instead of a folder without profiles; empty if it has no such thing."""
-    paths = [os.path.join(folder, entry) for entry in entries]  # noqa: PTH118  # as above
+    paths = [os.path.join(folder, entry) for entry in entries]
     models = [path for path in paths if path.endswith(_MODEL)]
     if models:
         return f"; models are named one by one: {models[0]}"
@@ -94,10 +94,10 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
 
 def _has_profiles(path: str) -> bool:
     with suppress(OSError):  # no folder, or one that must not be read
-        return bool(_profiles_among(path, os.listdir(path)))  # noqa: PTH208  # as above
+        return bool(_profiles_among(path, os.listdir(path)))
     return False
 
 
 def _is_file_or_broken_link(path: str) -> bool:
     # A broken link is not skipped silently: opening it later reports the error.
-    return os.path.isfile(path) or not os.path.exists(path)  # noqa: PTH110, PTH113  # as above
+    return os.path.isfile(path) or not os.path.exists(path)

@@ -199,7 +199,7 @@ def _draw_dots(
     colored, others = ranked[: len(_TYPE_COLORS)], ranked[len(_TYPE_COLORS) :]
     series: list[tuple[Any, str, str]] = [
         (types == type_, visible(type_, "utf-8"), color)
-        for type_, color in zip(colored, _TYPE_COLORS)  # noqa: B905  # there may be fewer types
+        for type_, color in zip(colored, _TYPE_COLORS, strict=False)  # there may be fewer types
     ]
     if others:
         is_other = ~np.isin(types.astype(str), colored)

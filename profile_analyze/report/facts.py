@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Parts of JSON schemas. The definitions that `$ref` names are in `schema.py`.
 NUMBER: Final = {"$ref": "#/$defs/number"}
+INTEGER: Final = {"type": "integer"}
 COUNT: Final = {"type": "integer", "minimum": 1}
 TEXT: Final = {"type": "string"}
 VERDICT: Final = {"$ref": "#/$defs/verdict"}

@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
+from profile_analyze.report.facts import (
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Fact,
+    FactGroup,
+    list_schema,
+    object_schema,
+)
 from profile_analyze.report.model_texts import (
     body_lines,
     bytes_text,
@@ -77,7 +85,7 @@ _SIZE_FACTS: Final = (
         "operators",
         "The number of operators outside of bodies, without those that compute constants.",
         lambda summary: model_of(summary).operators,
-        {"type": "integer"},
+        INTEGER,
         label="operators",
         text=operators_text,
     ),
@@ -87,21 +95,21 @@ _SIZE_FACTS: Final = (
         lambda summary: [
             {"type": name, "operators": count} for name, count in model_of(summary).types
         ],
-        list_schema({"type": TEXT, "operators": {"type": "integer"}}),
+        list_schema({"type": TEXT, "operators": INTEGER}),
         shown_with="operators",
     ),
     Fact(
         "constant_operators",
         "The number of operators that compute constants, which cost nothing in a run.",
         lambda summary: model_of(summary).facts.constant_operators,
-        {"type": "integer"},
+        INTEGER,
         shown_with="operators",
     ),
     Fact(
         "initializers",
         "The tensors that the file stores as initializers, whether they are used or not.",
         lambda summary: _stored_record(model_of(summary).facts.initializers),
-        object_schema({"tensors": {"type": "integer"}, "elements": NUMBER, "size_bytes": NUMBER}),
+        object_schema({"tensors": INTEGER, "elements": NUMBER, "size_bytes": NUMBER}),
         shown_with="params",
     ),
     Fact(
@@ -138,7 +146,7 @@ _SIZE_FACTS: Final = (
         list_schema(
             {
                 "role": TEXT,
-                "tensors": {"type": "integer"},
+                "tensors": INTEGER,
                 "elements": NUMBER,
                 "size_bytes": NUMBER,
             }
@@ -173,9 +181,7 @@ _WORK_FACTS: Final = (
                 "macs": NUMBER,
                 "params": NUMBER,
                 "memory_bytes": NUMBER,
-                "unknown_operators": object_schema(
-                    {"macs": {"type": "integer"}, "memory": {"type": "integer"}}
-                ),
+                "unknown_operators": object_schema({"macs": INTEGER, "memory": INTEGER}),
             }
         )
         | {"type": ["object", "null"]},
@@ -190,7 +196,7 @@ _WORK_FACTS: Final = (
             "computation": model_of(summary).unknown_computation,
             "memory": model_of(summary).unknown_memory,
         },
-        object_schema({name: {"type": "integer"} for name in ("macs", "computation", "memory")}),
+        object_schema(dict.fromkeys(("macs", "computation", "memory"), INTEGER)),
         shown_with="macs",
     ),
     _number(
@@ -214,7 +220,7 @@ _WORK_FACTS: Final = (
             {
                 "operator": TEXT,
                 "attribute": TEXT,
-                "operators": {"type": "integer"},
+                "operators": INTEGER,
                 "macs": NUMBER,
                 "trip_count": {"type": ["integer", "null"]},
             }

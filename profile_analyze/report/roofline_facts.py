@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE
 from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
-from profile_analyze.report.facts import NUMBER, TEXT, Fact, FactGroup, list_schema, object_schema
+from profile_analyze.report.facts import (
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Fact,
+    FactGroup,
+    list_schema,
+    object_schema,
+)
 from profile_analyze.report.programs import peaks_record
 from profile_analyze.units import counted, decimal_rate, percent, scaled, three_digits
 
@@ -198,7 +206,7 @@ _PEAKS_SCHEMA: Final = object_schema(
 
 _WINNER_SCHEMA: Final = {
     "label": TEXT,
-    "operators": {"type": "integer"},
+    "operators": INTEGER,
     "judged": {
         "description": "The number of operators with a known least possible time.",
         "type": "integer",

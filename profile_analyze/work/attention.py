@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import nan, prod
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model import terms
@@ -20,11 +20,13 @@ PER_SCORE: Final = 6
 """The operations on each score: the scale, and the five of a softmax."""
 
 
+def _product(operation: Operation, *names: str) -> float:
+    """Return the product of attributes; NaN if one of them is unknown."""
+    return prod((attribute(operation, name, nan) for name in names), start=1.0)
+
+
 def _scores(operation: Operation) -> float:
-    product = 1.0
-    for name in ("batch", "heads", "query_length", "key_length"):
-        product *= attribute(operation, name, nan)
-    return product
+    return _product(operation, "batch", "heads", "query_length", "key_length")
 
 
 def _core_macs(operation: Operation) -> float:
@@ -43,10 +45,7 @@ def _other(operation: Operation) -> float:
 
 def _state_updates(operation: Operation) -> float:
     """Return how often all tokens together read or write an element of one head's state."""
-    product = 1.0
-    for name in ("batch", "query_length", "head_size", "value_head_size"):
-        product *= attribute(operation, name, nan)
-    return product
+    return _product(operation, "batch", "query_length", "head_size", "value_head_size")
 
 
 def _linear_macs(operation: Operation) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, prod
+from math import isnan, nan, prod
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model import terms
@@ -79,7 +79,7 @@ def conv_kind(operation: Operation) -> str | None:
     if operation.kind not in {CONVOLUTION, TRANSPOSED, DEFORMABLE} or weight is None:
         return None
     groups = attribute(operation, "groups", 1)
-    if groups != groups:  # noqa: PLR0124  # NaN is unknown
+    if isnan(groups):
         return None
     channels = weight[0] if operation.kind == TRANSPOSED else weight[1] * groups
     if groups > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, prod
+from math import isnan, nan, prod
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model import terms
@@ -58,7 +58,7 @@ def _einsum_macs(operation: Operation) -> float:
 
 def _broadcast(found: list[float]) -> float:
     """Return the size of a label: of the sizes `found` in its dimensions, the one that is not 1."""
-    known = [one for one in found if one == one and one != 1]  # noqa: PLR0124  # NaN is unknown
+    known = [one for one in found if not isnan(one) and one != 1]
     return (known or [prod(found)])[0]
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, isnan, nan, prod
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
 
 Dims: TypeAlias = "tuple[int | None, ...]"
 
@@ -28,6 +33,16 @@ def bytes_of(dtype: str | None) -> float:
     return nan if bits is None else bits / 8
 
 
+def all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:
+    """Return the values, such as the sizes of a shape; None if one of them is unknown."""
+    known: list[T] = []
+    for value in values:
+        if value is None:
+            return None
+        known.append(value)
+    return tuple(known)
+
+
 class Tensor(NamedTuple):
     """An input or output of an operator, without its values."""
 
@@ -40,9 +55,8 @@ class Tensor(NamedTuple):
     @property
     def elements(self) -> float:
         """The number of elements, 1 for a scalar; NaN if a size is unknown."""
-        if self.shape is None or None in self.shape:
-            return nan
-        return float(prod(self.shape))  # type: ignore[arg-type]  # no size is None here
+        sizes = None if self.shape is None else all_known(self.shape)
+        return nan if sizes is None else float(prod(sizes))
 
     @property
     def bytes(self) -> float:

@@ -38,6 +38,14 @@ def test_a_call_overrides_defaults(
     assert expected.code == 0
 
 
+def test_defaults_end_with_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = run_command(FILE)
+    monkeypatch.setenv(VARIABLE, DEFAULTS)
+    assert run_command(FILE) != expected
+    monkeypatch.delenv(VARIABLE)
+    assert run_command(FILE) == expected
+
+
 def test_the_suffix_of_the_output_is_stronger(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -158,7 +158,7 @@ def test_conditions_that_can_hold_together_are_accepted(conditions: list[str]) -
 
 
 @pytest.mark.parametrize(
-    "text", ["(" * 100_000, "[" * 100_000, "x" + " " * 100_000 + "x", ":" * 100_000]
+    "text", ["(" * 30_000, "[" * 30_000, "x" + " " * 30_000 + "x", ":" * 30_000]
 )
 def test_long_texts_are_answered_at_once(text: str) -> None:
     for option in (

@@ -14,7 +14,7 @@ import pytest
 
 from profile_analyze.report.colors import without_colors
 from profile_analyze.report.text_layout import text_width
-from tests.conftest import ROOT
+from tests.conftest import IS_FULL, ROOT
 from tests.pseudo_terminal import run_on_terminal
 
 WIDTHS: Final = (40, 60, 80, 120, 200)
@@ -83,7 +83,8 @@ def recorded_file(width: int) -> Path:
     return SCREENS / f"{width}.txt"
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.slow
+@pytest.mark.parametrize("width", WIDTHS if IS_FULL else WIDTHS[::2])
 def test_screens_match_the_recorded_ones(width: int) -> None:
     assert screen(width) == recorded_file(width).read_text(encoding="utf-8")
 

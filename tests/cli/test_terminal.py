@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
+from unittest import mock
 
 import pytest
 
@@ -11,19 +12,21 @@ import profile_analyze as pa
 from profile_analyze.report.colors import bar, without_colors
 from profile_analyze.report.text_layout import shortened, text_width
 from tests.conftest import PROFILES, run_command
-from tests.pseudo_terminal import COMMAND, run_on_terminal
 
 RESNET = str(PROFILES / "resnet18.json")
 TINY = str(PROFILES / "tiny.json")
 
 
-def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """Return what the command prints on a terminal that has this many columns."""
-    command = (*COMMAND, *arguments)
-    nothing = subprocess.DEVNULL
-    screen = run_on_terminal(command, (columns, 40), environment, stdin=nothing, stderr=nothing)
-    assert screen.code == 0
-    return screen.text
+def on_terminal(columns: int, *arguments: str, encoding: str = "utf-8", **environment: str) -> str:
+    """Return what the command prints on a terminal that has this many columns.
+
+    `tests/cli/test_screens.py` uses real terminals.
+    """
+    variables = {"COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": ""}
+    with mock.patch.dict(os.environ, variables | environment):
+        outcome = run_command(*arguments, encoding=encoding, on_terminal=True)
+    assert outcome.code == 0
+    return outcome.out
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_names_of_columns_cannot_act_on_the_terminal() -> None:
         call = (RESNET, "--color", "never", "--format", form, "--columns", f"time,name,{evil}")
         for width in (40, 400):
             assert "\x1b" not in on_terminal(width, *call)
-    shown = on_terminal(40, RESNET, "--columns", "time,name,name~é", PYTHONIOENCODING="ascii")
+    shown = on_terminal(40, RESNET, "--columns", "time,name,name~é", encoding="ascii")
     assert r"left out to fit the width: name~\xe9; " in shown.replace("\n ", "")
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.schema import schema
 from tests import in_memory
 from tests.conftest import FIXTURES
+from tests.report.json_schema import check_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +102,7 @@ def test_reports_match_the_recorded_ones(name: str) -> None:
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_json_matches_the_schema(name: str) -> None:
-    jsonschema.validate(json.loads(pa.render(REPORTS[name](), "json")), schema())
+    check_report(json.loads(pa.render(REPORTS[name](), "json")))
 
 
 if __name__ == "__main__":  # records them again; review the difference

@@ -13,11 +13,10 @@ import profile_analyze as pa
 from profile_analyze.report import totals_facts
 from profile_analyze.report.facts import GROUP_NAMES, NUMBER, Fact, FactGroup, fact_group
 from profile_analyze.report.schema import schema, schema_text
-from tests.conftest import ROOT
+from tests.report.json_schema import SCHEMA, check_report
 from tests.report.test_whole_reports import REPORTS
 from tests.small import Operator, profile_of
 
-SCHEMA = ROOT / "docs" / "report.schema.json"
 GROUPS = [fact_group(name) for name in GROUP_NAMES]
 ALL = [(group, fact) for group in GROUPS for fact in group.facts]
 
@@ -30,7 +29,7 @@ def test_the_schema_file_matches_the_register() -> None:
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_whole_reports_match_the_schema(name: str) -> None:
-    jsonschema.validate(json.loads(pa.render(REPORTS[name](), "json")), schema())
+    check_report(json.loads(pa.render(REPORTS[name](), "json")))
 
 
 def test_names_are_unique() -> None:

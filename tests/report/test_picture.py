@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -32,10 +32,13 @@ RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
 
 
-def roofline(query: pa.Query, name: str = "resnet18") -> tuple[pa.Table, Axes]:
+def roofline(
+    query: pa.Query, name: str = "resnet18", layout: Literal["constrained"] | None = None
+) -> tuple[pa.Table, Axes]:
+    """Return the answer and its picture. A layout takes most of the time of drawing."""
     profile = pa.load(str(PROFILES / f"{name}.json"))
     result = pa.run(query, profile)
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Figure(figsize=(11, 7), layout=layout)
     caption = roofline_caption(pa.summarise(profile, judged_by=query))
     draw_roofline(figure, Chart("roofline", result, caption))
     return result, figure.axes[0]
@@ -89,7 +92,7 @@ def test_the_roofs() -> None:
 
 
 def test_the_ten_largest_have_numbers_without_overlap() -> None:
-    result, axes = roofline(pa.Query(peaks=PEAKS))
+    result, axes = roofline(pa.Query(peaks=PEAKS), layout="constrained")
     bandwidth, rate, names, *numbers = axes.texts
     assert names.get_text().splitlines()[:4] == [
         "1  conv(l.7.RELU[0],f\N{HORIZONTAL ELLIPSIS}2773]@2774)[3443]",
@@ -156,6 +159,7 @@ def test_top_limits_the_bars(
         draw_times(figure, chart, time_unit)
         assert time_unit == "us"
         drawn.append(len(figure.axes[0].patches))
+        figure.clear()  # the file does not matter
 
     monkeypatch.setattr("profile_analyze.report.charts.draw_times", draw)
     file = str(tmp_path / "a.svg")

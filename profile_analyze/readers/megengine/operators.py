@@ -59,7 +59,7 @@ def read_operators(
     graphs = [document.graph_exec for document in documents]
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
     rows = count()  # one counter for all files: rows are numbered over all of them
-    row_of = [dict(zip(graph.operator, rows)) for graph in graphs]  # noqa: B905  # rows never end
+    row_of = [dict(zip(graph.operator, rows, strict=False)) for graph in graphs]
     operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
     footprints_of_files, notes = _footprints(documents, wanted)
     footprints = list(chain.from_iterable(footprints_of_files))

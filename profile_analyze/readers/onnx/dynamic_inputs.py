@@ -17,7 +17,7 @@ from profile_analyze.readers.onnx.types import sizes_of, tensor_type
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from onnx import ValueInfoProto
 
@@ -285,8 +285,8 @@ def _shape(value: ValueInfoProto) -> str:
     return "x".join("?" if one is None else str(one) for one in sizes) or "scalar"
 
 
-def _listed(values: object) -> str:
-    return _some([f"{value.name}:{_shape(value)}" for value in values]) or "none"  # type: ignore[attr-defined]
+def _listed(values: Iterable[ValueInfoProto]) -> str:
+    return _some([f"{value.name}:{_shape(value)}" for value in values]) or "none"
 
 
 def _some(names: list[str], separator: str = ", ") -> str:

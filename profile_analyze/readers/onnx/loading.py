@@ -184,10 +184,11 @@ class _GraphMaker:
         A node without a name is called by type and position, as ONNX Runtime does in its profiles:
         it counts the nodes of each graph by itself, without those of type Constant.
         """
+        # The last position, after all nodes, is not used.
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
         return [
             self._unique(node.name or f"{node.op_type}_{position}")
-            for node, position in zip(graph.node, positions)  # noqa: B905  # the last position is not used
+            for node, position in zip(graph.node, positions, strict=False)
         ]
 
     def _unique(self, base: str) -> str:

@@ -26,6 +26,7 @@ from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
+from profile_analyze.work.tensor import all_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -215,8 +216,9 @@ def _shapes_and_dtypes(tables: ModelTables) -> dict[str, OptionalValues]:
 
 def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None:
     """Return the shapes of tensors; None if a size is unknown."""
-    shapes = [known_shape(tables.values[index].dims) for index in indices if index is not None]
-    return None if None in shapes else tuple(shapes)  # type: ignore[arg-type]  # none is None
+    return all_known(
+        known_shape(tables.values[index].dims) for index in indices if index is not None
+    )
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:

@@ -10,7 +10,7 @@ from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.readers.onnx.roles import higher, role_of_use
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, all_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -294,4 +294,4 @@ def _makes_values(node: Node) -> bool:
 
 def known_shape(dims: tuple[int | None, ...] | None) -> tuple[int, ...] | None:
     """Return a shape without unknown sizes; None if there is one."""
-    return None if dims is None or None in dims else dims  # type: ignore[return-value]
+    return None if dims is None else all_known(dims)

@@ -11,7 +11,7 @@ from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 from profile_analyze.readers.onnx.folding import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx import GraphProto, NodeProto
 
@@ -36,13 +36,13 @@ class Scope:
         """How many graphs are around this one."""
         self.trip_count: int | None = None
         """How often one call of the node around it executes a body; None if that is unknown."""
-        self.types: MutableMapping[str, TypeProto] = ChainMap(
+        self.types: ChainMap[str, TypeProto] = ChainMap(
             {},
-            *([] if outer is None else outer.types.maps),  # type: ignore[attr-defined]
+            *([] if outer is None else outer.types.maps),
         )
-        self._arrays: MutableMapping[str, Array | TensorProto | None] = ChainMap(
+        self._arrays: ChainMap[str, Array | TensorProto | None] = ChainMap(
             {},
-            *([] if outer is None else outer._arrays.maps),  # type: ignore[attr-defined]  # noqa: SLF001
+            *([] if outer is None else outer._arrays.maps),  # noqa: SLF001  # same class
         )
 
     def set_array(self, name: str, array: Array | TensorProto | None) -> None:

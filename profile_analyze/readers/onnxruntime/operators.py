@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -45,13 +45,13 @@ class Operator(NamedTuple):
             return 0.0
         measured = self.input_bytes + self.constant_bytes + self.output_bytes
         whole = measured + self.cost.packed_bytes
-        return self.cost.work.memory if whole != whole else whole  # noqa: PLR0124  # NaN is unknown
+        return self.cost.work.memory if isnan(whole) else whole
 
     @property
     def memory_is_measured(self) -> bool:
         """Whether the file says how many bytes one call moves."""
         measured = self.input_bytes + self.constant_bytes + self.output_bytes
-        return measured == measured and not (self.cost.moves_nothing or self.cost.packed_bytes)  # noqa: PLR0124
+        return not (isnan(measured) or self.cost.moves_nothing or self.cost.packed_bytes)
 
 
 def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:

@@ -14,7 +14,7 @@ from profile_analyze.readers.onnx.graph import Node, Value
 from profile_analyze.readers.onnx.operations import known_operators, operation_of
 from profile_analyze.work.kinds import KINDS, work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, all_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,8 @@ def _completed(type_: str, inputs: Inputs, outputs: Sequence[Tensor]) -> _Comple
 
 
 def _shape(tensor: Tensor | None) -> tuple[int, ...]:
-    return () if tensor is None or tensor.shape is None else tensor.shape  # type: ignore[return-value]  # no size is None here
+    """Return the sizes, all of which are known here; empty without a tensor."""
+    return () if tensor is None or tensor.shape is None else all_known(tensor.shape) or ()
 
 
 def _dtype(tensor: Tensor | None) -> str | None:
@@ -179,7 +180,10 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
     """Complete a product of packed 4-bit weights, whose columns are those of the result."""
-    return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), _shape(outputs[0])[-1]))
+    result = _shape(outputs[0])
+    if not result:  # only in a damaged file
+        return _Completed(inputs)
+    return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), result[-1]))
 
 
 def _recurrent(gates: int) -> Completion:

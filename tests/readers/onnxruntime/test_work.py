@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from profile_analyze.model.terms import CATEGORIES
@@ -104,6 +104,7 @@ def test_tensors_in_json() -> None:
 shapes = st.lists(st.lists(st.integers(0, 5), max_size=5).map(tuple), max_size=9)
 
 
+@example("MatMulNBits", [()], [()])
 @given(st.sampled_from(TYPES), shapes, shapes)
 def test_no_shapes_are_an_error(type_: str, inputs: list[Shape], outputs: list[Shape]) -> None:
     found = work(type_, inputs, outputs)
