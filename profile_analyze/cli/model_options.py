@@ -9,6 +9,7 @@ from profile_analyze.query.question import Query
 
 if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Profile
 
 
@@ -27,9 +28,17 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
         ("--plot", request.plot is not None),
+        *((f"--where '{one.text}'", _is_on_times(one.column)) for one in query.conditions),
+        *((f"--having '{one.text}'", _is_on_times(one.column)) for one in query.group_conditions),
     ):
         if given:
             raise QueryError(
                 f"{option} needs times, and {profile.file} is a model that has not run; leave the "
                 "option out"
             )
+
+
+def _is_on_times(column: Column) -> bool:
+    """Return whether a column has no values without measured times."""
+    is_derived = column.unit in ("FLO/s", "byte/s") or column.name == "share"
+    return column.measured or (is_derived and not column.needs_peaks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -96,6 +97,13 @@ def output_format_of(file: str) -> str | None:
         f"{file}: no format has the suffix .{suffix}; choose one by --format, or use "
         f"{', '.join(known)}"
     )
+
+
+def format_by_suffix(file: str) -> str | None:
+    """Return the output format for the suffix of `file`; None if no format has it."""
+    with suppress(QueryError):
+        return output_format_of(file)
+    return None
 
 
 def picture_format_of(file: str) -> str:

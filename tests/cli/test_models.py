@@ -30,6 +30,9 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--print-only", "host"), "--print-only host"),
         (("--show-host",), "--show-host"),
         (("--plot", "unwritten.svg"), "--plot"),
+        (("--where", "macs > 1", "--where", "time_max > 1ms"), "--where 'time_max > 1ms'"),
+        (("--where", "bandwidth > 1G"), "--where 'bandwidth > 1G'"),
+        (("--aggregate-by", "type", "--having", "share > 5%"), "--having 'share > 5%'"),
         (("--plot", "unwritten.svg", "--peaks", "1T:1G"), "--plot"),
     ],
 )
