@@ -15,7 +15,7 @@ _FLOPS_UNIT: Final = r"f(?:lo(?:ps?)?)?(?:/s)?"
 _BANDWIDTH_UNIT: Final = r"i?(?:b|bytes?)(?:/s|ps)?"
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e\d+)?"
 _RATE: Final = rf"\d+(?:\.\d+)?\s*(?:[kmgtp](?:{_FLOPS_UNIT}|{_BANDWIDTH_UNIT})?|{_FLOPS_UNIT})"
-_SEPARATOR: Final = r"(?:\s*[,;:/x|]\s*|\s+)"
+_SEPARATOR: Final = r"(?:\s*[-,;:/x|]\s*|\s+)"
 _RATES: Final = (
     rf"(?P<first>{_RATE})"
     rf"(?:{_SEPARATOR}(?P<second>{_RATE})(?:{_SEPARATOR}(?P<dtype>{'|'.join(DTYPES)}))?)?"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
-from profile_analyze.cli.model_options import check_options_on_times
+from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
@@ -214,6 +214,7 @@ def _notes(
     if arranges_rows and not (tables or request.plot):
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
     yield from _notes_on_format(renderer, summary, tables, verdicts)
+    yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
 
 

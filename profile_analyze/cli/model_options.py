@@ -1,13 +1,18 @@
-"""Rejects options that need times, once it is known that the profile is a model without them."""
+"""Rejects or explains options that need times, once it is known that the profile is a model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.query.catalog import find_column
 from profile_analyze.query.question import Query
+from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze.cli.request import Request
     from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Profile
@@ -36,6 +41,17 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
                 f"{option} needs times, and {profile.file} is a model that has not run; leave the "
                 "option out"
             )
+
+
+def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
+    """Yield a note if columns that the request names need times, and `profile` has none."""
+    named = request.columns if request.sides and request.columns != ALL_COLUMNS else ()
+    names = [name for name in named if _is_on_times(find_column(name))]
+    if profile.model is not None and names:
+        yield Note(
+            f"N/A in all rows: {', '.join(names)}; a model that has not run has no times",
+            Importance.ANSWER,
+        )
 
 
 def _is_on_times(column: Column) -> bool:

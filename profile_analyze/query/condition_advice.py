@@ -91,7 +91,7 @@ def missing_value(column: Column, operator: str) -> str:
 
 def advice_on_condition(text: str) -> str:
     """Return what to write instead of `text`, which does not have the form of a condition."""
-    stripped = text.strip()
+    stripped = re.sub(r"\b(start|end)s?\s+with\b", r"\1swith", text.strip())
     if len(stripped) > LONGEST_ADVISED:
         return _EXAMPLE
     if re.fullmatch(r"[\w.]+", stripped):

@@ -104,9 +104,13 @@ class Condition(NamedTuple):
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit that a number without a unit is assumed to have; empty if it has a unit."""
-        has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
-        return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
+        """The base unit that a number without a unit is assumed to have; empty if it has a unit.
+
+        A share without a unit is a fraction, with the unit 1.
+        """
+        is_share = self.column.unit == "1" and self.column.shown_as == "percent"
+        has_units = is_share or self.column.unit == "s" or self.column.unit in SCALED
+        return self.column.unit if has_units and self.value[-1:].isdecimal() else ""
 
     @property
     def unknown_noun(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from operator import index
+from shlex import quote
 from typing import Any, Final, NamedTuple, SupportsIndex
 
 from profile_analyze.errors import QueryError
@@ -100,6 +101,9 @@ def parse_dim(text: str) -> tuple[str, int]:
     if re.fullmatch("[0-9]+", text):
         text = f"={text}"
     symbol, equals, size = text.rpartition("=")
+    if re.fullmatch(r"\w+=\d+(?:\s*[,;]\s*\w+=\d+)+", text):
+        each = " ".join(f"--dim {quote(one.strip())}" for one in re.split("[,;]", text))
+        raise QueryError(f"{text!r} is not one SYMBOL=SIZE; did you mean {each}?")
     if not (equals and re.fullmatch(r"-?\d+", size)):
         match = re.fullmatch(r"([^\W\d]\w*)[:\s]+(\d+)", text)
         advice = f"; did you mean {match[1]}={match[2]}?" if match else ", such as batch=8"

@@ -111,7 +111,8 @@ def picture_format_of(file: str) -> str:
     _, dot, suffix = file.lower().rpartition(".")
     if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
-        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}")
+        advice = "" if dot else f"; write {file}.svg"
+        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}{advice}")
     return suffix
 
 

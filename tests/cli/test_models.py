@@ -73,7 +73,8 @@ def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
-        "with those of other files; name one model, and another after --compare\n"
+        "with those of other files; name one model after --compare to compare two, or the model of "
+        "a profile after --model\n"
     )
 
 

@@ -208,6 +208,19 @@ CALLS = (
     *(f"{FILE} --columns {names}" for names in ("'name time'", "name, time", "name,")),
     f"{FILE} --explain name,time",
     f"{FILE} --aggregate-by type, name",
+    # words for formats, units and times; a picture without a suffix
+    *(f"{FILE} {option}" for option in ("--format excel", "--unit runs", "--time-unit millis")),
+    *(f"{FILE} {option}" for option in ("--plot times", "--where 'total > 1ms'")),
+    f"{FILE} --peaks 100G-20G",
+    # fractions that are meant as per cent
+    f"{NOTES} --where 'share >= 1'",
+    *(f"{NOTES} --where 'out_shapes == {text}'" for text in ("[1, 64, 56, 56]", "(1,64)", "1x9")),
+    *(f"{FILE} --where 'name {text}'" for text in ("starts with conv", "not ends with conv")),
+    f"{FILE} --ms",
+    f"{MODEL} --print-only device --format csv -t 0 --columns flops,name,share --where 'type == Add'",
+    f"{NOTES} --peaks 100G:20G --where 'efficiency < 50'",
+    "runs/changed --compare runs/base --print-only device --format csv --columns name,time -t 1 "
+    "--notes all --where 'change > 5'",
     # values of conditions
     *(f"{FILE} --where '{text}'" for text in ("flops == null", "flops = null")),
     *(f"{FILE} --where '{text}'" for text in ("name ~ *conv*", "name != ~conv", "name == ~conv")),
@@ -284,6 +297,9 @@ CALLS = (
     *(f"{DYNAMIC} {option}" for option in ("--batch 8", "--dim 8", "--dim 8 --dim 9", "--dim b=8")),
     *(f"{DYNAMIC} --input-shape {shape}" for shape in ("1,3,32,32", "'(1, 3)'", "8")),
     *(f"{FILE} {option}" for option in ("--batch 8", "--dim 8", "--input-shape 1,3,9,9")),
+    *(f"{DYNAMIC} --dim {sizes}" for sizes in ("batch=8,height=9", "'batch=8; height=9'")),
+    f"{DYNAMIC} --input x:8x3x9x9",
+    *(f"{FILE} {DYNAMIC}", f"{DYNAMIC} --bs 8"),
     f"{MODEL} --work estimated",
     # times of models, which have none
     f"{MODEL} --where 'time > 1ms'",
