@@ -23,7 +23,7 @@ DTYPES: Final = {
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
-_SIZES: Final = r"\d+(?:[\s,x*X]+\d+)*"
+_SIZES: Final = r"[0-9]+(?:[\s,x*X]+[0-9]+)*"
 
 
 class InputShape(NamedTuple):

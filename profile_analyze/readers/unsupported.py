@@ -32,8 +32,9 @@ _OWN_TABLE: Final = (
     rb"(-{4,} +-{4,}\r?\n|\|[^\n]*\n\|[-:|]*\n\| )?total (device time|computation)\b"
     rb"|(\xe2\x95\x92[^\n]*\n\xe2\x94\x82 |\|([^\n]*\|)? *)?" + _TIMES + rb"( *\xe2\x94\x82| \()"
     rb"|\| +# \| +time \|"
-    # csv and jsonl
-    rb'|[a-z][a-z0-9_,]*,(time_s|macs),[a-z0-9_,]*\r?\n|device_time_s,|\{"(measure|device_time_s)":'
+    # csv and jsonl; the limits keep a hostile line from taking long
+    rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
+    rb'|\{"(measure|device_time_s)":'
 )
 
 # The first match counts, so specific signatures come before general ones.
