@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("duration", "dur", "latency", "elapsed", "runtime", "total_time"), "time"),
+    "total": "time",
     **dict.fromkeys(("cuda_time", "gpu_time", "kernel_time"), "device_time"),
     **dict.fromkeys(("cpu_time", "wall_time"), "host_time"),
     **dict.fromkeys(("self_time", "self_cpu_time"), "self"),
@@ -81,14 +82,16 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
     **dict.fromkeys(("fail_on_regression", "max_regression"), "--fail-if 'total > +{5%}'"),
     **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
-    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
-    **dict.fromkeys(("shape", "shapes"), "--input-shape"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
+    **{unit: f"--time-unit {unit}" for unit in ("ms", "us", "ns")},
     **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
     **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
     **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
-    **dict.fromkeys(("batch", "batch_size"), "--dim batch={8}"),
+    **dict.fromkeys(
+        ("batch", "batch_size", "batchsize", "bs"),
+        "--dim SYMBOL={8}, with a symbol of the model, which --dim {8} names",
+    ),
     **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
     **dict.fromkeys(("gpu", "hardware", "roofline", "peak"), "--peaks"),
     "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
@@ -147,6 +150,8 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "ndjson": "jsonl",
     "jsonlines": "jsonl",
     "xml": "junit",
+    **dict.fromkeys(("excel", "xlsx", "spreadsheet"), "csv"),
+    **dict.fromkeys(("run", "runs"), "iteration"),
     **dict.fromkeys(("text", "txt", "simple"), "plain"),
     **dict.fromkeys(("box", "boxes", "grid"), "table"),
     **dict.fromkeys(("jira", "confluence"), "wiki"),
@@ -203,8 +208,8 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
-    **dict.fromkeys(("msec", "msecs", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("usec", "usecs", "microsecond", "microseconds"), "us"),
+    **dict.fromkeys(("msec", "msecs", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("usec", "usecs", "micros", "microsecond", "microseconds"), "us"),
     **dict.fromkeys(("nsec", "nsecs", "nanosecond", "nanoseconds"), "ns"),
     **dict.fromkeys(("mins", "minute", "minutes"), "min"),
     **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),

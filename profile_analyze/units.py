@@ -93,7 +93,7 @@ def parse_time(text: str) -> float:
         seconds = float("nan")
     if unit not in _SECONDS or isnan(seconds):
         known = ", ".join(unit for unit in _SECONDS if unit.isascii())
-        advice = did_you_mean(_likely_quantities(text, "s")) or (
+        advice = did_you_mean(likely_quantities(text, "s")) or (
             f"write seconds, or a number with one of {known}: 0.001, 1ms"
         )
         raise QuantityError(f"{text!r} is not a time; {advice}")
@@ -135,14 +135,14 @@ def parse_quantity(text: str, unit: str) -> float:
     if isinf(value):  # not a number, or too large for a float
         spelling = _SPELLINGS[unit][0]
         with_unit = f" with the unit {spelling}" if spelling else ""
-        advice = did_you_mean(_likely_quantities(text, unit))
+        advice = did_you_mean(likely_quantities(text, unit))
         end = f"; {advice}" if advice else f", such as {EXAMPLES[unit]}"
         raise QuantityError(f"{text!r} is not a number{with_unit}{end}")
     return value
 
 
-def _likely_quantities(text: str, unit: str) -> list[str]:
-    """Return `text` with commas and unit corrected, if that makes it a quantity."""
+def likely_quantities(text: str, unit: str) -> list[str]:
+    """Return `text` with commas and unit corrected, if that makes it a quantity in `unit`."""
     if len(text) > LONGEST_ADVISED:
         return []
     match = re.fullmatch(r"\s*([+-]?\d[\d,]*\.?\d*)\s*(.*?)\s*", text)

@@ -118,6 +118,14 @@ def test_the_questions_have_options_that_exist() -> None:
     assert {option for question in QUESTIONS for option in OPTION.findall(question)} <= OPTIONS
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/questions.md"])
+def test_the_question_about_pipelines_says_all_that_a_gate_needs(page: str) -> None:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    (row,) = (line for line in lines if line.startswith("| How does a pipeline fail"))
+    for option in ("--fail-if", "--print-only summary", "--fail-uncertain yes"):
+        assert option in row
+
+
 def test_the_picture_of_a_terminal_is_current() -> None:
     svg = PICTURE.read_text(encoding="utf-8")
     assert lines_in(svg) == lines_in(drawn(screen()))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.devices import DEVICES, DTYPES, Device
-from profile_analyze.analysis.rates_advice import advice_on_rates
+from profile_analyze.analysis.rates_advice import advice_on_numbers, advice_on_rates
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.suggestions import did_you_mean, similar_names
 from profile_analyze.units import parse_quantity
@@ -202,7 +202,9 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if found:
         names = _as_typed([device.name for device in found.values()])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
-    raise PeaksError(f"there is no device {name!r}; {_suggestion(name, named)}")
+    is_in_a_name = any(name.strip() in _words(one) for one, _ in named)  # 4090
+    advice = "" if is_in_a_name else advice_on_numbers(name)
+    raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
 def _as_typed(names: Sequence[str]) -> Sequence[str]:

@@ -11,15 +11,21 @@ from profile_analyze.errors import QuantityError
 from profile_analyze.suggestions import LONGEST_ADVISED, did_you_mean
 from profile_analyze.units import parse_quantity
 
-_FLOPS_UNIT: Final = r"flo(?:ps?)?(?:/s)?"
+_FLOPS_UNIT: Final = r"f(?:lo(?:ps?)?)?(?:/s)?"
 _BANDWIDTH_UNIT: Final = r"i?(?:b|bytes?)(?:/s|ps)?"
+_NUMBER: Final = r"\d+(?:\.\d+)?(?:e\d+)?"
 _RATE: Final = rf"\d+(?:\.\d+)?\s*(?:[kmgtp](?:{_FLOPS_UNIT}|{_BANDWIDTH_UNIT})?|{_FLOPS_UNIT})"
-_SEPARATOR: Final = r"(?:\s*[,;:/x|]\s*|\s+)"
+_SEPARATOR: Final = r"(?:\s*[-,;:/x|]\s*|\s+)"
 _RATES: Final = (
     rf"(?P<first>{_RATE})"
     rf"(?:{_SEPARATOR}(?P<second>{_RATE})(?:{_SEPARATOR}(?P<dtype>{'|'.join(DTYPES)}))?)?"
 )
 """One rate, or two that something separates, in any case. A dtype may follow."""
+_NUMBERS: Final = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
+_AS_IN: Final = (
+    "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
+    "or a device of --peaks list"
+)
 _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 
 
@@ -31,10 +37,7 @@ def advice_on_rates(spec: str) -> str:
         return ""
     first, second = match["first"], match["second"]
     if second is None:
-        return (
-            f"{spec!r} is one rate; write FLO/s and bytes per second, with a colon between them, "
-            "as in 19.5T:1555G"
-        )
+        return f"{spec!r} is one rate; {_AS_IN}"
     if _are_two_rates(*spec.split(":")):
         return ""
     swapped = _is_bandwidth(first) and not _is_bandwidth(second)
@@ -48,6 +51,14 @@ def advice_on_rates(spec: str) -> str:
     elif ":" in spec:
         mistake = ": these are not units of rates"
     return f"{spec!r}{mistake}; {better}"
+
+
+def advice_on_numbers(spec: str) -> str:
+    """Return what to write instead of numbers without units; empty if `spec` has anything else."""
+    is_short = len(spec) <= LONGEST_ADVISED
+    if not is_short or re.fullmatch(_NUMBERS, spec.strip(), re.IGNORECASE) is None:
+        return ""
+    return f"{spec!r} is no device, and not two rates; {_AS_IN}"
 
 
 def swapped(spec: str) -> str:

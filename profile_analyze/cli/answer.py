@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.delivery import check_destinations, deliver
 from profile_analyze.cli.missing_files import check_that_files_exist
-from profile_analyze.cli.model_options import check_options_on_times
+from profile_analyze.cli.model_options import check_options_on_times, notes_on_columns
 from profile_analyze.cli.sources import find_sources, notes_on_merged_sides, read
 from profile_analyze.model.constants import counting_constants
 from profile_analyze.model.measures import MEASURES
@@ -21,7 +21,12 @@ from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.output_formats import find_explanation_renderer, find_renderer
+from profile_analyze.report.output_formats import (
+    TABLE,
+    find_explanation_renderer,
+    find_renderer,
+    format_by_suffix,
+)
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.report.totals_facts import notes_on_copy_time
@@ -209,6 +214,20 @@ def _notes(
     if arranges_rows and not (tables or request.plot):
         yield Note("without a table, groups and the order have no effect", Importance.CONTEXT)
     yield from _notes_on_format(renderer, summary, tables, verdicts)
+    yield from notes_on_columns(request, profile)
+    yield from _notes_on_suffix(request.output, renderer)
+
+
+def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
+    """Yield a note if the suffix of the output file is that of another format."""
+    by_suffix = format_by_suffix(output or "")
+    # A file .txt may have any text.
+    if by_suffix not in (None, TABLE, renderer.name):
+        yield Note(
+            f"{output}: written as {renderer.name}, as the options say, and not as {by_suffix}, "
+            "as its suffix says",
+            Importance.ANSWER,
+        )
 
 
 def _filters_rows_only(request: Request) -> bool:

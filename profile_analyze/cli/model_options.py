@@ -1,14 +1,20 @@
-"""Rejects options that need times, once it is known that the profile is a model without them."""
+"""Rejects or explains options that need times, once it is known that the profile is a model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.query.catalog import find_column
 from profile_analyze.query.question import Query
+from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from profile_analyze.cli.request import Request
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.profile import Profile
 
 
@@ -27,9 +33,28 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
         ("--plot", request.plot is not None),
+        *((f"--where '{one.text}'", _is_on_times(one.column)) for one in query.conditions),
+        *((f"--having '{one.text}'", _is_on_times(one.column)) for one in query.group_conditions),
     ):
         if given:
             raise QueryError(
                 f"{option} needs times, and {profile.file} is a model that has not run; leave the "
                 "option out"
             )
+
+
+def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
+    """Yield a note if columns that the request names need times, and `profile` has none."""
+    named = request.columns if request.sides and request.columns != ALL_COLUMNS else ()
+    names = [name for name in named if _is_on_times(find_column(name))]
+    if profile.model is not None and names:
+        yield Note(
+            f"N/A in all rows: {', '.join(names)}; a model that has not run has no times",
+            Importance.ANSWER,
+        )
+
+
+def _is_on_times(column: Column) -> bool:
+    """Return whether a column has no values without measured times."""
+    is_derived = column.unit in ("FLO/s", "byte/s") or column.name == "share"
+    return column.measured or (is_derived and not column.needs_peaks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import sys
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.parser import COMMAND
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import SAMPLE_UNITS
+from profile_analyze.readers.model_inputs import parse_input_shape
 from profile_analyze.readers.paths import SUFFIXES
 from profile_analyze.report.output_formats import (
     OPERATORS,
@@ -54,6 +56,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 def _check_model(arguments: argparse.Namespace) -> None:
     """Raise `QueryError` if several models are named, or one that is the profile, too."""
+    _check_input_dtype(arguments.input_dtype)
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
@@ -62,6 +65,19 @@ def _check_model(arguments: argparse.Namespace) -> None:
         raise QueryError(
             f"{models[0]}: is named as a profile and as its --model; name a profile of its run, or "
             "leave --model out"
+        )
+
+
+def _check_input_dtype(dtype: str | None) -> None:
+    """Raise `QueryError` if the dtype is the shape of an input: `--input` means `--input-dtype`."""
+    try:
+        name, _ = parse_input_shape(dtype or "")
+    except QueryError:  # as it should be
+        return
+    if name:
+        raise QueryError(
+            "argument --input-dtype, or --input, selects a dtype; did you mean --input-shape "
+            f"{shlex.quote(str(dtype))}?"
         )
 
 

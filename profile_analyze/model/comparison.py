@@ -14,7 +14,7 @@ from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.splitting import split_alike
-from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.model.terms import ADDED, CONTROL, REMOVED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
 columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
 step skips operators that an earlier step has matched."""
+
+_LEAST_SHARED: Final = 0.25
+"""If fewer operators of the smaller side are matched, the two sides look like different models.
+Graph optimisation leaves about this share of a model as it is."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -257,6 +261,11 @@ def _notes_on(comparison: Comparison) -> Iterator[Note]:
             "may differ in kind",
             Importance.WRONG,
         )
+    yield from _notes_on_matching(comparison)
+
+
+def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
+    """Yield a note unless all operators are matched."""
     in_profile, in_base = comparison.on_sides()
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
@@ -264,6 +273,19 @@ def _notes_on(comparison: Comparison) -> Iterator[Note]:
         yield Note(
             "no operator of the baseline was matched, so all are added or removed: these are "
             "different models; --aggregate-by type compares them by kind",
+            Importance.ANSWER,
+        )
+        return
+    # Constants of two models often match: many have the same shape.
+    category = comparison.profile.operators.category
+    works = ~category.where(one == CONTROL for one in category.categories)
+    shared = int((in_profile & in_base & works).sum())
+    fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
+    if shared < _LEAST_SHARED * fewest:
+        yield Note(
+            f"only {shared} of {counted(fewest, 'operator')} matched with the baseline, not "
+            "counting constants and other bookkeeping: these look like different models; "
+            "--aggregate-by type compares them by kind",
             Importance.ANSWER,
         )
     elif added or removed:

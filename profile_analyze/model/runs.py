@@ -115,7 +115,8 @@ class RunJoiner:
         if profile.model is not None:
             raise QueryError(
                 f"{profile.file} is a model that has not run, so it has no runs to join with those "
-                "of other files; name one model, and another after --compare"
+                "of other files; name one model after --compare to compare two, or the model of a "
+                "profile after --model"
             )
         # At most one of `profile.notes` and `notes` has notes: see `ReadTogether.profile`.
         notes_of_files = [(profile.file, profile.notes), *zip(profile.processes, notes)]  # noqa: B905

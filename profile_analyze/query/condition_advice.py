@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, did_you_mean
-from profile_analyze.units import EXAMPLES
+from profile_analyze.suggestions import (
+    LONGEST_ADVISED,
+    OPERATOR_WORDS,
+    did_you_mean,
+    likely_names,
+)
+from profile_analyze.units import EXAMPLES, likely_quantities
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from profile_analyze.model.columns import Column
 
 _EXAMPLE: Final = "write COLUMN OPERATOR VALUE, such as 'time > 1ms'"
@@ -26,6 +33,16 @@ PATTERN_OF: Final = {"==": "~", "!=": "!~"}
 """The operator for patterns instead of the one for whole texts."""
 
 
+_COLUMN_OF_UNIT: Final = {
+    "s": "time",
+    "1": "share",
+    "FLO": "computation",
+    "FLO/s": "flops",
+    "byte": "memory",
+    "byte/s": "bandwidth",
+}
+"""The column that a value with this unit is probably about."""
+
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
 
@@ -37,6 +54,29 @@ def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) ->
         better = f"'{name} {PATTERN_OF[operator]} {value.lstrip('~ ')}'"
         return f"{operator} compares the whole text; {did_you_mean([better])}"
     return ""
+
+
+def advice_on_unit(column: Column, operator: str, value: str) -> str:
+    """Return the condition on the column that has the unit of `value`; empty if none has it."""
+    if value[-1:].isdecimal() or likely_quantities(value, column.unit):
+        return ""
+    return did_you_mean(
+        [
+            f"'{name} {operator} {quantity}'"
+            for unit, name in _COLUMN_OF_UNIT.items()
+            for quantity in likely_quantities(value, unit)
+        ]
+    )
+
+
+def advice_on_operator(name: str, operator: str, value: str, known: Collection[str]) -> str:
+    """Return the condition with an operator that exists; empty if none is likely."""
+    meant = likely_names(operator, known, OPERATOR_WORDS)
+    if match := re.fullmatch(r"""(['"])(\S[^'"]*)\1""", value):
+        value = match[2].rstrip()  # these quotes would end those around the condition
+    if not value or "'" in value or len(value) > LONGEST_ADVISED:
+        return did_you_mean(meant)
+    return did_you_mean([f"'{name} {one} {value}'" for one in meant])
 
 
 def missing_value(column: Column, operator: str) -> str:
@@ -51,7 +91,7 @@ def missing_value(column: Column, operator: str) -> str:
 
 def advice_on_condition(text: str) -> str:
     """Return what to write instead of `text`, which does not have the form of a condition."""
-    stripped = text.strip()
+    stripped = re.sub(r"\b(start|end)s?\s+with\b", r"\1swith", text.strip())
     if len(stripped) > LONGEST_ADVISED:
         return _EXAMPLE
     if re.fullmatch(r"[\w.]+", stripped):

@@ -16,11 +16,13 @@ from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.condition_advice import (
     advice_on_condition,
+    advice_on_operator,
+    advice_on_unit,
     advice_on_value,
     missing_value,
 )
 from profile_analyze.query.patterns import compile_pattern, finds
-from profile_analyze.suggestions import LONGEST_ADVISED, OPERATOR_WORDS, suggestion
+from profile_analyze.suggestions import LONGEST_ADVISED
 from profile_analyze.units import SCALED, parse_quantity, percent
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ class Condition(NamedTuple):
             if advice:
                 raise QueryError(advice)
         with _error_position(match.start(2), text):
-            _check_operator(column, operator)
+            _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
             if not value:
                 raise QueryError(missing_value(column, operator))
@@ -102,9 +104,13 @@ class Condition(NamedTuple):
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit that a number without a unit is assumed to have; empty if it has a unit."""
-        has_prefixes = self.column.unit == "s" or self.column.unit in SCALED
-        return self.column.unit if has_prefixes and self.value[-1:].isdecimal() else ""
+        """The base unit that a number without a unit is assumed to have; empty if it has a unit.
+
+        A share without a unit is a fraction, with the unit 1.
+        """
+        is_share = self.column.unit == "1" and self.column.shown_as == "percent"
+        has_units = is_share or self.column.unit == "s" or self.column.unit in SCALED
+        return self.column.unit if has_units and self.value[-1:].isdecimal() else ""
 
     @property
     def unknown_noun(self) -> str:
@@ -168,9 +174,11 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
         return nan
     try:
         bound = parse_quantity(value, "" if column.shown_as == "count" else column.unit)
-    except QuantityError:
+    except QuantityError as error:
         if column.kind == "mixed" and operator in _TEXT_OPERATORS:
             return nan
+        if advice := advice_on_unit(column, operator, value):
+            raise QuantityError(f"{error}; {advice}") from None
         raise
     # `share > 5` is almost certainly meant as 5 %, and would silently match nothing.
     if column.name == _SHARE and bound > 1 and not value.endswith("%"):
@@ -217,10 +225,11 @@ def _check_column(column: Column, kind: RowKind) -> None:
         raise QueryError(f"{column.name} depends on the rows shown, and cannot filter them")
 
 
-def _check_operator(column: Column, operator: str) -> None:
+def _check_operator(column: Column, operator: str, value: str) -> None:
     if operator not in {*_COMPARISONS, *_TEXT_OPERATORS}:
         known = " ".join(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
-        advice = suggestion(operator, (*_COMPARISONS, *_TEXT_OPERATORS), OPERATOR_WORDS)
+        operators = (*_COMPARISONS, *_TEXT_OPERATORS)
+        advice = advice_on_operator(column.name, operator, value, operators)
         raise QueryError(f"there is no operator {operator!r}; {advice or f'there are {known}'}")
     if column.kind == "number" and operator not in _COMPARISONS:
         raise QueryError(f"{operator} is for texts; {column.name} is a number")

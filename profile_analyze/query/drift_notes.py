@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
+_WITHOUT_TOTALS: Final = "totals then have no verdict, and --fail-if rejects conditions on them"
+"""What `--correct-drift` costs, at the end of a note that names it."""
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
@@ -44,7 +46,7 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
         f"{three_digits(shared.ratio)}: either the machine was {word}, or all operators "
         "changed; profile both sides in turns to tell; --correct-drift removes what all operators "
-        "share, whatever the cause",
+        f"share, whatever the cause: {_WITHOUT_TOTALS}",
         Importance.WRONG,
         total(times_s[shared.alike]) / total(times_s),
     )
@@ -63,7 +65,7 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"{_signed(difference_s)}: whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
             "run); --correct-drift removes this for single operators, but also hides a change that "
-            "all operators share",
+            f"all operators share: {_WITHOUT_TOTALS}",
             Importance.CONTEXT,
         )
 

@@ -137,6 +137,8 @@ def _hint(condition: FailCondition, table: Table) -> str:
         start = f"{selection}: {NO_SUCH_VALUE}"
         advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
         return f"; {advice[0]}" if condition.subject and advice else ""
+    if table.shown.profile.model is not None:
+        return f"; a model that has not run has no times: {condition.on_work}"
     is_absolute = table.shown.comparison is not None and condition.limit_unit == "s"
     if is_absolute and condition.above and _median(table.shown.per_unit("base")) > condition.limit:
         before, _, limit = condition.text.rpartition(">")

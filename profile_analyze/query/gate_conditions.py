@@ -95,6 +95,14 @@ class FailCondition(NamedTuple):
         """Whether the metric is exact work, and not a time."""
         return self.metric in WORK_METRICS
 
+    @property
+    def on_work(self) -> str:
+        """The advice to state the condition on work instead of a time."""
+        if self.limit_unit != "of baseline":
+            return f"the metrics of work are {', '.join(WORK_METRICS)}"
+        before, _, change = self.text.rpartition(self.metric)
+        return f"write '{before}macs{change}', or params or memory"
+
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
         """Parse a condition on the operators that `query` selects. Raises `QueryError`."""

@@ -55,6 +55,8 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
             texts = list(map(condition.column.as_text, distinct))
             if positive.operator == "~":
                 advice = _advice_on_pattern(condition.value, texts)
+            elif shape := _meant_shape(condition.value, texts):
+                advice = did_you_mean([shape])
             elif pattern := meant_pattern(condition.value, texts):
                 operator = PATTERN_OF[condition.operator]
                 better = f"'{condition.column.name} {operator} {pattern}'"
@@ -62,6 +64,19 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
             else:
                 advice = _advice_on_text(condition.value, texts)
             yield Note(f"{condition.text}: {NO_SUCH_VALUE}{advice}", Importance.ANSWER)
+
+
+def _meant_shape(text: str, known: Sequence[str]) -> str:
+    """Return the known shape with the sizes in `text`, such as `[1, 64]`; empty if none has them.
+
+    As a pattern, such a text would be a set of characters.
+    """
+    if len(text) > LONGEST_ADVISED or not re.fullmatch(r"[\[(]\d+(?:[\s,x]+\d+)*[\])]", text):
+        return ""
+    sizes = re.findall(r"\d+", text)
+    return next(
+        (one for one in known if "}, {" not in one and re.findall(r"\d+", one) == sizes), ""
+    )
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:
@@ -147,7 +162,9 @@ def bare_number_notes(
         known = values[~np.isnan(values)]
         holds = condition.holds_for_numbers(known)
         if len(known) and not _divides(holds):
-            read_as = f"{condition.value} {base_unit_name(condition.assumed_unit)}"
+            unit = condition.assumed_unit
+            in_base_units = f"{condition.value} {base_unit_name(unit)}"
+            read_as = percent(condition.bound) if unit == "1" else in_base_units
             whether = "every" if holds.all() else "no"
             means = (
                 f"{condition.text}: {condition.value} means {read_as}, which {whether} {noun} meets"
@@ -158,8 +175,9 @@ def bare_number_notes(
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
     """Return the condition with a suitable unit; empty if all values meet that, or none."""
-    unit = suitable_unit(float(known.max()), condition.assumed_unit)
-    bound = parse_quantity(condition.value + unit, condition.assumed_unit)
+    assumed = condition.assumed_unit
+    unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
+    bound = parse_quantity(condition.value + unit, assumed)
     better = condition._replace(bound=bound)
     if not _divides(better.holds_for_numbers(known)):
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from operator import index
+from shlex import quote
 from typing import Any, Final, NamedTuple, SupportsIndex
 
 from profile_analyze.errors import QueryError
@@ -21,6 +22,8 @@ DTYPES: Final = {
 """The dtypes of an input, by the names that a caller may use."""
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+
+_SIZES: Final = r"[0-9]+(?:[\s,x*X]+[0-9]+)*"
 
 
 class InputShape(NamedTuple):
@@ -60,7 +63,12 @@ NO_INPUTS: Final = ModelInputs()
 
 
 def parse_input_shape(text: str) -> tuple[str, InputShape]:
-    """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`."""
+    """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`.
+
+    The name is empty for a shape alone. The reader says which names the model has.
+    """
+    if re.fullmatch(rf"[\[({{]?{_SIZES}[\])}}]?", text):
+        return "", InputShape(tuple(map(int, re.findall("[0-9]+", text))))
     # A name may have colons, as in `input:0`, so all parts after it are recognised by their form.
     match = re.fullmatch(
         rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
@@ -79,16 +87,24 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
 
 def _meant_shape(text: str) -> str:
     """Return the question whether another form, such as `data=(1, 3)`, was meant; may be empty."""
-    match = re.fullmatch(r"([^\s:=]+)[:=\s]+[\[({]?(\d+(?:[\s,x*X]+\d+)*)[\])}]?", text)
+    match = re.fullmatch(rf"([^\s:=]+)[:=\s]+[\[({{]?({_SIZES})[\])}}]?", text)
     if match is None:
         return ""
     return f"; did you mean {match[1]}:{'x'.join(re.findall('[0-9]+', match[2]))}?"
 
 
 def parse_dim(text: str) -> tuple[str, int]:
-    """Return the symbol and its size in `SYMBOL=SIZE`. Raises `QueryError`."""
+    """Return the symbol and its size in `SYMBOL=SIZE`. Raises `QueryError`.
+
+    The symbol is empty for a size alone. The reader says which symbols the model has.
+    """
+    if re.fullmatch("[0-9]+", text):
+        text = f"={text}"
     symbol, equals, size = text.rpartition("=")
-    if not (equals and symbol and re.fullmatch(r"-?\d+", size)):
+    if re.fullmatch(r"\w+=\d+(?:\s*[,;]\s*\w+=\d+)+", text):
+        each = " ".join(f"--dim {quote(one.strip())}" for one in re.split("[,;]", text))
+        raise QueryError(f"{text!r} is not one SYMBOL=SIZE; did you mean {each}?")
+    if not (equals and re.fullmatch(r"-?\d+", size)):
         match = re.fullmatch(r"([^\W\d]\w*)[:\s]+(\d+)", text)
         advice = f"; did you mean {match[1]}={match[2]}?" if match else ", such as batch=8"
         raise QueryError(f"{text!r} is not SYMBOL=SIZE{advice}")
@@ -138,6 +154,6 @@ def _by_name(pairs: Iterable[tuple[str, object]]) -> dict[str, Any]:
     """Return the pairs as a dictionary. Raises `QueryError` if a name has two values."""
     by_name: dict[str, Any] = {}
     for name, value in pairs:
-        if by_name.setdefault(name, value) != value:
+        if by_name.setdefault(name, value) != value and name:  # the reader asks for a name
             raise QueryError(f"{name!r} is given twice, with different values; leave one out")
     return by_name

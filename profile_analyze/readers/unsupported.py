@@ -26,12 +26,25 @@ class _Signature:
         return self._pattern.match(head) is not None
 
 
+# The formats for people begin with the summary, or with the table if there is none.
+_TIMES: Final = rb"(device|host) (self |wait )?time"
+_OWN_TABLE: Final = (
+    rb"(-{4,} +-{4,}\r?\n|\|[^\n]*\n\|[-:|]*\n\| )?total (device time|computation)\b"
+    rb"|(\xe2\x95\x92[^\n]*\n\xe2\x94\x82 |\|([^\n]*\|)? *)?" + _TIMES + rb"( *\xe2\x94\x82| \()"
+    rb"|\| +# \| +time \|"
+    # csv and jsonl; the limits keep a hostile line from taking long
+    rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
+    rb'|\{"(measure|device_time_s)":'
+)
+
 # The first match counts, so specific signatures come before general ones.
 UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature(
         "a report of profile_analyze, not a profile",
         rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"(source|format)")',
     ),
+    _Signature("a table that profile_analyze printed; name the profile it is about", _OWN_TABLE),
+    _Signature("a picture, not a profile", rb"(<[?!][^>]*>\s*)*<svg\b|\x89PNG\r\n|%PDF-"),
     _Signature("a TensorRT layer profile (trtexec --exportProfile)", rb'\[\s*\{\s*"count"\s*:'),
     _Signature(
         "a TensorRT list of inference times (trtexec --exportTimes)",

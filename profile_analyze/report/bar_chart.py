@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.report.cells import intervals
-from profile_analyze.report.chart_texts import names, sides
+from profile_analyze.report.chart_texts import names, sides, title
 from profile_analyze.report.labels import time_title
 from profile_analyze.report.sentence_parts import in_brackets
 from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
@@ -26,6 +26,8 @@ _FEWEST_BARS: Final = 8
 """Fewer bars leave space below them. Otherwise they would be very thick."""
 _NAME_WIDTH: Final = 75
 """How many characters of a name, in the font of bars, fill half the width of the picture."""
+_TITLE_LEFT: Final = 0.01
+"""Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
 """The height of all bars of a row. The rows are 1 apart."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
@@ -57,7 +59,9 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
     _draw_texts(axes, table, positions)
     for one in figure.axes:
         one.set_ylim(max(count, _FEWEST_BARS) - 0.5, -0.5)  # the first row on top
-    axes.set_title(_title(chart, count, time_unit), fontsize=10, loc="left")
+    # The title begins at the edge of the picture. Beside long names of rows, it would be cut off.
+    title_text = _title(chart, count, time_unit)
+    figure.suptitle(title_text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
 
 
 def _draw_pairs(axes: Axes, table: Table, positions: Any, time_unit: TimeUnit) -> str:
@@ -118,7 +122,7 @@ def _title(chart: Chart, count: int, time_unit: TimeUnit) -> str:
         f"{side}: {times.text(total_s)}"
         for side, total_s in zip(sides(table), totals_s, strict=True)
     ]
-    return "\n".join(filter(None, ["; ".join(parts), chart.caption, _drawn(table, count)]))
+    return title(parts, "; ", [*filter(None, (chart.caption, _drawn(table, count)))])
 
 
 def _drawn(table: Table, count: int) -> str:

@@ -10,17 +10,38 @@ from profile_analyze.report.labels import join_keys, row_labels
 from profile_analyze.report.text_layout import shortened, text_width
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.table import Table
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
+_TITLE_WIDTH: Final = 95
+"""How many characters, in the font of titles, leave space for the legend to their right."""
+_SIDE_WIDTH: Final = 75
+"""How many characters of a side's name leave space for its time in a line of the title."""
 
 
 def sides(table: Table) -> list[str]:
-    """Return the name of the profile, then that of its baseline if there is one."""
+    """Return the name of the profile, then that of its baseline if there is one.
+
+    Long names are cut in the middle.
+    """
     comparison = table.shown.comparison
     baseline = [f"baseline {_side(comparison.base)}"] if comparison else []
-    return [visible(side, "utf-8") for side in (_side(table.shown.profile), *baseline)]
+    return [
+        _middle_cut(visible(side, "utf-8"), _SIDE_WIDTH)
+        for side in (_side(table.shown.profile), *baseline)
+    ]
+
+
+def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
+    """Return a title that fits into a picture: the parts in one line, then `further` lines.
+
+    If the line would be too long, each part has a line of its own.
+    """
+    first = separator.join(parts)
+    return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *further])
 
 
 def _side(profile: Profile) -> str:

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.model.visible import visible
 from profile_analyze.report.bar_chart import draw_times
-from profile_analyze.report.chart_texts import ELLIPSIS, names, sides
+from profile_analyze.report.chart_texts import ELLIPSIS, names, sides, title
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
 from profile_analyze.units import decimal_rate, percent, scaled
@@ -132,12 +132,11 @@ def _baseline_dots(
 def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
     table = chart.table
     missing = len(table) - dots
-    lines = [", ".join([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)])]
-    if chart.caption:
-        lines.append(chart.caption)
+    further = [chart.caption] if chart.caption else []
     if missing:
-        lines.append(f"{missing} of {len(table)} rows have no FLOPS or no intensity, and so no dot")
-    return "\n".join(lines)
+        rows = f"{missing} of {len(table)} rows"
+        further.append(f"{rows} have no FLOPS or no intensity, and so no dot")
+    return title([f"Roofline: {visible(peaks.name, 'utf-8')}", *sides(table)], ", ", further)
 
 
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -98,12 +99,20 @@ def output_format_of(file: str) -> str | None:
     )
 
 
+def format_by_suffix(file: str) -> str | None:
+    """Return the output format for the suffix of `file`; None if no format has it."""
+    with suppress(QueryError):
+        return output_format_of(file)
+    return None
+
+
 def picture_format_of(file: str) -> str:
     """Return the picture format for the suffix of `file`. Raises `QueryError` without one."""
     _, dot, suffix = file.lower().rpartition(".")
     if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
-        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}")
+        advice = "" if dot else f"; write {file}.svg"
+        raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}{advice}")
     return suffix
 
 

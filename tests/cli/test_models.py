@@ -30,6 +30,9 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--print-only", "host"), "--print-only host"),
         (("--show-host",), "--show-host"),
         (("--plot", "unwritten.svg"), "--plot"),
+        (("--where", "macs > 1", "--where", "time_max > 1ms"), "--where 'time_max > 1ms'"),
+        (("--where", "bandwidth > 1G"), "--where 'bandwidth > 1G'"),
+        (("--aggregate-by", "type", "--having", "share > 5%"), "--having 'share > 5%'"),
         (("--plot", "unwritten.svg", "--peaks", "1T:1G"), "--plot"),
     ],
 )
@@ -70,7 +73,8 @@ def test_models_are_not_joined(arguments: tuple[str, ...]) -> None:
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
         f"profile_analyze: error: {SMALL} is a model that has not run, so it has no runs to join "
-        "with those of other files; name one model, and another after --compare\n"
+        "with those of other files; name one model after --compare to compare two, or the model of "
+        "a profile after --model\n"
     )
 
 

@@ -50,6 +50,29 @@ def test_an_option_overrides_the_suffix(tmp_path: Path) -> None:
         assert file.read_bytes() == run_command(TINY, *option).out.encode()
 
 
+@pytest.mark.parametrize(
+    ("name", "output_format", "by_suffix"),
+    [
+        ("a.json", "csv", "json"),
+        ("a.csv", "plain", "csv"),
+        ("a.json", "jsonl", "json"),
+        ("a.csv", "csv", ""),
+        ("a.txt", "csv", ""),
+        ("a", "json", ""),
+    ],
+)
+def test_a_note_if_the_suffix_is_that_of_another_format(
+    tmp_path: Path, name: str, output_format: str, by_suffix: str
+) -> None:
+    file = str(tmp_path / name)
+    outcome = run_command(TINY, "-t", "0", "--format", output_format, "-o", file)
+    note = (
+        f"note: {file}: written as {output_format}, as the options say, and not as {by_suffix}, as "
+        "its suffix says\n"
+    )
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", note if by_suffix else "")
+
+
 @pytest.mark.parametrize("name", ["a.html", "a.csv.gz", "a.tsv"])
 def test_a_suffix_that_no_format_has(tmp_path: Path, name: str) -> None:
     outcome = run_command(TINY, "-o", str(tmp_path / name))

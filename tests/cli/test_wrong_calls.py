@@ -30,6 +30,9 @@ NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"
 """A call with a short answer, for mistakes that only get a note."""
 
 MODEL = "classifiers/classifier.onnx"
+SMALL = "classifiers/smallcnn.onnx"
+DYNAMIC = "models/cnn_script.onnx"
+"""A model with symbols in the shape of its input."""
 
 CALLS = (
     # names of columns
@@ -101,6 +104,15 @@ CALLS = (
             *("1ms < time", "1ms < time < 2ms", "time > 1ms and share > 5%", "tme > 1ms"),
             *("type == A or type == B", "not time > 1ms", "count > 1", "name == 'conv", ""),
             "time > \u20181ms\u2019",
+            # units of other columns
+            *(
+                "flops > 40GB/s",
+                "bandwidth > 40gflops",
+                "memory > 1ms",
+                "time > 5e3MB",
+                "memory > x",
+            ),
+            *("share > 2ms", "flops > 2GFLO", "type=Elemwise", "type = 'Elemwise'"),
         )
     ),
     f"{FILE} --where time '>' 1ms",
@@ -155,6 +167,7 @@ CALLS = (
     *(f"{FILE} --peaks {spec}" for spec in ("60:15", "19.5:1555", "here1", "cpu", "v100")),
     *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS,15GB/s", "'60GFLO/s 15GB/s'", "60GFLOPS")),
     *(f"{FILE} --peaks {spec}" for spec in ("15GB/s:60GFLOPS", "15GiB/s,60gflops", "60g:15gbps")),
+    *(f"{FILE} --peaks {spec}" for spec in ("100", "100,20", "4090", "100GB:20GF", "20gf:100gb")),
     *(f"{FILE} --peaks {spec}" for spec in ("60GFLOPS:15GB/s:fp16", "60G:15G:FP16", "60G:15GB")),
     *(
         f"{FILE} --compare {FILE} --fail-if '{text}'"
@@ -195,6 +208,19 @@ CALLS = (
     *(f"{FILE} --columns {names}" for names in ("'name time'", "name, time", "name,")),
     f"{FILE} --explain name,time",
     f"{FILE} --aggregate-by type, name",
+    # words for formats, units and times; a picture without a suffix
+    *(f"{FILE} {option}" for option in ("--format excel", "--unit runs", "--time-unit millis")),
+    *(f"{FILE} {option}" for option in ("--plot times", "--where 'total > 1ms'")),
+    f"{FILE} --peaks 100G-20G",
+    # fractions that are meant as per cent
+    f"{NOTES} --where 'share >= 1'",
+    *(f"{NOTES} --where 'out_shapes == {text}'" for text in ("[1, 64, 56, 56]", "(1,64)", "1x9")),
+    *(f"{FILE} --where 'name {text}'" for text in ("starts with conv", "not ends with conv")),
+    f"{FILE} --ms",
+    f"{MODEL} --print-only device --format csv -t 0 --columns flops,name,share --where 'type == Add'",
+    f"{NOTES} --peaks 100G:20G --where 'efficiency < 50'",
+    "runs/changed --compare runs/base --print-only device --format csv --columns name,time -t 1 "
+    "--notes all --where 'change > 5'",
     # values of conditions
     *(f"{FILE} --where '{text}'" for text in ("flops == null", "flops = null")),
     *(f"{FILE} --where '{text}'" for text in ("name ~ *conv*", "name != ~conv", "name == ~conv")),
@@ -268,7 +294,25 @@ CALLS = (
     *(f"{MODEL} --input-shape '{shape}'" for shape in ("image:[1, 3,9,9]", "image (1,3)", "a:1xN")),
     *(f"{MODEL} --dim '{size}'" for size in ("batch:8", "batch 8", "batch", "8", "batch=two")),
     *(f"{MODEL} {option}" for option in ("--batch 8", "--batch-size=8", "--shape image:1x3x9x9")),
+    *(f"{DYNAMIC} {option}" for option in ("--batch 8", "--dim 8", "--dim 8 --dim 9", "--dim b=8")),
+    *(f"{DYNAMIC} --input-shape {shape}" for shape in ("1,3,32,32", "'(1, 3)'", "8")),
+    *(f"{FILE} {option}" for option in ("--batch 8", "--dim 8", "--input-shape 1,3,9,9")),
+    *(f"{DYNAMIC} --dim {sizes}" for sizes in ("batch=8,height=9", "'batch=8; height=9'")),
+    f"{DYNAMIC} --input x:8x3x9x9",
+    *(f"{FILE} {DYNAMIC}", f"{DYNAMIC} --bs 8"),
     f"{MODEL} --work estimated",
+    # times of models, which have none
+    f"{MODEL} --where 'time > 1ms'",
+    f"{MODEL} --aggregate-by type --having 'share > 5%'",
+    f"{MODEL} --where 'flops > 1G'",
+    *(
+        f"{MODEL} --format csv --columns name --fail-uncertain no --fail-if '{text}'"
+        for text in ("total > 5ms", "time < 1s")
+    ),
+    *(
+        f"{MODEL} --compare {SMALL} --format csv --columns name --fail-uncertain no --fail-if '{text}'"
+        for text in ("total > +5%", "type=Conv: time > +3%", "total > +2ms")
+    ),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

@@ -126,6 +126,32 @@ def test_notes_on_matching() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("shared", "constants", "note"),
+    [
+        (0, 9, "only 0 of 6 operators matched with the baseline, not counting"),
+        (1, 9, "only 1 of 7 operators matched with the baseline, not counting"),
+        (2, 0, "2 operators matched with the baseline, 6 added, 30 removed; the column match"),
+        (2, 9, "11 operators matched with the baseline, 6 added, 30 removed; the column match"),
+    ],
+)
+def test_models_that_share_little_but_constants_look_different(
+    shared: int, constants: int, note: str
+) -> None:
+    both = [Operator(f"both{n}", "Conv", 10) for n in range(shared)]
+    both += [Operator(f"const{n}", "ImmutableTensor", 1) for n in range(constants)]
+    new, base = (
+        profile_of([*both, *(Operator(f"{side}{n}", f"{side}{n}", 10) for n in range(size))], side)
+        for side, size in (("New", 6), ("Base", 30))
+    )
+    counting = (
+        " constants and other bookkeeping: these look like different models; --aggregate-by type "
+        "compares them by kind"
+    )
+    end = counting if note.startswith("only") else " says how"
+    assert pa.compare(new, base).notes == (note + end,)
+
+
 WIDE = [80, 85, 90, 100, 105, 110, 120, 130]
 
 

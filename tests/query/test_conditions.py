@@ -37,9 +37,12 @@ _NO_OR = (
         ),
         (
             "memory>=10MFLO",
-            "at character 9: '10MFLO' is not a number with the unit B, such as 10MiB",
+            "at character 9: '10MFLO' is not a number with the unit B, such as 10MiB; did you mean 'computation >= 10MFLO'?",
         ),
-        ("share > 5s", "at character 9: '5s' is not a number, such as 5%"),
+        (
+            "share > 5s",
+            "at character 9: '5s' is not a number, such as 5%; did you mean 'time > 5s'?",
+        ),
         (
             "flops < nan",
             "at character 9: no condition selects N/A",
@@ -50,10 +53,10 @@ _NO_OR = (
         ("share > 5", "at character 9: 5 is 500.0%, and no share is above 100%: write 5%"),
         ("share >= 1.5", "at character 10: 1.5 is 150.0%, and no share is above 100%: write 1.5%"),
         ("type < x", "at character 6: < is for numbers; type is a text"),
-        ("time = 3", "at character 6: there is no operator '='; did you mean ==?"),
-        ("time => 3", "at character 6: there is no operator '=>'; did you mean >=?"),
-        ("time === 3", "at character 6: there is no operator '==='; did you mean ==?"),
-        ("time ==! 3", "at character 6: there is no operator '==!'; did you mean ==?"),
+        ("time = 3", "at character 6: there is no operator '='; did you mean 'time == 3'?"),
+        ("time => 3", "at character 6: there is no operator '=>'; did you mean 'time >= 3'?"),
+        ("time === 3", "at character 6: there is no operator '==='; did you mean 'time == 3'?"),
+        ("time ==! 3", "at character 6: there is no operator '==!'; did you mean 'time == 3'?"),
         (
             "time !!! 3",
             "at character 6: there is no operator '!!!'; there are == != < <= > >= ~ !~",

@@ -22,12 +22,14 @@ STEADY = [100.0 + 10 * index for index in range(12)]
 SLOWER = (
     "12 operators (100.0% of the time) are slower by similar ratios, with a median of 1.2: either "
     "the machine was slower, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause"
+    "--correct-drift removes what all operators share, whatever the cause: totals then have no "
+    "verdict, and --fail-if rejects conditions on them"
 )
 FASTER = (
     "10 operators (70.9% of the time) are faster by similar ratios, with a median of 0.8: either "
     "the machine was faster, or all operators changed; profile both sides in turns to tell; "
-    "--correct-drift removes what all operators share, whatever the cause"
+    "--correct-drift removes what all operators share, whatever the cause: totals then have no "
+    "verdict, and --fail-if rejects conditions on them"
 )
 
 
@@ -88,7 +90,8 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
     assert run_command(*call).err == (
         "note: the operators differ by +0.0122 s in sum, but the total by -0.00208 s: whole runs "
         "were slow or fast (0.806 to 1.42 times the median run); --correct-drift removes this for "
-        "single operators, but also hides a change that all operators share\n"
+        "single operators, but also hides a change that all operators share: totals then have no "
+        "verdict, and --fail-if rejects conditions on them\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

@@ -21,7 +21,16 @@ SUPPORTED = (
     "ONNX model (protobuf with a graph and operator sets)"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
-
+OWN_TABLE = "looks like a table that profile_analyze printed; name the profile it is about"
+OWN_TABLES = [
+    run_command(str(PROFILES / name), *options, "--format", output_format).out.encode()
+    for output_format in ("table", "plain", "markdown", "wiki", "csv", "jsonl")
+    for name, options in (
+        ("tiny.json", ("--print-only", "summary")),
+        ("tiny.json", ("--print-only", "device")),
+        ("../classifiers/smallcnn.onnx", ("-t", "1")),
+    )
+]
 
 NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"", "is empty; the program that should have written it may have died"),
@@ -31,6 +40,15 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"[]", "looks like JSON, but no profile"),
     (b"{}", "looks like JSON, but no profile"),
     (OWN_REPORT, "looks like a report of profile_analyze, not a profile"),
+    *((table, OWN_TABLE) for table in OWN_TABLES),
+    (
+        b'<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg width="1">',
+        "looks like a picture, not a profile",
+    ),
+    (b"\x89PNG\r\n", "looks like a picture, not a profile"),
+    (b"%PDF-1.4", "looks like a picture, not a profile"),
+    (b"total loss 0.3", "is not JSON: it starts with 'total loss 0'"),
+    (b"| name | time |", "is not JSON: it starts with '| name | tim'"),
     (b'"text"', "looks like JSON, but no profile"),
     (b"null", "looks like JSON, but no profile"),
     (b"[project]\nname = 1", "is not JSON: it starts with '[project]\\nna'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
@@ -24,6 +25,8 @@ from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
 
     from profile_analyze.report.times import TimeUnit
@@ -132,7 +135,7 @@ def test_ranked_times() -> None:
     assert len(texts) == 30
     assert shares.get_ylabel() == "share of all operators' time, added up from the top"
     assert shares.get_ylim() == bars.get_ylim()
-    assert bars.get_title(loc="left").endswith(
+    assert figure.get_suptitle().endswith(
         "resnet18.json: 103.739 ms\nthe 30 longest of 91 rows; a picture has 30 at most"
     )
 
@@ -143,7 +146,7 @@ def test_bars_in_a_chosen_unit() -> None:
     bars = figure.axes[0]
     assert len(bars.patches) == 2
     assert bars.get_xlabel() == "device self time (s)"
-    title = bars.get_title(loc="left")
+    title = figure.get_suptitle()
     assert title.endswith("resnet18.json: 0.103739 s\nthe 2 longest of 91 rows")
 
 
@@ -315,7 +318,7 @@ def test_a_comparison_has_a_second_bar_for_the_baseline() -> None:
         "N/A added",
         "N/A removed",
     ]
-    title = axes.get_title(loc="left")
+    title = figure.get_suptitle()
     assert title == "new.json: 5.000 s; baseline old.json: 5.000 s"
 
 
@@ -353,11 +356,54 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
         "slower",
         "baseline",
     ]
-    assert axes.get_title(loc="left").splitlines() == [
+    assert figure.get_suptitle().splitlines() == [
         "24 files of runs/changed: 182.470 ms; baseline 24 files of runs/base: 184.548 ms",
         "device time: ratio 0.989 (95 %: 0.953 to 1.17), verdict uncertain (p 0.244, threshold 3.0%)",
         "the 3 largest differences of 91 rows",
     ]
+
+
+LONG_FILES = tuple(f"{'experiment/' * 12}{side}/relu-fused-into-convolution.json" for side in "ab")
+
+
+SHORT_FILES = (
+    "experiment/experiment/experiment/expe\N{HORIZONTAL ELLIPSIS}nt/a/relu-fused-into-convolution.json",
+    "baseline experiment/experiment/experi\N{HORIZONTAL ELLIPSIS}nt/b/relu-fused-into-convolution.json",
+)
+
+
+@pytest.mark.parametrize(
+    ("draw", "lines"),
+    [
+        (draw_times, [f"{name}: 5.000 s" for name in SHORT_FILES]),
+        (
+            draw_roofline,
+            [
+                "Roofline: 100G:20G",
+                *SHORT_FILES,
+                "1 of 3 rows have no FLOPS or no intensity, and so no dot",
+            ],
+        ),
+    ],
+)
+def test_a_title_with_long_file_names_fits_into_the_picture(
+    draw: Callable[[Figure, Chart], None], lines: list[str]
+) -> None:
+    sides = [
+        replace(side, file=file, processes=(file,))
+        for side, file in zip((COMPARED.profile, COMPARED.base), LONG_FILES, strict=True)
+    ]
+    compared = replace(COMPARED, profile=sides[0], base=sides[1])
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    chart = Chart("times", pa.run(pa.Query(compared=True, peaks=PEAKS), compared))
+    draw(figure, chart)
+    figure.draw_without_rendering()
+    (title,) = (text for text in figure.findobj(Text) if str(text.get_text()).startswith(lines[0]))
+    assert title.get_text().splitlines() == lines
+    box = Text.get_window_extent(title)
+    assert box.x0 >= 0
+    legends = [legend.get_window_extent() for legend in figure.legends]
+    assert box.x1 <= min([figure.bbox.x1, *(legend.x0 for legend in legends)])
 
 
 def test_a_picture_of_the_host_has_no_verdict_on_the_device(

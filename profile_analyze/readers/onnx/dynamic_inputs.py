@@ -17,7 +17,7 @@ from profile_analyze.readers.onnx.types import sizes_of, tensor_type
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from onnx import ValueInfoProto
 
@@ -55,9 +55,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
     # Given sizes come first: -1 sets symbols that they leave open.
     for name, wanted in sorted(given.shapes.items(), key=lambda item: item[1].shape is None):
         if name not in inputs:
-            raise QueryError(
-                f"{file}: has no input '{name}' to shape; its inputs: {_listed(inputs.values())}"
-            )
+            raise QueryError(f"{file}: {_no_input(name, wanted, inputs)}")
         dims.fix(inputs[name], wanted)
     for graph in _graphs(proto.graph):
         for value in (*graph.input, *graph.value_info, *graph.output):
@@ -67,6 +65,21 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
     if not dims.changes:
         return ()
     return (f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A",)
+
+
+def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
+    """Return the message about the shape of an input that the model does not have."""
+    its_inputs = f"its inputs: {_listed(inputs.values())}"
+    if name:
+        return f"has no input '{name}' to shape; {its_inputs}"
+    shape = "x".join(map(str, wanted.shape or ()))
+    fitting = [
+        f"--input-shape {quote(f'{one.name}:{shape}')}"
+        for one in inputs.values()
+        if len(sizes_of(one.type) or ()) == len(wanted.shape or ())
+    ]
+    form = " or ".join(fitting[:_MOST_NAMED]) or f"NAME:{shape}"
+    return f"the shape {shape} lacks the name of an input; write {form}; {its_inputs}"
 
 
 def _forget_types(main: GraphProto) -> None:
@@ -97,11 +110,8 @@ class _Dims:
         }
         for symbol in given.dims:
             if symbol not in symbols:
-                has = "no symbols" if not symbols else "these: " + _some([*symbols])
-                raise QueryError(
-                    f"{file}: no input has the symbol '{symbol}'; the inputs of the model have "
-                    f"{has}; inputs: {_listed(inputs.values())}"
-                )
+                message = _no_symbol(symbol, given.dims[symbol], [*symbols])
+                raise QueryError(f"{file}: {message}; inputs: {_listed(inputs.values())}")
 
     def fix(self, value: ValueInfoProto, wanted: InputShape) -> None:
         """Give an input its shape."""
@@ -172,6 +182,17 @@ class _Dims:
         for dim in type_.tensor_type.shape.dim:
             if dim.dim_param in self._sizes:
                 dim.dim_value = self._sizes[dim.dim_param]
+
+
+def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
+    """Return the message about the size of a symbol that the model does not have."""
+    if symbol:
+        has = "no symbols" if not symbols else "these: " + _some(symbols)
+        return f"no input has the symbol '{symbol}'; the inputs of the model have {has}"
+    calls = [f"--dim {quote(f'{one}={size}')}" for one in symbols[:_MOST_NAMED]]
+    if not calls:
+        return f"the size {size} lacks a symbol, and the model has none; --input-shape gives sizes"
+    return f"the size {size} lacks a symbol; write {' or '.join(calls)}"
 
 
 def _name_of(elem_type: int) -> str:

@@ -53,6 +53,17 @@ def test_sizes_reach_all_shapes(shapes: object, dims: object, expected: list[obj
 
 ERRORS = {
     "--input-shape x:2x3": "FILE: has no input 'x' to shape; its inputs: " + INPUTS,
+    "--input-shape 2x3x4x5": (
+        "FILE: the shape 2x3x4x5 lacks the name of an input; write --input-shape image:2x3x4x5; its "
+        "inputs: " + INPUTS
+    ),
+    "--input-shape 2x3": (
+        "FILE: the shape 2x3 lacks the name of an input; write NAME:2x3; its inputs: " + INPUTS
+    ),
+    "--dim 2": (
+        "FILE: the size 2 lacks a symbol; write --dim batch=2 or --dim height=2 or --dim s18=2 or "
+        "--dim n=2; inputs: " + INPUTS
+    ),
     "--input-shape image:2x3": ("FILE: the input 'image' has 4 axes (batchx3xheightxs18), not 2"),
     "--input-shape image:f16:2x3x4x5": "FILE: the input 'image' has dtype fp32, not fp16",
     "--dim b=2": (
