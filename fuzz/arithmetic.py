@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ADDITIVE: Final = (
     "time",
+    "time_median",
     "host_time",
     "wait",
     "queue",
