@@ -14,9 +14,13 @@ from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SMALLEST_REAL: Final = (
-    Path(__file__).parent.parent / "tests" / "fixtures" / "profiles" / "tiny.json"
+_FIXTURES: Final = Path(__file__).parent.parent / "tests" / "fixtures"
+SMALLEST_REAL: Final = _FIXTURES / "profiles" / "tiny.json"
+_SMALL: Final = (
+    SMALLEST_REAL,
+    *(_FIXTURES / "tensorrt" / name for name in ("net.profile.json", "net.graph.json")),
 )
+"""Small files of several formats, to make wrong files from."""
 
 _MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
 _BASELINE: Final = "base"
@@ -85,7 +89,7 @@ def _content(random: Random, document: dict[str, Any], *, is_valid: bool) -> byt
         return gzip.compress(data, mtime=0) if random.random() < 0.1 else data
     kind = random.random()
     if kind < 0.1:
-        return with_wrong_bytes(random, SMALLEST_REAL.read_bytes())
+        return with_wrong_bytes(random, random.choice(_SMALL).read_bytes())
     if kind < 0.65:
         document = with_wrong_values(random, document)
     data = to_json(random, document)

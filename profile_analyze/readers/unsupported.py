@@ -32,12 +32,11 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "a report of profile_analyze, not a profile",
         rb'\{\s*"version"\s*:\s*\d+\s*,\s*"profile"\s*:\s*(null|\{\s*"(source|format)")',
     ),
-    _Signature("a TensorRT layer profile (trtexec --exportProfile)", rb'\[\s*\{\s*"count"\s*:'),
     _Signature(
-        "a TensorRT list of inference times (trtexec --exportTimes)",
+        "a TensorRT list of inference times (trtexec --exportTimes), which has no layers; name the "
+        "file of --exportProfile",
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
-    _Signature("a TensorRT engine description (trtexec --exportLayerInfo)", rb'\{\s*"Layers"\s*:'),
     _Signature(
         "an OpenVINO counter report",
         rb'\{.*"report_type".*"(detailed|avg)_performance"|layerName;execStatus;layerType;',
