@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ADDITIVE: Final = (
     "time",
+    "time_median",
     "host_time",
     "wait",
     "queue",
@@ -84,6 +85,8 @@ def filter_then_group(profile: Profile) -> Iterator[str]:
     """Filtering operators before grouping gives the same groups as without the filter."""
     types = run(_query(by="type"), profile)
     for row, type_ in enumerate(types["type"][:2]):
+        if type_ is None:  # no pattern matches an unknown type
+            continue
         alone = run(Query(by="type", types=(type_,)), profile)
         for column in (*_ADDITIVE, "flops", "bandwidth", "share", "count"):
             if len(alone) != 1 or not _same(alone[column][0], types[column][row], exactly=True):

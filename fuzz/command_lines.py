@@ -40,6 +40,7 @@ _WRONG_TIMES: Final = ("nan", "", "1 fortnight", "\u0661ms", "1e400", "0x1")
 _NUMBERS: Final = (
     *("time", "time", "share", "runs", "spread", "time_min", "time_max", "device_time", "wait"),
     *(
+        "time_median",
         "host_time",
         "queue",
         "self",

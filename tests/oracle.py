@@ -89,7 +89,7 @@ def _values_in_each_run(
         "computation": [operator.computation if here else None for here in ran],
         "memory": [operator.memory if here else None for here in ran],
         "self": operator.time["host" if has_host else "device"],
-        **{name: [None] * len(ran) for name in ("queue", "thread_wait")},
+        **{name: [None] * len(ran) for name in ("time_median", "queue", "thread_wait")},
         **{name: [None] * len(ran) for name in _MACS},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
@@ -183,8 +183,8 @@ def _holds(condition: str, row: dict[str, Any]) -> bool:
     if value.isalpha():  # a parameter that is a number here, and a text elsewhere
         return operator == "!="
     measured = (
-        *("time", "time_min", "time_max", "device_time", "host_time", "wait", "queue", "self"),
-        "thread_wait",
+        *("time", "time_min", "time_max", "device_time", "time_median", "host_time", "wait"),
+        *("queue", "self", "thread_wait"),
     )
     bound, near = _quantity(value), 0.5e-9 if column.split(".")[0] in measured else 0
     answers = {
@@ -216,7 +216,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group: dict[str, Any] = {key: rows[0][key] for key in query.by}
     group["count"] = len(rows)
     for column in (
-        *("time", "device_time", "host_time", "wait", "queue", "self"),
+        *("time", "device_time", "time_median", "host_time", "wait", "queue", "self"),
         *("thread_wait", "calls", "computation", "memory", *_MACS),
     ):
         group[column] = _timed(aggregate, rows, column, query)

@@ -137,7 +137,8 @@ _memory_plans = st.none() | st.sampled_from(DTYPES).map(
 _COUNTS = ("macs", "macs_with_bias", "macs_without_padding", "backward_macs", "params",
            "param_bytes", "input_bytes", "output_bytes", "onnx_tool_macs", "onnx_tool_memory",
            "onnx_tool_params")  # fmt: skip
-_AMOUNTS = ("time", "device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls",
+_AMOUNTS = ("time", "device_time", "time_median", "host_time", "wait", "queue", "self",
+            "thread_wait", "calls",
             "share", "computation", "flops", "memory", "bandwidth", "intensity", "macs_share",
             "param_share", *_COUNTS)  # fmt: skip
 _JUDGED = ("attainable", "compute_time", "memory_time", "least_time", "efficiency", "lost", "gain")

@@ -74,7 +74,8 @@ def test_load_and_ask() -> None:
     assert result.columns == (
         *("id", "name", "type", "category", "scope", "time", "runs", "spread"),
         *("time_min", "time_max", "share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls"),
+        *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
+        "calls",
         *("computation", "computation_source", "flops", "memory", "memory_source", "bandwidth"),
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
@@ -97,6 +98,7 @@ def test_load_and_ask() -> None:
             "cumulative_time": pytest.approx(1e-6),
             "cumulative_share": pytest.approx(0.2),
             "device_time": pytest.approx(1e-6),
+            "time_median": None,
             "host_time": pytest.approx(HOST_TIMES[0]),
             "wait": pytest.approx(0.0),
             "queue": None,
@@ -137,6 +139,7 @@ def test_load_and_ask() -> None:
             "cumulative_time": pytest.approx(2e-6),
             "cumulative_share": pytest.approx(0.4),
             "device_time": pytest.approx(1e-6),
+            "time_median": None,
             "host_time": pytest.approx(HOST_TIMES[1]),
             "wait": pytest.approx(0.0),
             "queue": None,
@@ -176,7 +179,8 @@ def test_groups() -> None:
     assert result.columns == (
         *("type", "count", "time", "time.count", "runs", "spread", "time_min", "time_max"),
         *("share", "cumulative_time", "cumulative_share"),
-        *("device_time", "host_time", "wait", "queue", "self", "thread_wait", "calls"),
+        *("device_time", "time_median", "host_time", "wait", "queue", "self", "thread_wait"),
+        "calls",
         *("computation", "flops", "memory", "bandwidth", "intensity", *MODEL_COLUMNS, *STATIC[:3]),
     )
     assert result["count"].tolist() == [1, 1, 1, 1]
@@ -249,7 +253,7 @@ def test_queries_are_frozen_values() -> None:
     [
         (
             {"measure": "gpu"},
-            "measure: 'gpu' is not one of time, wait, host_time, host_wait, self, queue, thread_wait",
+            "measure: 'gpu' is not one of time, wait, host_time, host_wait, time_median, self, queue, thread_wait",
         ),
         ({"level": "layer"}, "level: 'layer' is not one of operator, top, kernel, module"),
         ({"unit": "run"}, "unit: 'run' is not one of process, iteration"),

@@ -172,6 +172,7 @@ def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profi
     scaled = executions.changed(
         duration_s=ratio(executions.duration_s, divisor),
         self_s=ratio(executions.self_s, divisor),
+        median_s=ratio(executions.median_s, divisor),
         first_kernel_s=ratio(executions.first_kernel_s, divisor),
         thread_wait_s=ratio(executions.thread_wait_s, divisor),
     )

@@ -110,7 +110,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
         )
     ]
     yield from wrong_references
-    for name in ("duration_s", "self_s", "first_kernel_s", "thread_wait_s"):
+    for name in ("duration_s", "self_s", "median_s", "first_kernel_s", "thread_wait_s"):
         if _is_negative_or_infinite(getattr(executions, name)):
             yield f"executions: {name} is negative or infinite"
     if (_distinct(executions.calls) < 0).any():

@@ -166,6 +166,7 @@ FORMULAS: Final = Formulas(
         "scope": lambda rows: rows.profile.operators.scope,
         "time": lambda rows: rows.profile.measured(rows.measure.name),
         "device_time": _measured("time"),
+        "time_median": _measured("time_median"),
         "host_time": _measured("host_time"),
         "wait": _measured("wait"),
         "queue": _measured("queue"),

@@ -143,6 +143,14 @@ _TIMES: Final = (
         worked="as measured on the device",
     ),
     _measured_time(
+        "time_median",
+        meaning="the median device time over the inferences that `time` is a mean of, if the file "
+        "has both",
+        # `time_median_s` is the name of a group's median of `time`.
+        export_name="median_time",
+        worked="as measured on the device",
+    ),
+    _measured_time(
         "host_time",
         meaning="the time from start to end on the host, even if `time` shows another kind",
         worked="as measured on the host",

@@ -93,7 +93,9 @@ def _type_of(name: str) -> type[np.int64 | np.int32]:
     return np.int64 if name == "calls" else np.int32
 
 
-_TIMES: Final = ("start_s", "self_s", "first_kernel_s", "submitted_s", "thread_wait_s")
+_TIMES: Final = (
+    *("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s", "thread_wait_s"),
+)
 """The columns of times that may be left out, and are then N/A."""
 
 PARENTS: Final = ("parent", "launched_by")
@@ -122,6 +124,8 @@ class Executions:
     self_s: Floats
     """The duration without the executions nested inside on the same track, if the file has it.
     Otherwise `model.levels` computes it from `parent`."""
+    median_s: Floats
+    """The median over inferences, if `duration_s` is the mean over them and the file has both."""
     first_kernel_s: Floats
     """The time from the start to the first kernel."""
     submitted_s: Floats

@@ -16,7 +16,7 @@ from profile_analyze.model.terms import DEVICE, HOST, Side
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Field: TypeAlias = Literal["duration", "first_kernel", "self", "queue", "thread_wait"]
+Field: TypeAlias = Literal["duration", "median", "first_kernel", "self", "queue", "thread_wait"]
 
 
 class Measure(NamedTuple):
@@ -33,7 +33,7 @@ class Measure(NamedTuple):
     @property
     def is_run_time(self) -> bool:
         """Whether the operator works during this time. Only then does a rate make sense."""
-        return self.field in ("duration", "self")
+        return self.field in ("duration", "median", "self")
 
 
 # A wait is often unknown although nothing is missing: a track may launch no kernel for an operator.
@@ -44,6 +44,7 @@ HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")
 HOST_WAIT: Final = Measure(
     "host_wait", HOST, "first_kernel", "host wait time", unknown_spreads=False
 )
+TIME_MEDIAN: Final = Measure("time_median", DEVICE, "median", "median device time")
 SELF: Final = Measure("self", HOST, "self", "self time")
 QUEUE: Final = Measure("queue", DEVICE, "queue", "queue delay", unknown_spreads=False)
 THREAD_WAIT: Final = Measure(
@@ -52,5 +53,5 @@ THREAD_WAIT: Final = Measure(
 
 MEASURES: Final[Mapping[str, Measure]] = {
     measure.name: measure
-    for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, SELF, QUEUE, THREAD_WAIT)
+    for measure in (TIME, WAIT, HOST_TIME, HOST_WAIT, TIME_MEDIAN, SELF, QUEUE, THREAD_WAIT)
 }

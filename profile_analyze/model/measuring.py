@@ -74,6 +74,8 @@ def side_of(profile: Profile, measure: Measure) -> Side:
 
 def _field_values(executions: Executions, field: Field) -> Floats:
     """Return one of the times of each execution in seconds, shape (executions,)."""
+    if field == "median":
+        return executions.median_s
     if field == "first_kernel":
         return executions.first_kernel_s
     if field == "queue":

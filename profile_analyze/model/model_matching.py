@@ -1,7 +1,9 @@
 """Matches the operators of a profile with the nodes of the model that ran.
 
-A match needs the same kind, and shapes that do not contradict it. If several nodes would fit, or if
-several operators claim one node, none of them is matched.
+A match needs the same kind, and shapes that do not contradict it. An operator whose type is unknown
+has the kind of any node with its name. If several nodes would fit, or if several operators claim
+one node, none of them is matched. But if as many nodes as operators have one name, they are matched
+in order.
 """
 
 from __future__ import annotations
@@ -75,8 +77,9 @@ class _Matching:
         names = self._profile.operators.name.values().tolist()
         exact, changed = self._names.of_exact_name, self._names.of_changed_name
         self._match_by_name((row, exact(names[row])) for row in self._left)
+        self._match_repeated_names()
         self._match_by_name(
-            (row, changed(names[row], partial(self._is_kind, row))) for row in self._left
+            (row, changed(names[row], partial(self._is_known_kind, row))) for row in self._left
         )
         self._match_by_order()
         return Matches(self._found, frozenset(self._other_shapes - self._found.keys()))
@@ -96,19 +99,50 @@ class _Matching:
                 self._add(row, match)
         self._left = [row for row in self._left if row not in self._found]
 
+    def _match_repeated_names(self) -> None:
+        """Match the operators and nodes of one name in order, if there are as many of each."""
+        names = self._profile.operators.name.values().tolist()
+        left = {*self._left}
+        rows_of: dict[str, list[int]] = {}
+        for row in in_order_of_execution(self._profile).tolist():
+            if row in left:
+                rows_of.setdefault(names[row], []).append(row)
+        for name, rows in rows_of.items():
+            groups = self._names.of_exact_name(name)
+            if len(groups) != len(rows) or len(rows) == 1:
+                continue
+            matches = [
+                match
+                for row, group in zip(rows, groups, strict=True)
+                if (match := self._fitting(row, group))
+            ]
+            if len(matches) == len(rows):
+                for row, match in zip(rows, matches, strict=True):
+                    self._add(row, match)
+        self._left = [row for row in self._left if row not in self._found]
+
     def _fitting(self, row: int, group: Group) -> Match | None:
         """Return the match of an operator with a group of nodes; None if they do not fit."""
-        main = next((node for node in group if self._is_kind(row, node)), None)
-        if main is None or not self._taken.isdisjoint(group):
+        of_kind = [node for node in group if self._is_kind(row, node)]
+        if not of_kind or not self._taken.isdisjoint(group):
             return None
         written, expected = self._rows[row].out_shape, self._nodes[group[-1]].out_shape
         if written and expected and written != expected and not _is_padded(written, expected):
             self._other_shapes.add(row)
             return None
-        return Match(group, main, NAME)
+        return Match(group, self._main_of(row, of_kind), NAME)
+
+    def _main_of(self, row: int, of_kind: Sequence[int]) -> int:
+        """Return the node that gives an operator its kind, or of an unknown kind the main one."""
+        if self._rows[row].type is not None:
+            return of_kind[0]
+        return max(of_kind, key=lambda node: self._nodes[node].category in ONE_KIND)
 
     def _is_kind(self, row: int, node: int) -> bool:
         return _same_kind(self._rows[row], self._nodes[node])
+
+    def _is_known_kind(self, row: int, node: int) -> bool:
+        return self._rows[row].type is not None and self._is_kind(row, node)
 
     def _match_by_order(self) -> None:
         """Match what is left: of each category and shapes, in order, if both sides have as many.
@@ -141,8 +175,10 @@ class _Matching:
 
 def _same_kind(row: Node, node: Node) -> bool:
     """Return whether an operator may execute a node, by their types and categories."""
-    if row.type is None or node.type is None:
+    if node.type is None:
         return False
+    if row.type is None:
+        return row.category in (None, node.category)
     if row.type == node.type:
         return True
     if row.category is None or row.category == node.category:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import partial
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
@@ -40,32 +41,46 @@ class Note(str):
     It is a `str`, so that code that only prints notes need not know more.
     """
 
-    __slots__ = ("importance", "pattern", "share")
+    __slots__ = ("importance", "is_without_model", "pattern", "share")
 
     importance: Importance
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
     pattern: str
     """The text without the share, which differs between runs of one model."""
+    is_without_model: bool
+    """Whether the note is about facts that a model beside the profile adds."""
 
-    def __new__(cls, pattern: str, importance: Importance, share: float = nan) -> Note:
+    def __new__(
+        cls,
+        pattern: str,
+        importance: Importance,
+        share: float = nan,
+        *,
+        is_without_model: bool = False,
+    ) -> Note:
         """Make a note. `share` replaces the placeholder of `operators_and_share` in `pattern`."""
         size = "" if isnan(share) else f" ({percent(share)} of the time)"
         note = super().__new__(cls, pattern.replace(_SHARE, size))
         note.importance, note.share, note.pattern = importance, share, pattern
+        note.is_without_model = is_without_model
         return note
 
-    def __reduce__(self) -> tuple[type[Note], tuple[str, Importance, float]]:
+    def __reduce__(self) -> tuple[Callable[..., Note], tuple[str, Importance, float]]:
         # Worker processes send the notes on their files to the main process by pickle.
-        return Note, (self.pattern, self.importance, self.share)
+        make = partial(Note, is_without_model=self.is_without_model)
+        return make, (self.pattern, self.importance, self.share)
 
     def with_share(self, share: float) -> Note:
         """Return the same note with another share of the time."""
-        return Note(self.pattern, self.importance, share)
+        return self._changed(self.pattern, share)
 
     def about(self, subject: str) -> Note:
         """Return the note with its subject before the text: `old.json: ...`."""
-        return Note(f"{subject}: {self.pattern}", self.importance, self.share)
+        return self._changed(f"{subject}: {self.pattern}", self.share)
+
+    def _changed(self, pattern: str, share: float) -> Note:
+        return Note(pattern, self.importance, share, is_without_model=self.is_without_model)
 
 
 def operators_and_share(count: int) -> str:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from profile_analyze.model.runs import Partial
 
 
-NotesOfFiles: TypeAlias = "dict[tuple[str, Importance], list[tuple[str, float]]]"
-"""For each note, identified by its pattern and importance: the files that have the note, and the
-share of the time that it is about in each file."""
+NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, bool], list[tuple[str, float]]]"
+"""For each note, identified by all but its share: the files that have it, and the share of the time
+that it is about in each file."""
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
@@ -23,17 +23,18 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
-            collected.setdefault((note.pattern, note.importance), []).append((file, note.share))
+            key = (note.pattern, note.importance, note.is_without_model)
+            collected.setdefault(key, []).append((file, note.share))
     return collected
 
 
 def notes_from_files(partial: Partial) -> Iterator[Note]:
     """Yield each note of the joined profiles once, with the names of its files."""
-    for (pattern, importance), of_files in partial.notes.items():
+    for (pattern, importance, is_without_model), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
         # The share of the time differs from run to run.
         share = sum(share for _, share in of_files) / len(files)
-        note = Note(pattern, importance, share)
+        note = Note(pattern, importance, share, is_without_model=is_without_model)
         if len(files) == partial.files:
             yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
         else:

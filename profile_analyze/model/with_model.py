@@ -27,7 +27,7 @@ from profile_analyze.model.work_sources import share_of_time
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -50,8 +50,8 @@ def with_model(profile: Profile, model: Profile) -> Profile:
     """Return the profile of a run with the facts that `model`, which ran, has about its nodes.
 
     These are multiply-adds, parameters, attributes, and where the profile does not know them,
-    shapes, dtypes, computation and memory, which are derived from shapes. Operators are matched
-    with nodes by name, then by order. A note counts the rows without a match.
+    types, categories, shapes, dtypes, computation and memory, which are derived from shapes.
+    Operators are matched with nodes by name, then by order. A note counts the rows without a match.
 
     Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
     them was loaded without shapes.
@@ -61,7 +61,8 @@ def with_model(profile: Profile, model: Profile) -> Profile:
     matches = matches_of(profile, model, graph)
     added = _Added(profile, model, graph, matches.by_row)
     notes = (*(note.about(model.file) for note in model.notes), _note(profile, model, matches))
-    return profile.changed(operators=added.operators(), notes=(*profile.notes, *notes))
+    own_notes = (note for note in profile.notes if not note.is_without_model)
+    return profile.changed(operators=added.operators(), notes=(*own_notes, *notes))
 
 
 def _check(profile: Profile, model: Profile) -> None:
@@ -113,10 +114,18 @@ class _Added:
                 optional[name] = _filled(values, self._own.numbers(name))
         return replace(
             self._own,
+            type=self._filled_texts("type"),
+            category=self._filled_texts("category"),
             **self._work("computation", computation),
             **self._work("memory", memory),
             optional=optional,
             not_loaded=self._own.not_loaded | (self._nodes.not_loaded - optional.keys()),
+        )
+
+    def _filled_texts(self, name: Literal["type", "category"]) -> Categorical[str]:
+        of_model: Categorical[str] = getattr(self._nodes, name)
+        return _combined(
+            getattr(self._own, name), of_model.take_or_missing(self._main), _first_known
         )
 
     def _column(self, name: str, values: OptionalValues) -> OptionalValues:
@@ -129,11 +138,9 @@ class _Added:
             else:
                 added = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
             return _filled(self._own.numbers(name), added)
-        own = self._own.categorical(name)
         of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)
-        pairs = zip(own.values(), values.take_or_missing(of_node).values(), strict=True)
         merge = _merged if name == "parameters" else _first_known
-        return Categorical.of([merge(*pair) for pair in pairs])
+        return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)
 
     def _sums(self, values: Floats) -> Floats:
         """Return the sum of a column over the nodes of each operator; N/A without any."""
@@ -162,6 +169,13 @@ class _Added:
                 (MEASURED, DERIVED),
             ),
         }
+
+
+def _combined(
+    own: Categorical[Any], of_model: Categorical[Any], combine: Callable[[Any, Any], Any]
+) -> Categorical[Any]:
+    pairs = zip(own.values(), of_model.values(), strict=True)
+    return Categorical.of([combine(*pair) for pair in pairs])
 
 
 def _filled(values: Floats, others: Floats) -> Floats:

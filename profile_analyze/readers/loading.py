@@ -31,6 +31,18 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),
     DeferredReader(
+        "TensorRT profile",
+        "a list that begins with a count of inferences",
+        module="profile_analyze.readers.tensorrt.reader",
+        pattern=rb'\[\s*\{\s*"count"\s*:',
+    ),
+    DeferredReader(
+        "TensorRT engine description",
+        "an object that begins with the key Layers",
+        module="profile_analyze.readers.tensorrt.engine",
+        pattern=rb'\{\s*"Layers"\s*:',
+    ),
+    DeferredReader(
         "ONNX model",
         "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",

@@ -137,6 +137,13 @@ class Source:
             return False
         return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names
 
+    def neighbour(self, name: str) -> Source | None:
+        """Return the source of the file of this name beside the input; None if there is none."""
+        if self.folder is None or not self.has_neighbour(name):
+            return None
+        path = os.path.join(os.path.dirname(self._path), name)  # noqa: PTH118, PTH120  # as above
+        return Source(path, max_size=self._max_size)
+
     def close(self) -> None:
         """Close the input and its parts, and free their bytes."""
         self._release(ValueError(f"the source of {self.name} is closed"))

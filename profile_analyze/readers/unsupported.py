@@ -45,12 +45,11 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("a table that profile_analyze printed; name the profile it is about", _OWN_TABLE),
     _Signature("a picture, not a profile", rb"(<[?!][^>]*>\s*)*<svg\b|\x89PNG\r\n|%PDF-"),
-    _Signature("a TensorRT layer profile (trtexec --exportProfile)", rb'\[\s*\{\s*"count"\s*:'),
     _Signature(
-        "a TensorRT list of inference times (trtexec --exportTimes)",
+        "a TensorRT list of inference times (trtexec --exportTimes), which has no layers; name the "
+        "file of --exportProfile",
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
-    _Signature("a TensorRT engine description (trtexec --exportLayerInfo)", rb'\{\s*"Layers"\s*:'),
     _Signature(
         "an OpenVINO counter report",
         rb'\{.*"report_type".*"(detailed|avg)_performance"|layerName;execStatus;layerType;',

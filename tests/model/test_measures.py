@@ -126,6 +126,17 @@ def test_the_wait_of_threads_is_of_the_host_or_of_cpu_threads() -> None:
     assert np.isnan(both).all()
 
 
+def test_the_median_over_inferences_is_added_up_like_the_mean() -> None:
+    rows = [
+        {"operator": 0, "duration_s": 3.0, "median_s": 2.0},
+        {"operator": 0, "duration_s": 3.0, "median_s": 2.5},
+        {"operator": 1, "duration_s": 3.0},
+    ]
+    found = profile_of(NAMES[:2], rows, tracks=[STREAM]).measured("time_median")
+    assert np.array_equal(found, [[4.5], [np.nan]], equal_nan=True)
+    assert MEASURES["time_median"].is_run_time
+
+
 def test_self_time_of_the_host_or_of_cpu_threads() -> None:
     rows = [{"operator": 0, "duration_s": 3.0, "self_s": 1.0}, {"operator": 0, "duration_s": 2.0}]
     assert profile_of(NAMES[:1], rows, tracks=[CPU]).measured("self").tolist() == [[3.0]]

@@ -244,7 +244,7 @@ def test_an_execution_takes_at_most_100_bytes() -> None:
         rows,
         phase=Categorical.of(["forward", "backward"] * 500),
         **dict.fromkeys(("run", "track", "calls", "parent", "launched_by"), rows),
-        **dict.fromkeys(("start_s", "self_s", "first_kernel_s", "submitted_s"), rows),
+        **dict.fromkeys(("start_s", "self_s", "first_kernel_s", "submitted_s", "median_s"), rows),
         thread_wait_s=rows,
     )
     columns = [getattr(filled, name) for name in Executions.__dataclass_fields__]

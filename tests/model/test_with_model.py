@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -383,6 +384,63 @@ def test_notes_on_the_matching() -> None:
     assert notes(run_of(("n0", "Conv"), ("five", "Constant")), model_of(CHAIN)) == [
         "net.onnx: 1 operator matched by name, 0 by order"
     ]
+
+
+def named(*names: str, **more: Any) -> pa.Profile:
+    """Return a profile of a format without types. Each operator takes 1 ms."""
+    times = [{"operator": n, "duration_s": 1e-3} for n in range(len(names))]
+    return profile_of([{"name": name} for name in names], times, **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "category", "expected"),
+    [
+        ("n0", "Conv", "convolution", 100),
+        ("n2", "Relu", "elementwise", 0),
+        ("n0 + n1 + n2", "Conv", "convolution", 100),
+        ("n1 + n2", "BatchNormalization", "normalization", 0),
+        ("r2", None, None, -1),  # which nodes are fused depends on the type
+        ("other", None, None, -1),
+    ],
+)
+def test_types_that_the_profile_lacks(
+    name: str, type_: str | None, category: str | None, expected: float
+) -> None:
+    profile, model = named(name), model_of(CHAIN)
+    assert macs(profile, model) == [expected]
+    found = pa.with_model(profile, model).operators
+    assert found.type.values().tolist() == [type_]
+    assert found.category.values().tolist() == [category]
+
+
+def test_the_main_node_of_a_fused_operator_without_type() -> None:
+    model = model_of([Node("relu", "Relu", "x", "r0"), Node("conv", "Conv", "r0 c.weight", "r1")])
+    found = pa.with_model(named("relu + conv"), model).operators
+    assert found.type.values().tolist() == ["Conv"]
+
+
+def test_a_repeated_name_is_matched_in_order_if_there_are_as_many_nodes() -> None:
+    nodes = [Node("a", "Conv", "x", "y", 1), Node("a", "Conv", "y", "z", 2)]
+    model = model_of([*nodes, Node("b", "Conv", "z", "r", 3)])
+    assert macs(named("a", "b", "a"), model) == [1, 3, 2]
+    assert macs(run_of(("a", "Conv"), ("a", "Conv"), in_shape=None), model) == [1, 2]
+    assert macs(named("a"), model) == [-1]
+    assert macs(named("a", "a", "a"), model) == [-1, -1, -1]
+    # A match that is not possible shows that the order is another one.
+    assert macs(run_of(("a", "Conv"), ("a", "Gemm"), in_shape=None), model) == [-1, -1]
+
+
+def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
+    lacks = Note("no types", Importance.INCOMPLETE, is_without_model=True)
+    stays = Note("no times", Importance.INCOMPLETE)
+    profile = named("n0", notes=(lacks, stays))
+    matched = "net.onnx: 1 operator matched by name, 0 by order"
+    assert notes(profile, model_of(CHAIN)) == ["no times", matched]
+    joined = pa.join_runs([profile, profile.changed(processes=("other.json",))])
+    assert joined.notes[0] == "in each of 2 files: no types"
+    assert notes(joined, model_of(CHAIN)) == ["in each of 2 files: no times", matched]
+    again = pickle.loads(pickle.dumps(lacks.about("made.json").with_share(0.5)))
+    assert (again, again.is_without_model) == ("made.json: no types", True)
 
 
 def test_notes_of_the_model_come_with_it() -> None:

@@ -27,6 +27,7 @@ TIMES = ("time", "runs", "spread", "time_min", "time_max")
 ONNX_TOOL = ("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params")
 AMOUNTS = (
     "device_time",
+    "time_median",
     "host_time",
     "wait",
     "queue",
@@ -105,7 +106,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 72 more (--columns help explains all)",
+            "time_max, share and 73 more (--columns help explains all)",
         ),
     ],
 )
@@ -159,8 +160,8 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
         ),
     )
     assert orderable_names(RowKind(None)) == (
-        *("id", *TEXTS, *TIMES, "share", "device_time", "host_time", "wait", "queue", "self"),
-        *("thread_wait", "calls", "computation", "computation_source", "flops", "memory"),
+        *("id", *TEXTS, *TIMES, "share", *AMOUNTS[:7]),
+        *("calls", "computation", "computation_source", "flops", "memory"),
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),

@@ -20,12 +20,14 @@ from tabulate import tabulate
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
 from tests.readers.onnxruntime import independent as onnxruntime
+from tests.readers.tensorrt import independent as tensorrt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "ONNX Runtime profile": onnxruntime.expected,
+    "TensorRT profile": tensorrt.expected,
 }
 """By format of the profile."""
 
@@ -82,7 +84,7 @@ def sums_s(profile: pa.Profile) -> dict[str, float]:
     times_s = np.nansum(operators.measured("time"), axis=1)
     sums: dict[str, float] = defaultdict(float)
     for type_, time_s in zip(operators.operators.type.values(), times_s.tolist(), strict=True):
-        sums[type_] += time_s
+        sums[str(type_)] += time_s
     return sums
 
 

@@ -18,7 +18,8 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
     "graph_exec), ONNX Runtime profile (a list of events of the category Session, Node or Kernel), "
-    "ONNX model (protobuf with a graph and operator sets)"
+    "TensorRT profile (a list that begins with a count of inferences), TensorRT engine description "
+    "(an object that begins with the key Layers), ONNX model (protobuf with a graph and operator sets)"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
 OWN_TABLE = "looks like a table that profile_analyze printed; name the profile it is about"
@@ -60,14 +61,10 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b"\xfd7zXZ\x00", "looks like an xz file; unpack it first"),
     (b"PK\x03\x04", "looks like a zip archive; unpack it first"),
     (b"run.json".ljust(257, b"\0") + b"ustar", "looks like a tar archive; unpack it first"),
-    (b'[\n  { "count" : 1 }', "looks like a TensorRT layer profile (trtexec --exportProfile)"),
     (
         b'[{ "startEnqMs" : 1 }',
-        "looks like a TensorRT list of inference times (trtexec --exportTimes)",
-    ),
-    (
-        b'{"Layers": ["a"]}',
-        "looks like a TensorRT engine description (trtexec --exportLayerInfo)",
+        "looks like a TensorRT list of inference times (trtexec --exportTimes), which has no "
+        "layers; name the file of --exportProfile",
     ),
     (
         b'{"schemaVersion": 1, "traceEvents": []}',

@@ -1,0 +1,1 @@
+"""The readers of what trtexec writes about a TensorRT engine: layer times, and a description."""

@@ -1,0 +1,157 @@
+"""The reader of descriptions of engines: what `trtexec --exportLayerInfo` writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model import terms
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.static import Port, StaticModel, Stored
+from profile_analyze.model.visible import escaped
+from profile_analyze.readers.tensorrt.layers import read_engine
+from profile_analyze.readers.tensorrt.tables import EngineTables
+from profile_analyze.readers.tensorrt.work import Cost, cost_of
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import OptionalValues
+    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.tensorrt.layers import Layer
+    from profile_analyze.readers.tensorrt.tensors import EngineTensor
+
+FORMAT: Final = "TensorRT engine description"
+
+_MOST_TYPES: Final = 4
+"""The most types of operator that a note names."""
+
+
+def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+    """Return the profile of the engine that `source` describes, without times."""
+    engine = read_engine(source)
+    costs = [cost_of(layer) for layer in engine.layers]
+    tables = EngineTables(engine)
+    return Profile(
+        file=source.name,
+        origin=Origin(FORMAT, times=terms.ABSENT),
+        operators=_operators(engine.layers, costs, tables),
+        executions=Executions.of([], []),
+        tracks=(),
+        runs=(Run(),),
+        processes=(source.name,),
+        tensors=tables.tensors(),
+        uses=tables.uses(),
+        model=_model(tables, engine.layers, costs),
+        notes=tuple(_notes(engine.layers, costs)),
+    )
+
+
+def _operators(layers: Sequence[Layer], costs: Sequence[Cost], tables: EngineTables) -> Operators:
+    return Operators.of(
+        key=np.arange(len(layers)),
+        name=Categorical.of([layer.name for layer in layers]),
+        type=Categorical.of([layer.type for layer in layers]),
+        category=Categorical.of([cost.category for cost in costs]),
+        scope=Categorical.of([layer.scope for layer in layers]),
+        computation=_numbers(cost.work.computation for cost in costs),
+        memory=_numbers(cost.work.memory for cost in costs),
+        source=terms.DERIVED,
+        optional=_optional(layers, costs, tables),
+    )
+
+
+def _optional(
+    layers: Sequence[Layer], costs: Sequence[Cost], tables: EngineTables
+) -> dict[str, OptionalValues]:
+    of_layers = tables.weights()
+    weights = [of_layers.get(row, []) for row in range(len(layers))]
+    return {
+        "in_shapes": Categorical.of([_shapes(layer.inputs) for layer in layers]),
+        "out_shapes": Categorical.of([_shapes(layer.outputs) for layer in layers]),
+        "input_dtypes": Categorical.of(
+            [tuple(one.dtype_name for one in layer.inputs) for layer in layers]
+        ),
+        "compute_dtype": Categorical.of([_compute_dtype(layer) for layer in layers]),
+        "parameters": Categorical.of([layer.parameters for layer in layers]),
+        "macs": _numbers(cost.work.macs for cost in costs),
+        "macs_with_bias": _numbers(cost.macs_with_bias for cost in costs),
+        "macs_without_padding": _numbers(cost.macs_without_padding for cost in costs),
+        "conv_kind": Categorical.of([cost.conv_kind for cost in costs]),
+        "params": _numbers(sum((one.elements for one in of_row), 0.0) for of_row in weights),
+        "param_bytes": _numbers(sum((one.bytes for one in of_row), 0.0) for of_row in weights),
+        "input_bytes": _numbers(_bytes(layer.inputs) for layer in layers),
+        "output_bytes": _numbers(_bytes(layer.outputs) for layer in layers),
+    }
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | None:
+    shapes = [one.shape for one in tensors]
+    return None if None in shapes else tuple(one for one in shapes if one is not None)
+
+
+def _bytes(tensors: Sequence[EngineTensor]) -> float:
+    """Return the bytes of all tensors as they are in memory, each once."""
+    by_name = {one.name or str(number): one.stored for number, one in enumerate(tensors)}
+    return sum((one.bytes for one in by_name.values()), 0.0)
+
+
+def _compute_dtype(layer: Layer) -> str | None:
+    """Return the dtype of the weights, of the first input that is no condition, or the output."""
+    tensors = (*layer.constants[:1], *(one.tensor for one in (*layer.inputs, *layer.outputs)))
+    return next((one.dtype for one in tensors if one.dtype not in {None, "bool"}), None)
+
+
+def _model(tables: EngineTables, layers: Sequence[Layer], costs: Sequence[Cost]) -> StaticModel:
+    weights = [one for of_row in tables.weights().values() for one in of_row]
+    first = [cost for cost, layer in zip(costs, layers, strict=True) if layer.scope is None]
+    return StaticModel(
+        inputs=tuple(map(_port, tables.inputs)),
+        outputs=tuple(map(_port, tables.results)),
+        initializers=Stored(
+            len(weights),
+            sum((one.elements for one in weights), 0.0),
+            sum((one.bytes for one in weights), 0.0),
+        ),
+        macs_executed=sum((cost.work.macs for cost in first), 0.0),
+    )
+
+
+def _port(tensor: EngineTensor) -> Port:
+    return Port(tensor.name, tensor.tensor.shape, tensor.tensor.dtype)
+
+
+def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
+    others = sum(layer.scope is not None for layer in layers)
+    if others:
+        yield Note(
+            f"totals leave out {counted(others, 'operator')} of further optimization profiles; "
+            "the column scope names the profile",
+            Importance.CONTEXT,
+        )
+    unknown = [
+        layer.type or "N/A"
+        for layer, cost in zip(layers, costs, strict=True)
+        if np.isnan(cost.work.computation) and layer.scope is None
+    ]
+    if unknown:
+        types = [*dict.fromkeys(map(escaped, unknown))]
+        more = f" and {len(types) - _MOST_TYPES} more" if len(types) > _MOST_TYPES else ""
+        yield Note(
+            f"the description does not say what {counted(len(unknown), 'operator')} "
+            f"{'computes' if len(unknown) == 1 else 'compute'}, so "
+            f"the computation is N/A: {', '.join(types[:_MOST_TYPES])}{more}",
+            Importance.INCOMPLETE,
+        )

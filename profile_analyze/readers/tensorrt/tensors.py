@@ -1,0 +1,79 @@
+"""The tensors of an engine: their shapes, dtypes, and the channels that their formats add."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from profile_analyze.model.operators import Shape
+
+LARGEST_SIZE: Final = (1 << 63) - 1
+"""The largest number of elements that a tensor can have."""
+_LEAST_RANK_OF_IMAGES: Final = 4
+
+_DTYPES: Final = {
+    **dict.fromkeys(("float", "fp32"), "fp32"),
+    **dict.fromkeys(("half", "fp16"), "fp16"),
+    **dict.fromkeys(("bfloat16", "bf16"), "bf16"),
+    **{name: name for name in ("fp8", "fp4", "int4", "int8", "int32", "int64", "uint8", "bool")},
+}
+"""The canonical names (`terms.DTYPES`) of the dtypes in descriptions of formats."""
+_DTYPE: Final = re.compile(rf"\b({'|'.join(_DTYPES)})\b", re.IGNORECASE)
+_WIDTHS: Final = {"two": 2, "four": 4, "eight": 8, "sixteen": 16, "thirty-two": 32}
+_WIDTH: Final = re.compile(rf"\b({'|'.join(_WIDTHS)}) wide channel", re.IGNORECASE)
+_MULTIPLE: Final = re.compile(r"channel % ([1-9][0-9]{0,2}) == 0")
+
+
+class EngineTensor(msgspec.Struct, gc=False):
+    """An input or output of a layer, as the file has it."""
+
+    name: str = msgspec.field(default="", name="Name")
+    dims: list[int] | None = msgspec.field(default=None, name="Dimensions")
+    format: str = msgspec.field(default="", name="Format/Datatype")
+
+    @property
+    def dtype_name(self) -> str | None:
+        """The dtype as the file names it; None if it has none."""
+        found = _DTYPE.search(self.format)
+        return None if found is None else found[1]
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape; None if a size is unknown."""
+        dims = self.tensor.shape
+        return None if dims is None or None in dims else dims  # type: ignore[return-value]  # no size is None
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor with its canonical dtype. A dynamic size is unknown."""
+        dtype = canonical_dtype(self.dtype_name)
+        if self.dims is None or prod(size for size in self.dims if size > 0) > LARGEST_SIZE:
+            return Tensor(None, dtype)
+        return Tensor(tuple(size if size >= 0 else None for size in self.dims), dtype)
+
+    @property
+    def stored(self) -> Tensor:
+        """The tensor as it is in memory: some formats round the number of channels up."""
+        shape = self.shape
+        if shape is None or len(shape) < _LEAST_RANK_OF_IMAGES:
+            return self.tensor
+        block = self._channel_block()
+        return self.tensor._replace(shape=(shape[0], -(-shape[1] // block) * block, *shape[2:]))
+
+    def _channel_block(self) -> int:
+        """Return what the number of channels in memory is a multiple of."""
+        if found := _WIDTH.search(self.format):
+            return _WIDTHS[found[1].lower()]
+        found = _MULTIPLE.search(self.format)
+        return 1 if found is None else int(found[1])
+
+
+def canonical_dtype(name: str | None) -> str | None:
+    """Return the canonical name of a dtype; None if it is unknown."""
+    return None if name is None else _DTYPES.get(name.lower())

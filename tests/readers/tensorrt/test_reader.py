@@ -1,0 +1,237 @@
+"""Layer times and descriptions of engines: whole tables of the fixtures, joins, and odd files."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from tests.conftest import run_command
+from tests.readers.tensorrt.files import convolution, description, macs, tensor, times, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROFILE = "tests/fixtures/tensorrt/net.profile.json"
+GRAPH = "tests/fixtures/tensorrt/net.graph.json"
+OLD = "tests/fixtures/tensorrt/old.profile.json"
+LACKS = (
+    "no types, shapes or work: pass --model graph.json, which trtexec "
+    "--exportLayerInfo=graph.json --profilingVerbosity=detailed writes"
+)
+UNKNOWN = (
+    "the description does not say what 3 operators compute, so the computation is N/A: kgen, Myelin"
+)
+OTHERS = (
+    "totals leave out 1 operator of further optimization profiles; the column scope names the "
+    "profile"
+)
+CONV = convolution("a", [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 4, 6, 6])], [3, 3], 108)
+
+
+def test_a_profile_with_the_description_beside_it() -> None:
+    done = run_command(PROFILE, "-t", "3", "--notes", "all")
+    assert done.out == (
+        "total device time  102.800 us\n"
+        "total host time    N/A\n"
+        "\n"
+        "device self time (us)  share         flops     bandwidth  type         name\n"
+        "               31.000  30.2%           N/A           N/A  Myelin       "
+        "{ForeignNode[norm...softmax]}\n"
+        "               12.400  12.1%  18.17 GFLOPS  548.82 MiB/s  Convolution  conv1 + relu1\n"
+        "               11.800  11.5%  14.32 GFLOPS    1.72 GiB/s  Convolution  "
+        "conv3 + add + relu3\n"
+    )
+    assert done.err == (
+        f"note: {GRAPH}: {UNKNOWN}\n"
+        f"note: {GRAPH}: 13 operators matched by name, 0 by order\n"
+        f"note: {GRAPH}: {OTHERS}\n"
+        f"note: types, shapes and work are from {GRAPH}\n"
+        "note: times are means over 200 inferences; how much they vary is not known\n"
+    )
+
+
+def test_the_columns_of_each_layer() -> None:
+    columns = (
+        "id,type,category,time,time_median,macs,macs_with_bias,conv_kind,computation,memory,params"
+    )
+    done = run_command(
+        PROFILE, "-t", "0", "--order-by", "+id", "--format", "csv", "--columns", columns
+    )
+    assert done.out.replace("\r\n", "\n") == (
+        "id,type,category,time_s,median_time_s,macs,macs_with_bias,conv_kind,computation_flo,"
+        "memory_bytes,params\n"
+        "0,Reformat,elementwise,6.1e-6,5.978e-6,0,0,,3072.0,8192.0,0\n"
+        "1,Convolution,convolution,0.0000124,0.000012152,110592,114688,full,225280.0,7136.0,896\n"
+        "2,Convolution,convolution,9.299999999999999e-6,9.114000000000001e-6,36864,40960,"
+        "depthwise,73728.0,8608.0,320\n"
+        "3,Reformat,data movement,4.2e-6,4.116e-6,0,0,,0.0,12288.0,0\n"
+        "4,Convolution,convolution,0.0000118,0.000011564,81920,84480,pointwise,168960.0,21800.0,"
+        "660\n"
+        "5,Pooling,pooling,3.7e-6,3.6259999999999997e-6,0,0,,2560.0,7680.0,0\n"
+        "6,Convolution,convolution,8.1e-6,7.938000000000001e-6,20480,21504,full,40960.0,4880.0,"
+        "648\n"
+        "7,PointWise,elementwise,4.499999999999999e-6,4.41e-6,0,0,,2048.0,4096.0,0\n"
+        "8,NoOp,data movement,0.0,0.0,0,0,,0.0,0.0,0\n"
+        "9,kgen,other,2.1e-6,2.058e-6,,,,,4096.0,0\n"
+        "10,gemm,matmul,7.2e-6,7.056e-6,10240,10240,,20480.0,12328.0,5120\n"
+        "11,kgen,other,2.4e-6,2.352e-6,,,,,80.0,0\n"
+        "12,Myelin,other,0.000031,0.00003038,,,,,,0\n"
+    )
+
+
+def test_shapes_dtypes_and_parameters() -> None:
+    operators = pa.load(PROFILE).operators
+    found = {name: operators.categorical(name).values() for name in OPTIONAL_COLUMNS}
+    row = 4  # conv3 + add + relu3
+    assert found["in_shapes"][row] == ((2, 32, 8, 8), (2, 20, 8, 8))
+    assert found["out_shapes"][row] == ((2, 20, 8, 8),)
+    assert found["input_dtypes"][row] == ("FP16", "FP16")
+    assert found["compute_dtype"].tolist() == (["fp32", "int8", "int8", "int8", *["fp16"] * 9])
+    in_blocks = "Channel major FP16 format where channel % 8 == 0"
+    assert found["parameters"][row] == (
+        ("Activation", "RELU"),
+        ("Bias", '{"Type":"Half","Count":20}'),
+        ("Dilation", "1x1"),
+        ("Groups", 1),
+        ("InputFormats", f"{in_blocks}, {in_blocks}"),
+        ("Kernel", "1x1"),
+        ("LayerType", "CaskConvolution"),
+        ("OnnxLayers", "conv3, add, relu3"),
+        ("OutMaps", 20),
+        ("OutputFormats", in_blocks),
+        ("PrePadding", "0x0"),
+        ("StreamId", 0),
+        ("Stride", "1x1"),
+        ("TacticName", "sm80_xmma_fprop_f16"),
+        ("TacticValue", "0x4f"),
+        ("Weights", '{"Type":"Half","Count":640}'),
+    )
+
+
+def test_a_description_on_its_own() -> None:
+    done = run_command(GRAPH, "-t", "2", "--notes", "all")
+    assert done.out == (
+        "total computation     537.09 KFLO, unknown for 3 operators\n"
+        "total memory traffic  89.05 KiB, unknown for 1 operator\n"
+        "operators             13 of 8 types: 4 Convolution, 2 Reformat, 2 kgen\n"
+        "parameters            7.64 K, 13.93 KiB: 12.55 KiB of fp16, 1.12 KiB of int8, 256.00 byte "
+        "of fp32\n"
+        "MACs                  260.10 K, unknown for 3 operators\n"
+        "activations           33.66 KiB\n"
+        "peak of these         20.00 KiB at conv3 + add + relu3: a2_h 8.00 KiB, a0_h 6.00 KiB, 1 "
+        "more\n"
+        "weights and peak      33.93 KiB\n"
+        "input                 image {2,3,16,16} fp32\n"
+        "input                 a0_h {2,20,8,8} fp16\n"
+        "output                scores {2,10} fp32\n"
+        "\n"
+        "    macs  macs share  params     memory  out_shapes  type         name\n"
+        "110.59 K       42.5%     896   6.97 KiB  {2,32,8,8}  Convolution  conv1 + relu1\n"
+        " 81.92 K       31.5%     660  21.29 KiB  {2,20,8,8}  Convolution  conv3 + add + relu3\n"
+    )
+    assert done.err == f"note: {UNKNOWN}\nnote: {OTHERS}\n"
+
+
+def test_a_profile_without_description_says_what_to_pass() -> None:
+    """Early versions write no median."""
+    done = run_command(OLD, "--columns", "name,type,time,time_median", "--format", "csv")
+    assert done.out.replace("\r\n", "\n") == (
+        "name,type,time_s,median_time_s\nconv1 + relu1,,0.0005,\npool,,0.00025,\nfc,,0.0,\n"
+    )
+    means = "times are means over 4 inferences; how much they vary is not known"
+    assert done.err == f"note: {LACKS}\nnote: {means}\n"
+    done = run_command(OLD, "--model", GRAPH, "--columns", "name,type,macs", "--notes", "all")
+    assert done.out.endswith(
+        "\n"
+        "name           type             macs\n"
+        "conv1 + relu1  Convolution  110.59 K\n"
+        "pool           Pooling             0\n"
+        "fc             N/A               N/A\n"
+    )
+    assert done.err.splitlines() == [
+        f"note: {GRAPH}: 2 operators matched by name, 0 by order, 1 operator (0.0% of the time) "
+        "not matched",
+        f"note: {GRAPH}: {UNKNOWN}",
+        f"note: {GRAPH}: {OTHERS}",
+        f"note: {means}",
+    ]
+
+
+def test_the_origin() -> None:
+    profile = pa.load(PROFILE)
+    assert (profile.origin.format, profile.origin.times) == ("TensorRT profile", "mean")
+    assert profile.origin.averaged_over == 200
+    assert [(one.side, one.device_kind) for one in profile.tracks] == [("device", "gpu")]
+    assert pa.load(GRAPH).origin.times == "absent"
+
+
+@pytest.mark.parametrize(
+    ("profile", "graph", "expected"),
+    [
+        ("net.profile.json", "net.graph.json", True),
+        ("profile.json", "graph.json", True),
+        ("net_profile.json.gz", "net_graph.json", True),
+        ("net-profile.json", "net-graph.json.gz", True),
+        ("net.json", "graph.json", False),
+        ("netprofile.json", "netgraph.json", False),
+        ("net.profile.json", "other.graph.json", False),
+    ],
+)
+def test_names_that_belong_together(
+    tmp_path: Path, profile: str, graph: str, *, expected: bool
+) -> None:
+    for name, content in ((profile, times(("a", 1.0, 1.0))), (graph, description(CONV))):
+        is_compressed = name.endswith(".gz")
+        (tmp_path / name).write_bytes(gzip.compress(content) if is_compressed else content)
+    assert macs(pa.load(tmp_path / profile)) == ([3888] if expected else [-1])
+
+
+def test_a_description_of_another_engine(tmp_path: Path) -> None:
+    path = written(tmp_path, times(("b", 1.0, 1.0)), description(CONV))
+    beside = tmp_path / "net.graph.json"
+    assert pa.load(path).notes == (
+        f"{beside}: none of 1 operator (100.0% of the time) matches a node of this model",
+    )
+
+
+def test_layers_that_share_a_name_are_matched_in_order(tmp_path: Path) -> None:
+    wide = convolution("a", CONV["Outputs"], [tensor("z", [1, 8, 6, 6])], [1, 1], 32)
+    content = times(("a", 1.0, 1.0), ("a", 2.0, 2.0))
+    assert macs(pa.load(written(tmp_path, content, description(CONV, wide)))) == [3888, 1152]
+
+
+def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> None:
+    second = {**CONV, "Name": "a [profile 1]", "Inputs": [tensor("x1", [4, 3, 8, 8])]}
+    second["Outputs"] = [tensor("y1", [4, 4, 6, 6])]
+    graph = description(CONV, second)
+    assert macs(pa.load(written(tmp_path, times(("a", 1.0, 1.0)), graph))) == [3888]
+    content = times(("a [profile 1]", 1.0, 1.0))
+    profile = pa.load(written(tmp_path, content, graph))
+    assert (macs(profile), profile.operators.scope.values().tolist()) == ([4 * 3888], [None])
+    model = pa.load(tmp_path / "net.graph.json")
+    assert model.operators.scope.values().tolist() == [None, ("profile 1",)]
+    summary = pa.summarise(model).model
+    assert summary is not None
+    assert summary.macs == 3888
+
+
+def test_times_that_are_missing(tmp_path: Path) -> None:
+    """Early versions have sums; a layer that was never timed has `nan`."""
+    content = times(("a", 1.0, None), ("b", 2.0, None), with_mean=False).replace(
+        b'"timeMs" : 20', b'"timeMs" : -nan'
+    )
+    time_s = pa.load(written(tmp_path, content)).measured("time")[:, 0]
+    assert time_s[0] == pytest.approx(1e-3)
+    assert np.isnan(time_s[1])
+
+
+def test_two_profiles_are_runs_of_one_engine() -> None:
+    joined = pa.load_runs([PROFILE, PROFILE])
+    assert len(joined) == 13
+    assert joined.measured("time_median").shape == (13, 2)
+    assert joined.origin.averaged_over == 200
