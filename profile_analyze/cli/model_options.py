@@ -26,7 +26,6 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--top-end-key kern", query.measure in ("wait", "host_wait")),
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
-        ("--plot", request.plot is not None),
     ):
         if given:
             raise QueryError(
