@@ -249,3 +249,40 @@ def test_added_and_removed_operators() -> None:
         "stem,removed,,442368,-442368,-448,-116480.0",
         "linear,removed,,160,-160,-170,-784.0",
     ]
+
+
+PARTLY_DYNAMIC = """g (float[N, 3] x, float[3, 4] a, float[4, 2] b, float[2, 3] c) => (float[N, 2] y, float[2, 4] z) {
+    n = Relu (x)
+    u = MatMul (n, a)
+    y = MatMul (u, b)
+    z = MatMul (c, a)
+    t = Abs (c)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ((), ["24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2", "0 Abs_4", "0 Relu_0"]),
+        (
+            ("--order-by", "macs"),
+            ["24 MatMul_3", "0 Relu_0", "0 Abs_4", "N/A MatMul_1", "N/A MatMul_2"],
+        ),
+        (
+            ("--order-by", "+macs"),
+            ["0 Relu_0", "0 Abs_4", "24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2"],
+        ),
+        (
+            ("--aggregate-by", "name"),
+            ["24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2", "0 Abs_4", "0 Relu_0"],
+        ),
+    ],
+)
+def test_unknown_work_comes_before_none(
+    tmp_path: Path, order: tuple[str, ...], expected: list[str]
+) -> None:
+    file = write_model(tmp_path, model(PARTLY_DYNAMIC))
+    options = ("--format", "csv", "--columns", "macs,name", "--notes", "none", "-t", "0")
+    outcome = run_command(file, *options, *order)
+    rows = [line.split(",") for line in outcome.out.splitlines()[1:]]
+    assert [f"{macs or 'N/A'} {name}" for macs, name in rows] == expected
