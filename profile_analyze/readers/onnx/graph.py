@@ -33,6 +33,8 @@ class Value(NamedTuple):
     is_initializer: bool = False
     is_graph_input: bool = False
     """Whether it is an input of the main graph that has no initializer."""
+    is_shape_arithmetic: bool = False
+    """Whether a node of shape arithmetic writes it."""
 
 
 class Body(NamedTuple):
