@@ -81,6 +81,9 @@ class Graph(NamedTuple):
     initializers: Mapping[str, Weight]
     constants: Mapping[str, Weight] = {}
     """The tensors that Constant nodes write, by the name of their output."""
+    fills: Mapping[str, Weight] = {}
+    """The single values that ConstantOfShape nodes repeat, by the name of their output. The default
+    value 0 is left out."""
 
 
 class OnnxModel(NamedTuple):

@@ -104,15 +104,16 @@ class _GraphMaker:
             inputs,
             outputs,
             {name: Weight(self._complete(tensor)) for name, tensor in initializers.items()},
-            self._tensors_of_nodes(proto),
+            self._tensors_of_nodes(proto, "Constant"),
+            self._tensors_of_nodes(proto, "ConstantOfShape"),
         )
 
-    def _tensors_of_nodes(self, proto: GraphProto) -> dict[str, Weight]:
-        """Return the tensors that Constant nodes write, by the name of their output."""
+    def _tensors_of_nodes(self, proto: GraphProto, type_: str) -> dict[str, Weight]:
+        """Return the tensors in nodes of a type, by the name of the node's output."""
         return {
             node.output[0]: Weight(self._parsed.complete(attribute.t))
             for node in proto.node
-            if _is_constant_node(node) and node.output
+            if node.op_type == type_ and not node.domain and node.output
             for attribute in node.attribute
             if attribute.type == AttributeProto.TENSOR
         }

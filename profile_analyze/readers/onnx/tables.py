@@ -223,6 +223,10 @@ class ModelTables:
         """Return a constant as it is in the file; None if a node computes it."""
         return self._stored.get(index)
 
+    def producer(self, index: int) -> PlacedNode | None:
+        """Return the constant node that computes a tensor; None if no node does."""
+        return self._producer.get(index)
+
     def bodies_have_weights(self, row: int) -> bool:
         """Return whether a row inside a body of this row uses weights."""
         depth = len(self.rows[row].scope)
