@@ -89,9 +89,8 @@ class _GraphMaker:
         # The values around a body are not copied: a graph may have thousands of bodies.
         visible = dict(values) if outer is None else ChainMap(dict(values), outer)
         nodes = self._nodes(proto, scope, visible)
-        if outer is None:
-            for position, contradiction in self._inference.contradictions.items():
-                nodes[position] = nodes[position]._replace(contradiction=contradiction)
+        for position, contradiction in scope.contradictions.items():
+            nodes[position] = nodes[position]._replace(contradiction=contradiction)
         outputs = tuple(one.name for one in proto.output)
         used = dict.fromkeys(name for node in nodes for name in (*node.inputs, *node.outputs))
         for body in (body for node in nodes for body in node.bodies):

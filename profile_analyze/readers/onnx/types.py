@@ -36,6 +36,8 @@ class Scope:
         """How many graphs are around this one."""
         self.trip_count: int | None = None
         """How often one call of the node around it executes a body; None if that is unknown."""
+        self.contradictions: dict[int, str] = {}
+        """Why nodes of the graph cannot run, by position of the node."""
         self.types: MutableMapping[str, TypeProto] = ChainMap(
             {},
             *([] if outer is None else outer.types.maps),  # type: ignore[attr-defined]
