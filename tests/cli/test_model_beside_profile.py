@@ -77,14 +77,15 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         (
             (),
             4,
-            "cannot be judged: params > 100: params: 24 operators with N/A; "
-            "--where 'params >= 0' leaves them out",
+            "cannot be judged: params > 100: params: 24 operators with N/A, which match no node of "
+            "the model; --where 'params >= 0' leaves them out",
         ),
         (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
         (
             ("--compare", PROFILE, "--fail-if", "params > +0"),
             4,
-            "cannot be judged: params > +0: params: 24 operators with N/A",
+            "cannot be judged: params > +0: params: 24 operators with N/A, which match no node of "
+            "the model",
         ),
     ],
 )
@@ -202,3 +203,13 @@ def test_the_profile_of_a_run_is_no_model() -> None:
     )
     assert profile.model is None
     assert profile.origin.times == "of each execution"
+
+
+def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> None:
+    options = ("--print-only", "summary", "--fail-if", "macs > 1")
+    outcome = run_command(PROFILE, "--model", str(dynamic), *options)
+    assert (outcome.code, outcome.out.splitlines()[-1]) == (
+        4,
+        "cannot be judged: macs > 1: macs: 32 operators with N/A, 26 of them match no node of the "
+        "model",
+    )
