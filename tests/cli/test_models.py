@@ -286,3 +286,18 @@ def test_unknown_work_comes_before_none(
     outcome = run_command(file, *options, *order)
     rows = [line.split(",") for line in outcome.out.splitlines()[1:]]
     assert [f"{macs or 'N/A'} {name}" for macs, name in rows] == expected
+
+
+def test_groups_by_attributes() -> None:
+    outcome = run_command(
+        "tests/fixtures/models/cnn_script.onnx", "--format", "csv", "-t", "0",
+        *("--aggregate-by", "type,param.kernel_shape,param.group", "--having", "params > 0"),
+        *("--columns", "type,param.kernel_shape,param.group,count,params"),
+    )  # fmt: skip
+    assert outcome.out.splitlines() == [
+        "type,param.kernel_shape,param.group,count,params",
+        "Conv,3x3,1,1,224",
+        "Conv,3x3,8,1,80",
+        "ConvTranspose,2x2,1,1,132",
+        "Gemm,,,1,50",
+    ]
