@@ -32,7 +32,6 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--top-end-key kern", query.measure in ("wait", "host_wait")),
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
-        ("--plot", request.plot is not None),
         *((f"--where '{one.text}'", _is_on_times(one.column)) for one in query.conditions),
         *((f"--having '{one.text}'", _is_on_times(one.column)) for one in query.group_conditions),
     ):

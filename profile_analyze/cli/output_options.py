@@ -51,7 +51,8 @@ OUTPUT: Final = OptionGroup(
             metavar="FILE",
             example="result.svg",
             help="also draw a picture, .svg, .png or .pdf: with --peaks, all rows on the roofline; "
-            "otherwise, the longest times as bars; needs matplotlib (the extra plot)",
+            "otherwise, the longest times as bars; of a model, its work as bars; needs matplotlib "
+            "(the extra plot)",
         ),
         Option.of(
             "--notes",

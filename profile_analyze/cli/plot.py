@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.errors import OutputError
 from profile_analyze.model.notes import Importance
+from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
 from profile_analyze.query.summary import summarise
 from profile_analyze.report.base import Report
 from profile_analyze.report.comparison_facts import comparison_caption
-from profile_analyze.report.roofline_facts import roofline_caption
+from profile_analyze.report.model_texts import macs_text
+from profile_analyze.report.roofline_facts import least_text, roofline_caption
 from profile_analyze.report.sections import Chart
-from profile_analyze.report.times import ORIGINAL
+from profile_analyze.report.times import AUTO, ORIGINAL, times_for
+from profile_analyze.report.work_chart import rows_with_work
 
 if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.profile import Profile
-    from profile_analyze.query.table import Table
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
@@ -32,21 +33,45 @@ def picture_of(source: Profile | Comparison, request: Request) -> Report:
     os.environ["MPLBACKEND"] = "agg"
     # Otherwise, matplotlib logs that it searches for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    chart = _chart_of(source, request)
+    if why_empty := _why_empty(chart):
+        raise OutputError(f"{request.plot}: not drawn: {why_empty}")
+    return Report((chart,))
+
+
+def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
+    """Return the chart of the kind that suits the profile and the options."""
+    profile = source if isinstance(source, Profile) else source.profile
+    if profile.model is not None:
+        return _work_chart(source, request)
     # The roofline exists only for device times.
     if request.queries["device"].peaks is not None:
         query = request.queries["device"]
         table = run(query.changed(top=0), source)
-        caption = roofline_caption(summarise(source, judged_by=query))
-        chart = Chart("roofline", table, caption)
+        return Chart("roofline", table, roofline_caption(summarise(source, judged_by=query)))
+    # Bars show the longest operators, or those with the largest differences, whatever the order of
+    # the table is.
+    query = request.query.changed(top=0, order=None)
+    caption = _caption(source, request)
+    return Chart("times", run(query, source), caption, most_bars=request.most_bars)
+
+
+def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
+    """Return bars of a model that has not run: multiply-adds, or least possible times with peaks.
+
+    A roofline would have no dots, because no rate was measured.
+    """
+    query = request.query
+    summary = summarise(source, judged_by=query)
+    if summary.judgement is None:
+        column, caption = "macs", f"multiply-adds: {macs_text(summary, ORIGINAL)}"
     else:
-        # Bars show the longest operators, or those with the largest differences, whatever the order
-        # of the table is.
-        query = request.query.changed(top=0, order=None)
-        caption = _caption(source, request)
-        chart = Chart("times", run(query, source), caption, most_bars=request.most_bars)
-    if not len(chart.table):
-        raise OutputError(f"{request.plot}: not drawn: {_why_empty(chart.table)}")
-    return Report((chart,))
+        times = times_for([summary.judgement.least_s], AUTO)
+        column, caption = "least_time", f"least possible time: {least_text(summary, times)}"
+    # Bars of a comparison are in its default order: the largest differences come first.
+    order = None if query.compared else column
+    table = run(query.changed(top=0, order=order), source)
+    return Chart("work", table, caption, most_bars=request.most_bars, column=column)
 
 
 def _caption(source: Profile | Comparison, request: Request) -> str:
@@ -57,7 +82,12 @@ def _caption(source: Profile | Comparison, request: Request) -> str:
     return comparison_caption(summarise(source, judged_by=query), ORIGINAL)
 
 
-def _why_empty(table: Table) -> str:
-    """Return the notes that say why a table has no rows, with what to do."""
+def _why_empty(chart: Chart) -> str:
+    """Return why there is nothing to draw, with what to do; empty if there is something."""
+    table = chart.table
+    if len(table):
+        if chart.kind != "work" or len(rows_with_work(chart)):
+            return ""
+        return f"{chart.column} is 0 or N/A in all rows; without --plot, notes say why"
     reasons = [note for note in table.notes if note.importance == Importance.ANSWER]
     return "; ".join(dict.fromkeys(reasons)) or "no row is left; change the filters"

@@ -131,13 +131,14 @@ class _Added:
     def _column(self, name: str, values: OptionalValues) -> OptionalValues:
         """Return an optional column, with the values of the model where the profile has none."""
         if not isinstance(values, Categorical):
+            own_numbers = self._own.numbers(name)
+            if name in _MOVED:
+                return _filled(own_numbers, self._moved(name, values))
+            # No runtime measures these. Shapes of a run may include padding.
             if name in _SUMS:
-                added = self._sums(values)
-            elif name in _MOVED:
-                added = self._moved(name, values)
-            else:
-                added = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
-            return _filled(self._own.numbers(name), added)
+                return _filled(self._sums(values), own_numbers)
+            of_main = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
+            return _filled(of_main, own_numbers)
         of_node = {"in_shapes": self._first, "out_shapes": self._last}.get(name, self._main)
         merge = _merged if name == "parameters" else _first_known
         return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)

@@ -112,8 +112,8 @@ def _verdict_on_work(condition: FailCondition, amounts: Amounts) -> FailVerdict:
         condition,
         outcome,
         unjudged or ("beyond the limit" if beyond else "not beyond the limit"),
-        amount=amounts.value,
-        base_amount=amounts.base if relative else np.nan,
+        amount=amounts.ours.value,
+        base_amount=amounts.base.value if relative else np.nan,
     )
 
 

@@ -25,6 +25,9 @@ class Order(NamedTuple):
 
     column: Column
     ascending: bool = False
+    unknown_before_zero: bool = False
+    """Whether N/A comes before 0, and not last. Rows of unknown work matter more than rows without
+    work."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Order:

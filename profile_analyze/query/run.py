@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.rows import Values
     from profile_analyze.query.filters import Unjudged
     from profile_analyze.query.question import Query
+
+_NEARLY_ZERO: Final = np.finfo(np.float64).tiny
 
 
 def run(query: Query, source: Profile | Comparison) -> Table:
@@ -74,7 +76,10 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
     """Return the order of `query`. The default is by work if the profile has no times."""
     if query.has_default_order and profile.origin.times == ABSENT:
         names = ("absolute_macs_difference",) if query.compared else ()
-        return tuple(Order(find_column(name)) for name in (*names, "macs", "computation"))
+        return tuple(
+            Order(find_column(name), unknown_before_zero=True)
+            for name in (*names, "macs", "computation")
+        )
     return query.parsed_order
 
 
@@ -110,11 +115,16 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
 def _sorted_indices(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """Return the indices that sort `candidates` by their values, stably; N/A comes last."""
+    """Return the indices that sort `candidates` by their values, stably; N/A comes last.
+
+    With `unknown_before_zero`, N/A comes after all values above 0.
+    """
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
         if isinstance(values, Categorical)
         else values[candidates]
     )
+    if order.unknown_before_zero:
+        chosen = np.where(np.isnan(chosen), _NEARLY_ZERO, chosen)
     # NaN is last in both directions, because its sign does not matter to NumPy.
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

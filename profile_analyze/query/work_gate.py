@@ -12,25 +12,35 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
 
 WORK_METRICS: Final[Mapping[str, str]] = {"macs": "count", "params": "count", "memory": "byte"}
 """The unit of each metric. A metric is the sum of the column of the same name."""
 
 
-class Amounts(NamedTuple):
-    """The sum of a column over chosen operators; NaN if one of the values is unknown."""
+class Amount(NamedTuple):
+    """The sum of a column over chosen operators of one side."""
 
-    value: float
-    base: float
-    """The sum in the baseline; NaN without one."""
+    value: float = np.nan
+    """NaN if one of the values is unknown, or if there is no such side."""
+    unknown: int = 0
+    """How many operators have an unknown value."""
+    unmatched: int = 0
+    """How many of these match no node of the model that stands beside the profile."""
+
+
+class Amounts(NamedTuple):
+    """The sums of a column over chosen operators of both sides."""
+
+    ours: Amount
+    base: Amount
     operators: int
     """How many operators count: the chosen ones outside of bodies of a model."""
-    unknown: int
-    """How many of them have an unknown value. `base_unknown` is the same in the baseline."""
-    base_unknown: int
     in_bodies: int
     """How many chosen operators are in bodies. Totals leave them out, except for weights."""
 
@@ -43,28 +53,39 @@ def amounts_of(metric: str, query: Query, source: Profile | Comparison) -> Amoun
         chosen = (
             table.shown.of_operators(lambda rows: rows.profile.in_bodies().astype(np.float64)) == 0
         )
-    values, base = table[metric][chosen], np.empty(0)
-    if table.shown.comparison is not None:
-        in_profile, in_base = (side[chosen] for side in table.shown.on_sides)
-        values, base = values[in_profile], table[f"base_{metric}"][chosen][in_base]
+    comparison = table.shown.comparison
+    ours, base = chosen, chosen
+    if comparison is not None:
+        ours, base = (side & chosen for side in table.shown.on_sides)
     return Amounts(
-        value=float(values.sum()),
-        base=np.nan if table.shown.comparison is None else float(base.sum()),
+        ours=_amount(table.shown.profile, metric, table, ours),
+        base=Amount()
+        if comparison is None
+        else _amount(comparison.base, metric, table, base, "base_"),
         operators=int(chosen.sum()),
-        unknown=int(np.isnan(values).sum()),
-        base_unknown=int(np.isnan(base).sum()),
         in_bodies=int((~chosen).sum()),
     )
+
+
+def _amount(
+    profile: Profile, metric: str, table: Table, rows: NDArray[np.bool_], prefix: str = ""
+) -> Amount:
+    values = table[f"{prefix}{metric}"][rows]
+    unknown = np.isnan(values)
+    # Each node of a model has a number of parameters.
+    has_model = profile.model is None and "params" in profile.operators.optional
+    unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & has_model
+    return Amount(float(values.sum()), int(unknown.sum()), int(unmatched.sum()))
 
 
 def is_beyond(amounts: Amounts, limit: float, limit_unit: str, *, above: bool) -> bool:
     """Return whether the amount is above the limit, or below it."""
     bound = {
         "amount": limit,
-        "amount more": amounts.base + limit,
-        "of baseline": amounts.base * (1 + limit),
+        "amount more": amounts.base.value + limit,
+        "of baseline": amounts.base.value * (1 + limit),
     }[limit_unit]
-    return amounts.value > bound if above else amounts.value < bound
+    return amounts.ours.value > bound if above else amounts.ours.value < bound
 
 
 def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
@@ -72,12 +93,22 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
     if not amounts.operators:
         bodies = ": totals leave out the operators in bodies" if amounts.in_bodies else ""
         return f"no operator matches{bodies}"
-    if amounts.unknown:
-        reason = f"{metric}: {counted(amounts.unknown, 'operator')} with N/A"
+    ours, base = amounts.ours, amounts.base
+    if ours.unknown:
+        reason = f"{metric}: {_unknown_text(ours)}"
         # The filter would also leave out operators that only the baseline has.
-        if relative or amounts.unknown == amounts.operators:
+        if relative or ours.unknown == amounts.operators:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"
-    if relative and amounts.base_unknown:
-        return f"{metric}: {counted(amounts.base_unknown, 'operator')} of the baseline with N/A"
+    if relative and base.unknown:
+        return f"{metric}: {_unknown_text(base, ' of the baseline')}"
     return ""
+
+
+def _unknown_text(amount: Amount, side: str = "") -> str:
+    """Return how many operators have an unknown value, and how many of them match no node."""
+    text = f"{counted(amount.unknown, 'operator')}{side} with N/A"
+    if not amount.unmatched:
+        return text
+    which = "which" if amount.unmatched == amount.unknown else f"{amount.unmatched} of them"
+    return f"{text}, {which} match no node of the model"

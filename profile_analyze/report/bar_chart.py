@@ -1,4 +1,4 @@
-"""The picture of the longest times, or of the largest differences, as bars."""
+"""Pictures of rows as bars: of the longest times, or of the largest differences of times."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from profile_analyze.query.table import Table
     from profile_analyze.report.sections import Chart
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 _MAX_BARS: Final = 30
 _FEWEST_BARS: Final = 8
 """Fewer bars leave space below them. Otherwise they would be very thick."""
-_NAME_WIDTH: Final = 75
+NAME_WIDTH: Final = 75
 """How many characters of a name, in the font of bars, fill half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
@@ -35,6 +38,10 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
     "slower": {"color": "tab:red", "alpha": 0.75},
     "faster": {"color": "tab:green", "alpha": 0.75},
     "baseline": {"color": "0.7"},
+    # Of models, which have work instead of times.
+    "model": {"color": "tab:blue", "alpha": 0.75},
+    "compute-bound": {"color": "tab:orange", "alpha": 0.75},
+    "memory-bound": {"color": "tab:blue", "alpha": 0.75},
 }
 
 
@@ -46,72 +53,100 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
     """
     table = chart.table
     axes = figure.add_subplot()
-    count = min(len(table), chart.most_bars or _MAX_BARS, _MAX_BARS)
-    positions = np.arange(count)
-    if table.query.compared:
-        unit = _draw_pairs(axes, table, positions, time_unit)
-        figure.legend(loc="outside upper right", ncols=4, fontsize=8)
-    else:
-        unit = _draw_bars(axes, {"profile": table["time"][:count]}, positions, time_unit)
-    axes.set_yticks(positions, names(table, _NAME_WIDTH)[:count], fontsize=8)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    count = bar_count(chart, len(table))
+    base_s = table["base"][:count] if table.query.compared else None
+    styles = table["verdict"][:count] if table.query.compared else ["profile"] * count
+    known = [style if style in _STYLES else "profile" for style in styles]
+    unit = draw_times_as_bars(
+        axes, by_style(table["time"][:count], known, "profile"), base_s, time_unit
+    )
     axes.set_xlabel(f"{time_title(table)} ({unit})")
-    _draw_texts(axes, table, positions)
-    for one in figure.axes:
-        one.set_ylim(max(count, _FEWEST_BARS) - 0.5, -0.5)  # the first row on top
-    # The title begins at the edge of the picture. Beside long names of rows, it would be cut off.
-    title_text = _title(chart, count, time_unit)
-    figure.suptitle(title_text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
+    label_rows(figure, names(table, NAME_WIDTH)[:count], *_texts(table, count))
+    draw_title(figure, _title(chart, time_unit))
 
 
-def _draw_pairs(axes: Axes, table: Table, positions: Any, time_unit: TimeUnit) -> str:
-    """Draw two bars for each row, the upper one in the colour of its verdict; return the unit."""
-    count = len(positions)
-    verdicts = table["verdict"][:count]
-    known = [verdict if verdict in _STYLES else "profile" for verdict in verdicts]
-    bars_s = {
-        style: np.where([one == style for one in known], table["time"][:count], np.nan)
-        for style in dict.fromkeys(("profile", *known))
+def bar_count(chart: Chart, rows: int) -> int:
+    """Return how many of the rows are drawn."""
+    return min(rows, chart.most_bars or _MAX_BARS, _MAX_BARS)
+
+
+def by_style(
+    amounts: NDArray[np.float64], styles: Sequence[str], first: str
+) -> dict[str, NDArray[np.float64]]:
+    """Return the amounts of each style, NaN in the rows of other styles; `first` comes first."""
+    return {
+        style: np.where([one == style for one in styles], amounts, np.nan)
+        for style in dict.fromkeys((first, *styles))
     }
-    return _draw_bars(axes, {**bars_s, "baseline": table["base"][:count]}, positions, time_unit)
 
 
-def _draw_bars(axes: Axes, bars_s: dict[str, Any], positions: Any, time_unit: TimeUnit) -> str:
-    """Draw the bars of each style, those of the baseline in the lower half; return their unit."""
-    unit = times_for(np.concatenate([*bars_s.values()]).tolist(), time_unit).unit
-    is_pair = "baseline" in bars_s
-    height = _HEIGHT / (1 + is_pair)
-    for style, times_s in bars_s.items():
-        offset = (height / 2 if style == "baseline" else -height / 2) if is_pair else 0.0
-        axes.barh(
-            positions + offset,
-            times_s * 10.0 ** -UNIT_EXPONENTS[unit],
-            height,
-            label=style,
-            **_STYLES[style],
-        )
+def draw_times_as_bars(
+    axes: Axes,
+    bars_s: dict[str, NDArray[np.float64]],
+    base_s: NDArray[np.float64] | None,
+    time_unit: TimeUnit,
+) -> str:
+    """Draw bars as `draw_bars` does, in the unit that is returned."""
+    all_s = [*bars_s.values(), *([] if base_s is None else [base_s])]
+    unit = times_for(np.concatenate(all_s).tolist(), time_unit).unit
+    factor = 10.0 ** -UNIT_EXPONENTS[unit]
+    scaled = {style: times_s * factor for style, times_s in bars_s.items()}
+    draw_bars(axes, scaled, None if base_s is None else base_s * factor)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     return unit
 
 
-def _draw_texts(axes: Axes, table: Table, positions: Any) -> None:
-    """Write the ratio of each row, or the share of the first rows, to its right."""
+def draw_bars(
+    axes: Axes, bars: dict[str, NDArray[np.float64]], base: NDArray[np.float64] | None
+) -> None:
+    """Draw the bars of each style; in a comparison, those of the baseline in the lower half."""
+    pairs = bars if base is None else {**bars, "baseline": base}
+    height = _HEIGHT if base is None else _HEIGHT / 2
+    for style, amounts in pairs.items():
+        offset = 0.0 if base is None else height / 2 if style == "baseline" else -height / 2
+        positions = np.arange(len(amounts)) + offset
+        axes.barh(positions, amounts, height, label=style, **_STYLES[style])
+
+
+def label_rows(
+    figure: Figure, labels: Sequence[str], texts: Sequence[str], texts_title: str
+) -> None:
+    """Write the name of each row to its left, and its text to its right.
+
+    If the bars have several styles, a legend explains them.
+    """
+    (axes,) = figure.axes
+    positions = np.arange(len(labels))
+    axes.set_yticks(positions, labels, fontsize=8)
     right = axes.twinx()
-    count = len(positions)
-    if table.query.compared:
-        columns = table.texts("ratio"), intervals(table), table.texts("verdict")
-        texts = [
-            f"{ratio}{in_brackets(interval)}{'' if verdict == NOT_AVAILABLE else f' {verdict}'}"
-            for ratio, interval, verdict in zip(*columns, strict=True)
-        ][:count]
-        right.set_ylabel("ratio to the baseline (95 % confidence interval), verdict", fontsize=8)
-    else:
-        texts = [percent(share) for share in table["cumulative_share"][:count]]
-        right.set_ylabel("share of all operators' time, added up from the top", fontsize=8)
     right.set_yticks(positions, texts, fontsize=8)
+    right.set_ylabel(texts_title, fontsize=8)
     right.tick_params(length=0)
+    for one in figure.axes:
+        one.set_ylim(max(len(labels), _FEWEST_BARS) - 0.5, -0.5)  # the first row on top
+    if len(axes.containers) > 1:
+        figure.legend(loc="outside upper right", ncols=4, fontsize=8)
 
 
-def _title(chart: Chart, count: int, time_unit: TimeUnit) -> str:
+def draw_title(figure: Figure, text: str) -> None:
+    """Write the title at the left edge of the picture. It may be wider than the bars."""
+    figure.suptitle(text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
+
+
+def _texts(table: Table, count: int) -> tuple[list[str], str]:
+    """Return the ratio of each row, or the share of the first rows; and the title of the texts."""
+    if not table.query.compared:
+        shares = list(map(percent, table["cumulative_share"][:count]))
+        return shares, "share of all operators' time, added up from the top"
+    columns = table.texts("ratio"), intervals(table), table.texts("verdict")
+    texts = [
+        f"{ratio}{in_brackets(interval)}{'' if verdict == NOT_AVAILABLE else f' {verdict}'}"
+        for ratio, interval, verdict in zip(*columns, strict=True)
+    ]
+    return texts[:count], "ratio to the baseline (95 % confidence interval), verdict"
+
+
+def _title(chart: Chart, time_unit: TimeUnit) -> str:
     """Return the name and the total of each side, the caption, and how many rows are drawn."""
     table = chart.table
     totals_s = [table.total_s]
@@ -122,13 +157,15 @@ def _title(chart: Chart, count: int, time_unit: TimeUnit) -> str:
         f"{side}: {times.text(total_s)}"
         for side, total_s in zip(sides(table), totals_s, strict=True)
     ]
-    return title(parts, "; ", [*filter(None, (chart.caption, _drawn(table, count)))])
-
-
-def _drawn(table: Table, count: int) -> str:
-    """Return which rows are drawn; empty if all are."""
-    if count == len(table):
-        return ""
     first = "largest differences" if table.query.compared else "longest"
+    drawn = drawn_text(chart, len(table), first)
+    return title(parts, "; ", [*filter(None, (chart.caption, drawn))])
+
+
+def drawn_text(chart: Chart, rows: int, first: str) -> str:
+    """Return which of the rows are drawn; empty if all are."""
+    count = bar_count(chart, rows)
+    if count == rows:
+        return ""
     at_most = f"; a picture has {_MAX_BARS} at most" if count == _MAX_BARS else ""
-    return f"the {count} {first} of {len(table)} rows{at_most}"
+    return f"the {count} {first} of {rows} rows{at_most}"

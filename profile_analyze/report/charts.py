@@ -1,4 +1,4 @@
-"""Charts by matplotlib: the roofline here, and bars of times in `bar_chart`."""
+"""Charts by matplotlib: the roofline here, and bars in `bar_chart` and `work_chart`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from profile_analyze.report.bar_chart import draw_times
 from profile_analyze.report.chart_texts import ELLIPSIS, names, sides, title
 from profile_analyze.report.text_layout import shortened
 from profile_analyze.report.times import AUTO, times_for
+from profile_analyze.report.work_chart import draw_work
 from profile_analyze.units import decimal_rate, percent, scaled
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def picture(chart: Chart, suffix: str, time_unit: TimeUnit = AUTO) -> bytes:
         figure = Figure(figsize=(11, 7), layout="constrained")
         if chart.kind == "roofline":
             draw_roofline(figure, chart, time_unit)
+        elif chart.kind == "work":
+            draw_work(figure, chart, time_unit)
         else:
             draw_times(figure, chart, time_unit)
         figure.savefig(stream, format=suffix, metadata={"Date": None} if suffix == "svg" else None)

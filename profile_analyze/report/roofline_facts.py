@@ -118,7 +118,8 @@ def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times
     return lambda summary, times: text(summary, times) if summary.has_times else ""
 
 
-def _least_text(summary: Summary, times: Times) -> str:
+def least_text(summary: Summary, times: Times) -> str:
+    """Return the least possible time of a model that has not run; empty for a run."""
     judgement = _judgement(summary)
     if summary.has_times:
         return ""
@@ -253,7 +254,7 @@ GROUP: Final = FactGroup(
             "for a model if the sum would leave out multiply-adds.",
             lambda summary: _judgement(summary).least_s,
             label="least possible time",
-            text=_least_text,
+            text=least_text,
             sentences=_dtype_sentences,
         ),
         Fact(

@@ -83,12 +83,14 @@ class Verdicts(NamedTuple):
 class Chart(NamedTuple):
     """What a picture shows."""
 
-    kind: Literal["roofline", "times"]
+    kind: Literal["roofline", "times", "work"]
     table: Table
     caption: str = ""
     """The text above the picture."""
     most_bars: int = 0
     """How many rows to draw at most; 0 draws as many as there is space for."""
+    column: str = "time"
+    """The column that bars show."""
 
 
 Section: TypeAlias = Facts | Sentences | TableSection | Verdicts | Chart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import onnx
 import pytest
@@ -10,10 +10,6 @@ from onnx import helper
 
 import profile_analyze as pa
 from tests.conftest import ROOT, run_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 PROFILE = "tests/fixtures/profiles/smallcnn.json"
 MODEL = "tests/fixtures/classifiers/smallcnn.onnx"
@@ -77,14 +73,15 @@ def test_both_sides_of_a_comparison_have_the_model() -> None:
         (
             (),
             4,
-            "cannot be judged: params > 100: params: 24 operators with N/A; "
-            "--where 'params >= 0' leaves them out",
+            "cannot be judged: params > 100: params: 24 operators with N/A, which match no node of "
+            "the model; --where 'params >= 0' leaves them out",
         ),
         (("--where", "params >= 0"), 3, "FAILED: params > 100: 9.11 K: beyond the limit"),
         (
             ("--compare", PROFILE, "--fail-if", "params > +0"),
             4,
-            "cannot be judged: params > +0: params: 24 operators with N/A",
+            "cannot be judged: params > +0: params: 24 operators with N/A, which match no node of "
+            "the model",
         ),
     ],
 )
@@ -202,3 +199,36 @@ def test_the_profile_of_a_run_is_no_model() -> None:
     )
     assert profile.model is None
     assert profile.origin.times == "of each execution"
+
+
+def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> None:
+    options = ("--print-only", "summary", "--fail-if", "macs > 1")
+    outcome = run_command(PROFILE, "--model", str(dynamic), *options)
+    assert (outcome.code, outcome.out.splitlines()[-1]) == (
+        4,
+        "cannot be judged: macs > 1: macs: 32 operators with N/A, 26 of them match no node of the "
+        "model",
+    )
+
+
+SQUEEZENET = "tests/fixtures/onnxruntime/squeezenet-1.31.json.gz"
+LIGHT = str(Path(onnx.__file__).parent / "backend/test/data/light/light_squeezenet.onnx")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "macs", "computation"),
+    [((), 349_844_160, 699_688_320), (("--model", LIGHT), 349_151_936, 700_893_224)],
+)
+def test_padding_of_blocked_layouts_is_not_counted(
+    arguments: tuple[str, ...], macs: int, computation: int
+) -> None:
+    # ONNX Runtime executes `conv_nchwc`, whose channels fill blocks of 8 or 16, in place of `conv`,
+    # and adds up biases and activations in it.
+    outcome = run_command(
+        SQUEEZENET, *arguments, *("--type", "Conv", "--aggregate-by", "type", "--format", "csv"),
+        *("--columns", "count,macs,computation"),
+    )  # fmt: skip
+    assert outcome.out.splitlines() == ["count,macs,computation_flo", f"26,{macs},{computation}.0"]
+    matched = "39 operators matched by name, 0 by order, 1 operator (0.9% of the time) not matched"
+    notes = run_command(SQUEEZENET, *arguments, "--notes", "all").err
+    assert (matched in notes) == bool(arguments)

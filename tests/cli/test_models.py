@@ -29,11 +29,9 @@ WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
         (("--top-end-key", "kern"), "--top-end-key kern"),
         (("--print-only", "host"), "--print-only host"),
         (("--show-host",), "--show-host"),
-        (("--plot", "unwritten.svg"), "--plot"),
         (("--where", "macs > 1", "--where", "time_max > 1ms"), "--where 'time_max > 1ms'"),
         (("--where", "bandwidth > 1G"), "--where 'bandwidth > 1G'"),
         (("--aggregate-by", "type", "--having", "share > 5%"), "--having 'share > 5%'"),
-        (("--plot", "unwritten.svg", "--peaks", "1T:1G"), "--plot"),
     ],
 )
 def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> None:
@@ -43,7 +41,6 @@ def test_options_that_need_times(arguments: tuple[str, ...], option: str) -> Non
         f"profile_analyze: error: {option} needs times, and {SMALL} is a model that has not run; "
         "leave the option out\n"
     )
-    assert not (ROOT / "unwritten.svg").exists()
 
 
 PROFILE = "tests/fixtures/profiles/tiny.json"
@@ -255,4 +252,56 @@ def test_added_and_removed_operators() -> None:
         "block.conv2,removed,,2359296,-2359296,-2320,-140352.0",
         "stem,removed,,442368,-442368,-448,-116480.0",
         "linear,removed,,160,-160,-170,-784.0",
+    ]
+
+
+PARTLY_DYNAMIC = """g (float[N, 3] x, float[3, 4] a, float[4, 2] b, float[2, 3] c) => (float[N, 2] y, float[2, 4] z) {
+    n = Relu (x)
+    u = MatMul (n, a)
+    y = MatMul (u, b)
+    z = MatMul (c, a)
+    t = Abs (c)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ((), ["24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2", "0 Abs_4", "0 Relu_0"]),
+        (
+            ("--order-by", "macs"),
+            ["24 MatMul_3", "0 Relu_0", "0 Abs_4", "N/A MatMul_1", "N/A MatMul_2"],
+        ),
+        (
+            ("--order-by", "+macs"),
+            ["0 Relu_0", "0 Abs_4", "24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2"],
+        ),
+        (
+            ("--aggregate-by", "name"),
+            ["24 MatMul_3", "N/A MatMul_1", "N/A MatMul_2", "0 Abs_4", "0 Relu_0"],
+        ),
+    ],
+)
+def test_unknown_work_comes_before_none(
+    tmp_path: Path, order: tuple[str, ...], expected: list[str]
+) -> None:
+    file = write_model(tmp_path, model(PARTLY_DYNAMIC))
+    options = ("--format", "csv", "--columns", "macs,name", "--notes", "none", "-t", "0")
+    outcome = run_command(file, *options, *order)
+    rows = [line.split(",") for line in outcome.out.splitlines()[1:]]
+    assert [f"{macs or 'N/A'} {name}" for macs, name in rows] == expected
+
+
+def test_groups_by_attributes() -> None:
+    outcome = run_command(
+        "tests/fixtures/models/cnn_script.onnx", "--format", "csv", "-t", "0",
+        *("--aggregate-by", "type,param.kernel_shape,param.group", "--having", "params > 0"),
+        *("--columns", "type,param.kernel_shape,param.group,count,params"),
+    )  # fmt: skip
+    assert outcome.out.splitlines() == [
+        "type,param.kernel_shape,param.group,count,params",
+        "Conv,3x3,1,1,224",
+        "Conv,3x3,8,1,80",
+        "ConvTranspose,2x2,1,1,132",
+        "Gemm,,,1,50",
     ]

@@ -44,28 +44,30 @@ def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> T
 
     `infer_graph(body, scope)` infers the types in a body. The scope has the types of its inputs.
     """
+    bodies = list(bodies_of(node))
     try:
-        types = _inferred(node, dict(bodies_of(node)), scope, infer_graph)
+        types = _inferred(node, bodies, scope, infer_graph)
     # A node or body of a damaged model has too few inputs, outputs or attributes.
     except (IndexError, KeyError, ValueError, TypeError):
         types = None
     if types is None:
-        for _, body in bodies_of(node):
+        for _, body in bodies:
             infer_graph(body, _scope_of(body, scope))
     return types or []
 
 
 def _inferred(
-    node: NodeProto, bodies: dict[str, GraphProto], scope: Scope, infer_graph: InferGraph
+    node: NodeProto, bodies: list[tuple[str, GraphProto]], scope: Scope, infer_graph: InferGraph
 ) -> Types | None:
-    """Return the types of the outputs; None if nothing is known about the type of the node."""
+    """Return the types of the outputs; None if the node is of another type, or has other bodies."""
     if not node.domain:
-        if node.op_type == "If" and {"then_branch", "else_branch"} <= set(bodies):
-            return _infer_if(node, bodies, scope, infer_graph)
-        if node.op_type == "Loop" and "body" in bodies:
-            return _Loop(node, bodies["body"], scope, infer_graph).infer()
-        if node.op_type == "Scan" and "body" in bodies:
-            return _infer_scan(node, bodies["body"], scope, infer_graph)
+        names = sorted(name for name, _ in bodies)
+        if node.op_type == "If" and names == ["else_branch", "then_branch"]:
+            return _infer_if(node, dict(bodies), scope, infer_graph)
+        if node.op_type == "Loop" and names == ["body"]:
+            return _Loop(node, bodies[0][1], scope, infer_graph).infer()
+        if node.op_type == "Scan" and names == ["body"]:
+            return _infer_scan(node, bodies[0][1], scope, infer_graph)
     return None
 
 

@@ -6,13 +6,14 @@ a convolution whose weight has three.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.readers.onnx.types import Scope, attributes_of, bodies_of, tensor_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, MutableMapping
 
     from onnx import GraphProto, NodeProto
 
@@ -20,23 +21,45 @@ if TYPE_CHECKING:
 
 
 def forget_contradictions(
-    graph: GraphProto, scope: Scope, scope_of: Callable[[GraphProto], Scope]
-) -> dict[int, str]:
-    """Return what does not fit, by position of the node.
+    graph: GraphProto,
+    scope: Scope,
+    scope_of: Callable[[GraphProto], Scope],
+    outer: MutableMapping[str, None] | None = None,
+) -> Collection[str]:
+    """Add to the scopes of a graph and of its bodies what does not fit, by position of the node.
 
     The shapes that these nodes write, and all that depend on them, become unknown: nodes after an
-    operator that cannot run do not run either.
+    operator that cannot run do not run either. Return their names. `outer` has those of the graphs
+    around this one.
     """
-    found: dict[int, str] = {}
-    unknown: set[str] = set()
+    unknown: MutableMapping[str, None] = {} if outer is None else ChainMap({}, outer)
     for position, node in enumerate(graph.node):
-        if unknown.isdisjoint(_read(node)):
-            reason = _contradiction(node, scope)
-            if reason is None:
-                continue
-            found[position] = reason
-        unknown.update(filter(None, node.output))
-        _forget(node, scope, scope_of)
+        if any(name in unknown for name in _read(node)):
+            _forget(node, scope, scope_of)
+        elif reason := _contradiction(node, scope):
+            scope.contradictions[position] = reason
+            _forget(node, scope, scope_of)
+        elif _has_contradiction_inside(node, scope_of, unknown):
+            _forget_outputs(node, scope)
+        else:
+            continue
+        unknown.update(dict.fromkeys(filter(None, node.output)))
+    return unknown
+
+
+def _has_contradiction_inside(
+    node: NodeProto, scope_of: Callable[[GraphProto], Scope], outer: MutableMapping[str, None]
+) -> bool:
+    """Forget contradictions in the bodies of a node. Return whether a body's result is unknown.
+
+    Bodies that are never executed may contradict the sizes: a branch can be for other sizes.
+    """
+    found = False
+    for _, body in bodies_of(node):
+        inner = scope_of(body)
+        if inner.trip_count != 0:
+            unknown = forget_contradictions(body, inner, scope_of, outer)
+            found = found or any(output.name in unknown for output in body.output)
     return found
 
 
@@ -48,10 +71,15 @@ def _read(node: NodeProto) -> set[str]:
     return names
 
 
-def _forget(node: NodeProto, scope: Scope, scope_of: Callable[[GraphProto], Scope]) -> None:
+def _forget_outputs(node: NodeProto, scope: Scope) -> None:
     for name in filter(None, node.output):
         scope.types[name] = tensor_type(scope.dtype(name), None)
         scope.set_array(name, None)
+
+
+def _forget(node: NodeProto, scope: Scope, scope_of: Callable[[GraphProto], Scope]) -> None:
+    """Forget what a node writes, and what the nodes in its bodies write."""
+    _forget_outputs(node, scope)
     for _, body in bodies_of(node):
         for inner in body.node:
             _forget(inner, scope_of(body), scope_of)

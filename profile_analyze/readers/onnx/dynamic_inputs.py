@@ -13,7 +13,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
-from profile_analyze.readers.onnx.types import sizes_of, tensor_type
+from profile_analyze.readers.onnx.types import bodies_of, sizes_of, tensor_type
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.model_inputs import InputShape, ModelInputs
     from profile_analyze.readers.onnx.folding import Array
-    from profile_analyze.readers.onnx.graph import Graph
+    from profile_analyze.readers.onnx.graph import Graph, Node
     from profile_analyze.readers.onnx.types import Sizes
 
 _MOST_NAMED: Final = 8
@@ -45,7 +45,8 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
     """Set the sizes that the caller gives, wherever the model has the symbols.
 
-    Return a note if the model itself has other sizes, which are replaced. Raises `QueryError` if
+    Return notes if the model itself has other sizes, which are replaced, and if inputs have no
+    elements. Raises `QueryError` if
     the model has no such input or symbol, or a different number of axes.
     """
     if given == NO_INPUTS:
@@ -62,9 +63,24 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
             dims.replace_symbols(value.type)
     if dims.contradicts_model:
         _forget_types(proto.graph)
-    if not dims.changes:
-        return ()
-    return (f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A",)
+    return (
+        *(
+            [f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A"]
+            if dims.changes
+            else []
+        ),
+        *_notes_on_empty_inputs(inputs),
+    )
+
+
+def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str]:
+    """Yield a note if inputs have no elements, as an empty cache has none."""
+    empty = [name for name, value in inputs.items() if 0 in (sizes_of(value.type) or ())]
+    if empty:
+        yield (
+            f"{counted(len(empty), 'input')} of size 0: {_some(empty)}; operators do no work on "
+            "tensors without elements"
+        )
 
 
 def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
@@ -267,7 +283,7 @@ def notes_on_contradictions(graph: Graph) -> Iterator[str]:
     """Yield a note if operators cannot run with the shapes of their inputs."""
     found = [
         f"{escaped(node.name)} ({escaped(node.type)}: {node.contradiction})"
-        for node in graph.nodes
+        for node in _nodes(graph)
         if node.contradiction is not None
     ]
     if found:
@@ -275,6 +291,14 @@ def notes_on_contradictions(graph: Graph) -> Iterator[str]:
             f"{counted(len(found), 'operator')} cannot run with these sizes: {_some(found)}; "
             "this and all work that depends on the results is N/A"
         )
+
+
+def _nodes(graph: Graph) -> Iterator[Node]:
+    """Yield the nodes of a graph and of all bodies in it."""
+    for node in graph.nodes:
+        yield node
+        for body in node.bodies:
+            yield from _nodes(body.graph)
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:
@@ -294,9 +318,8 @@ def _open_axes(value: ValueInfoProto) -> list[str]:
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
     yield graph
     for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _graphs(attribute.g)
+        for _, body in bodies_of(node):
+            yield from _graphs(body)
 
 
 def _shape(value: ValueInfoProto) -> str:

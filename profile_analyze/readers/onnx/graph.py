@@ -33,6 +33,8 @@ class Value(NamedTuple):
     is_initializer: bool = False
     is_graph_input: bool = False
     """Whether it is an input of the main graph that has no initializer."""
+    is_shape_arithmetic: bool = False
+    """Whether a node of shape arithmetic writes it."""
 
 
 class Body(NamedTuple):
@@ -79,6 +81,9 @@ class Graph(NamedTuple):
     initializers: Mapping[str, Weight]
     constants: Mapping[str, Weight] = {}
     """The tensors that Constant nodes write, by the name of their output."""
+    fills: Mapping[str, Weight] = {}
+    """The single values that ConstantOfShape nodes repeat, by the name of their output. The default
+    value 0 is left out."""
 
 
 class OnnxModel(NamedTuple):

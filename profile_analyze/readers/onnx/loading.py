@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import MutableMapping
 
     from onnx import GraphProto, NodeProto
 
@@ -73,16 +74,8 @@ class _GraphMaker:
         self._copies: dict[str, int] = {}
         """The last number after each name, so that many nodes of one name take no longer."""
 
-    def graph(
-        self,
-        proto: GraphProto,
-        outer: Mapping[str, Value] | None = None,
-        outer_arithmetic: Collection[str] = (),
-    ) -> Graph:
-        """Return a graph. A body may also read the values `outer` of the graphs around it.
-
-        `outer_arithmetic` names those of them that are shape arithmetic.
-        """
+    def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
+        """Return a graph. A body may also read the values `outer` of the graphs around it."""
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
         initializers.update((sparse.values.name, sparse) for sparse in proto.sparse_initializer)
@@ -93,32 +86,33 @@ class _GraphMaker:
         }
         for name in inputs:
             values[name] = _value(name, scope, is_graph_input=outer is None)
-        visible = {**(outer or {}), **values}
-        nodes = self._nodes(proto, scope, visible, set(outer_arithmetic) - values.keys())
-        if outer is None:
-            for position, contradiction in self._inference.contradictions.items():
-                nodes[position] = nodes[position]._replace(contradiction=contradiction)
-        used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
-        for body in (body for node in nodes for body in node.bodies):
-            used.update(name for name in body.graph.values if name in visible)
+        # The values around a body are not copied: a graph may have thousands of bodies.
+        visible = dict(values) if outer is None else ChainMap(dict(values), outer)
+        nodes = self._nodes(proto, scope, visible)
+        for position, contradiction in scope.contradictions.items():
+            nodes[position] = nodes[position]._replace(contradiction=contradiction)
         outputs = tuple(one.name for one in proto.output)
-        used.update(outputs)
-        values.update((name, value) for name, value in visible.items() if name in used)
+        used = dict.fromkeys(name for node in nodes for name in (*node.inputs, *node.outputs))
+        for body in (body for node in nodes for body in node.bodies):
+            used.update(dict.fromkeys(body.graph.values))
+        used.update(dict.fromkeys(outputs))
+        values.update((name, visible[name]) for name in used if name in visible)
         return Graph(
             tuple(nodes),
             values,
             inputs,
             outputs,
             {name: Weight(self._complete(tensor)) for name, tensor in initializers.items()},
-            self._tensors_of_nodes(proto),
+            self._tensors_of_nodes(proto, "Constant"),
+            self._tensors_of_nodes(proto, "ConstantOfShape"),
         )
 
-    def _tensors_of_nodes(self, proto: GraphProto) -> dict[str, Weight]:
-        """Return the tensors that Constant nodes write, by the name of their output."""
+    def _tensors_of_nodes(self, proto: GraphProto, type_: str) -> dict[str, Weight]:
+        """Return the tensors in nodes of a type, by the name of the node's output."""
         return {
             node.output[0]: Weight(self._parsed.complete(attribute.t))
             for node in proto.node
-            if _is_constant_node(node) and node.output
+            if node.op_type == type_ and not node.domain and node.output
             for attribute in node.attribute
             if attribute.type == AttributeProto.TENSOR
         }
@@ -127,42 +121,40 @@ class _GraphMaker:
         return self._parsed.complete(tensor) if isinstance(tensor, TensorProto) else tensor
 
     def _nodes(
-        self, proto: GraphProto, scope: Scope, visible: dict[str, Value], arithmetic: set[str]
+        self, proto: GraphProto, scope: Scope, visible: MutableMapping[str, Value]
     ) -> list[Node]:
-        """Return the nodes of a graph, and add their outputs to `visible` and `arithmetic`."""
+        """Return the nodes of a graph, and add their outputs to `visible`."""
         return [
-            self._node(name, node, scope, visible, arithmetic)
+            self._node(name, node, scope, visible)
             for name, node in zip(self._unique_names(proto), proto.node, strict=True)
         ]
 
     def _node(
-        self,
-        name: str,
-        proto: NodeProto,
-        scope: Scope,
-        visible: dict[str, Value],
-        arithmetic: set[str],
+        self, name: str, proto: NodeProto, scope: Scope, visible: MutableMapping[str, Value]
     ) -> Node:
-        """Return a node. Add its outputs to `visible`, and those for shapes to `arithmetic`."""
+        """Return a node, and add its outputs to `visible`."""
         bodies = tuple(
-            Body(attribute, self.graph(body, visible, arithmetic), self._trips(body))
+            Body(attribute, self.graph(body, visible), self._trips(body))
             for attribute, body in bodies_of(proto)
         )
         captured = (name for body in bodies for name in body.graph.values if name in visible)
-        read = [name for name in (*proto.input, *captured) if name]
-        is_constant = all(visible[name].is_constant for name in read)
+        read = [visible[name] for name in (*proto.input, *captured) if name]
+        is_constant = all(value.is_constant for value in read)
         if is_constant:
             bodies = tuple(body._replace(graph=_constant(body.graph)) for body in bodies)
-        for output in filter(None, proto.output):
-            visible[output] = _value(output, scope, is_constant=is_constant)
-        is_arithmetic = not is_constant and (
-            _starts_arithmetic(proto)
-            or all(name in arithmetic or visible[name].is_constant for name in read)
+        written = [
+            _value(output, scope, is_constant=is_constant) for output in proto.output if output
+        ]
+        is_arithmetic = (
+            not is_constant
+            and (
+                _starts_arithmetic(proto)
+                or all(value.is_shape_arithmetic or value.is_constant for value in read)
+            )
+            and all(value.dtype in _SHAPE_DTYPES for value in written)
         )
-        dtypes = {visible[output].dtype for output in proto.output if output}
-        is_arithmetic = is_arithmetic and dtypes <= set(_SHAPE_DTYPES)
-        if is_arithmetic:
-            arithmetic.update(proto.output)
+        for value in written:
+            visible[value.name] = value._replace(is_shape_arithmetic=is_arithmetic)
         return Node(
             name,
             proto.op_type,
@@ -211,7 +203,10 @@ def _constant(graph: Graph) -> Graph:
         )
         for node in graph.nodes
     )
-    values = {name: value._replace(is_constant=True) for name, value in graph.values.items()}
+    values = {
+        name: value._replace(is_constant=True, is_shape_arithmetic=False)
+        for name, value in graph.values.items()
+    }
     return graph._replace(nodes=nodes, values=values)
 
 

@@ -62,7 +62,7 @@ def parse(source: Source) -> Parsed:
         opsets = _opsets(proto, source.name)
     if not proto.graph.node:
         raise MalformedProfileError(source.name, "the graph of the ONNX model has no nodes")
-    _check_graph(proto.graph, source.name, frozenset())
+    _check_graph(proto.graph, source.name, ())
     return Parsed(proto, stored, opsets)
 
 
@@ -113,8 +113,8 @@ def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
                 tensor = attribute.t
                 attribute.ClearField("t")
                 _add_without_values(attribute.t, tensor, stored)
-            elif attribute.HasField("g"):
-                _store_large_tensors(attribute.g, stored)
+        for _, body in bodies_of(node):
+            _store_large_tensors(body, stored)
 
 
 def _add_without_values(new: TensorProto, tensor: TensorProto, stored: dict[str, Any]) -> None:
@@ -137,22 +137,26 @@ def _is_large(tensor: TensorProto) -> bool:
     return elements > LARGEST or tensor.data_location == TensorProto.EXTERNAL
 
 
-def _check_graph(graph: GraphProto, file: str, outer: frozenset[str]) -> None:
-    """Raise `MalformedProfileError` if nodes read values that no earlier node writes."""
+def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
+    """Raise `MalformedProfileError` if nodes read values that no earlier node writes.
+
+    `outer` has the values that each graph around this one has so far.
+    """
     _check_sizes(graph, file)
-    known = {*outer, *(value.name for value in graph.input)}
+    known = {value.name for value in graph.input}
+    visible = (known, *outer)
     known.update(tensor.name for tensor in graph.initializer)
     known.update(tensor.values.name for tensor in graph.sparse_initializer)
     written = {name for node in graph.node for name in node.output}
     for node in graph.node:
         for name in node.input:
-            if name and name not in known:
+            if name and not any(name in names for names in visible):
                 raise MalformedProfileError(file, _undefined(node, name, written))
         for _, body in bodies_of(node):
-            _check_graph(body, file, frozenset(known))
+            _check_graph(body, file, visible)
         known.update(node.output)
     for value in graph.output:
-        if value.name not in known:
+        if not any(value.name in names for names in visible):
             reason = f"no node of the ONNX model writes its output '{escaped(value.name)}'"
             raise MalformedProfileError(file, reason)
 

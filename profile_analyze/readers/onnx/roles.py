@@ -20,23 +20,32 @@ _ALL: Final = tuple(range(16))
 _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
     **dict.fromkeys(
         (
-            *("Reshape", "Expand", "Tile", "Squeeze", "Unsqueeze", "Split", "SplitToSequence"),
+            *("Reshape", "Expand", "Squeeze", "Unsqueeze", "Split", "SplitToSequence"),
             *("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"),
             *("TopK", "Trilu", "CumSum", "CumProd", "CenterCropPad", "Compress", "ReverseSequence"),
-            *("SequenceAt", "SequenceErase", "AffineGrid", "OneHot", "GatherBlockQuantized"),
+            *("SequenceAt", "SequenceErase", "AffineGrid", "GatherBlockQuantized", "ExpandDims"),
             *("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1"),
             *("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "Upsample"),
         ),
         (1,),
     ),
-    **dict.fromkeys(("ConstantOfShape", "Range", "If"), _ALL),
-    **dict.fromkeys(("Clip", "Dropout", "DFT", "MaxUnpool", "Col2Im"), (1, 2)),
+    **dict.fromkeys(("ConstantOfShape", "Range", "If", "MelWeightMatrix"), _ALL),
+    **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), (0,)),
+    "OneHot": (0, 1),
+    **dict.fromkeys(
+        ("Clip", "Dropout", "DFT", "MaxUnpool", "Col2Im", "TorchEmbedding", "Tile"), (1, 2)
+    ),
     "Loop": (0, 1),
     "Slice": (1, 2, 3, 4),
     "Pad": (1, 3),
     "Resize": (1, 2, 3),
     "NonMaxSuppression": (2, 3, 4),
-    **dict.fromkeys(("RoiAlign", "TensorScatter"), (2,)),
+    **dict.fromkeys(
+        ("RoiAlign", "TensorScatter", "MatMulFpQ4", "ConvTransposeWithDynamicPads"), (2,)
+    ),
+    "CropAndResize": (2, 3),
+    "EmbedLayerNormalization": (0, 1, 8),
+    "GroupQueryAttention": (5, 6),
     "RotaryEmbedding": (3,),
     "com.microsoft.RotaryEmbedding": (1,),
     "SequenceInsert": (2,),
@@ -70,6 +79,14 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     "DynamicQuantizeMatMul": (2, 3),
     "DynamicQuantizeLSTM": (8, 9, 10, 11),
     "QAttention": (3, 4, 6, 7),
+    "QLinearWhere": (2, 3, 5, 6, 7, 8),
+    "QOrderedMatMul": (1, 3, 4, 7),
+    "QOrderedGelu": (1, 2),
+    "QOrderedLayerNormalization": (1, 4),
+    "QOrderedAttention": (1, 2, 3, 4, 8, 9, 10, 14, 15, 16),
+    "MulInteger": (1, 3),
+    "GemmFloat8": (3, 4, 5),
+    "QMoE": (3, 6, 9),
 }
 """The inputs that are scales or zero points, by the type of the operator."""
 

@@ -59,8 +59,7 @@ class Inference:
             self.infer_graph(graph, scope)
         else:
             self._scopes[id(graph)] = (graph, scope)
-        self.contradictions = forget_contradictions(graph, scope, self.scope_of)
-        """Why nodes of the main graph cannot run, by position of the node."""
+        forget_contradictions(graph, scope, self.scope_of)
 
     def scope_of(self, graph: GraphProto) -> Scope:
         """Return what is known about the values of a graph or body of the model."""

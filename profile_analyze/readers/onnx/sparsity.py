@@ -11,7 +11,8 @@ from onnx import SparseTensorProto
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
+from profile_analyze.readers.onnx.weights import share_of_zeros
+from profile_analyze.readers.onnx.zeros import is_computed, zeros_behind
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues
-    from profile_analyze.readers.onnx.graph import Weight
     from profile_analyze.readers.onnx.tables import ModelTables
 
 _LOSS: Final = 10
@@ -46,13 +46,14 @@ def sparsity_columns(
     """
     weights = [tables.largest_weight(row) for row in range(len(tables.rows))]
     known = {
-        index: _sparsity_in(tables.stored(index), folder)
+        index: _sparsity_in(tables, index, folder)
         for index in dict.fromkeys(weights)
         if index is not None
     }
     of_rows = [Sparsity() if index is None else known[index] for index in weights]
-    computed = sum(tables.stored(index) is None for index in known)
-    unread = sum(isnan(one.share) for one in known.values()) - computed
+    unknown = [index for index, one in known.items() if isnan(one.share)]
+    computed = sum(is_computed(tables, index) for index in unknown)
+    unread = len(unknown) - computed
     reasons = {"nodes compute their values": computed, "their values cannot be read": unread}
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
@@ -67,10 +68,11 @@ def sparsity_columns(
     return dict(zip(SPARSITY_NAMES, columns, strict=True)), tuple(notes)
 
 
-def _sparsity_in(stored: Weight | None, folder: Path | None) -> Sparsity:
-    zeros = None if stored is None else zeros_of(stored.proto, folder)
+def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsity:
+    zeros = zeros_behind(tables, index, folder)
     if zeros is not None and zeros.size:
         return sparsity_of(zeros)
+    stored = tables.stored(index)
     if stored is not None and isinstance(stored.proto, SparseTensorProto):
         return Sparsity(share_of_zeros(stored.proto))
     return Sparsity()
@@ -78,6 +80,11 @@ def _sparsity_in(stored: Weight | None, folder: Path | None) -> Sparsity:
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     """Return the sparsity of a weight, treated as a matrix whose rows are its first dimension."""
+    if not any(zeros.strides):  # one value for all elements, however many these are
+        rows, columns = len(zeros), zeros.size // len(zeros)
+        # `n & -n` is the largest power of two that divides n.
+        pattern = f"{rows & -rows}x{columns & -columns}"
+        return Sparsity(1.0, pattern, 1.0) if zeros.flat[0] else Sparsity(0.0)
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from profile_analyze.readers.onnx.roles import higher, role_of_use
 from profile_analyze.work.tensor import Tensor, all_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, MutableMapping
 
     from profile_analyze.readers.onnx.graph import Graph, Node, Value, Weight
 
@@ -64,10 +66,11 @@ class ModelTables:
         self._set_roles_of_constants()
 
     def _add_graph(
-        self, graph: Graph, scope: tuple[str, ...], outer: Mapping[str, int]
-    ) -> dict[str, int]:
+        self, graph: Graph, scope: tuple[str, ...], outer: MutableMapping[str, int]
+    ) -> MutableMapping[str, int]:
         """Add the nodes of a graph, and return its tensors by name, with those of `outer`."""
-        visible = dict(outer)
+        # The names around a body are not copied: a graph may have thousands of bodies.
+        visible: MutableMapping[str, int] = ChainMap({}, outer) if scope else {}
         for name in graph.inputs:
             visible[name] = self._add(graph.values[name], terms.INNER if scope else terms.INPUT)
         for name in graph.initializers:
@@ -83,7 +86,7 @@ class ModelTables:
         return len(self.values) - 1
 
     def _add_node(
-        self, node: Node, graph: Graph, scope: tuple[str, ...], visible: dict[str, int]
+        self, node: Node, graph: Graph, scope: tuple[str, ...], visible: MutableMapping[str, int]
     ) -> None:
         row = len(self.rows)
         outputs = tuple(
@@ -102,10 +105,10 @@ class ModelTables:
                 if name in graph.constants:
                     self._stored[index] = graph.constants[name]
 
-    def _add_bodies(self, row: int, visible: Mapping[str, int]) -> None:
+    def _add_bodies(self, row: int, visible: MutableMapping[str, int]) -> None:
         """Add the bodies of a row, with what they read from outside and what they return."""
         placed = self.rows[row]
-        outside = set(visible.values())
+        first_inside = len(self.values)
         own = self.body_inputs[row] = []
         read: set[int | None] = set()
         pairs: list[tuple[int, int]] = []
@@ -127,7 +130,7 @@ class ModelTables:
                 read.update((*one.inputs, *one.captured))
         self._returned.setdefault(len(self.rows) - 1, []).extend(pairs)
         self.rows[row] = placed._replace(
-            captured=tuple(sorted(n for n in read if n in outside and n is not None)),
+            captured=tuple(sorted(n for n in read if n is not None and n < first_inside)),
             returned=tuple(index for _, index in pairs),
         )
 
@@ -220,15 +223,21 @@ class ModelTables:
         """Return a constant as it is in the file; None if a node computes it."""
         return self._stored.get(index)
 
+    def producer(self, index: int) -> PlacedNode | None:
+        """Return the constant node that computes a tensor; None if no node does."""
+        return self._producer.get(index)
+
     def bodies_have_weights(self, row: int) -> bool:
         """Return whether a row inside a body of this row uses weights."""
         depth = len(self.rows[row].scope)
-        for inside in self.rows[row + 1 :] if self.rows[row].node.bodies else ():
-            if len(inside.scope) <= depth:
-                break
-            if any(self.weights_behind(index) for index in inside.inputs):
-                return True
-        return False
+        if not self.rows[row].node.bodies:
+            return False
+        following = (self.rows[n] for n in range(row + 1, len(self.rows)))
+        return any(
+            self.weights_behind(index)
+            for inside in takewhile(lambda one: len(one.scope) > depth, following)
+            for index in inside.inputs
+        )
 
     def is_floating(self, index: int) -> bool:
         """Return whether a tensor has floating-point numbers."""

@@ -11,7 +11,7 @@ from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 from profile_analyze.readers.onnx.folding import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx import GraphProto, NodeProto
 
@@ -36,6 +36,8 @@ class Scope:
         """How many graphs are around this one."""
         self.trip_count: int | None = None
         """How often one call of the node around it executes a body; None if that is unknown."""
+        self.contradictions: dict[int, str] = {}
+        """Why nodes of the graph cannot run, by position of the node."""
         self.types: ChainMap[str, TypeProto] = ChainMap(
             {},
             *([] if outer is None else outer.types.maps),
@@ -174,7 +176,10 @@ def take_types(graph: GraphProto, scope: Scope) -> None:
 
 
 def attributes_of(node: NodeProto) -> dict[str, Any]:
-    """Return the attributes of a node by name: numbers, texts, lists of them, and small arrays."""
+    """Return the attributes of a node by name: numbers, texts, lists of them, and small arrays.
+
+    A large list or array is None.
+    """
     attributes: dict[str, Any] = {}
     for attribute in node.attribute:
         if attribute.type == AttributeProto.TENSOR:
@@ -184,14 +189,18 @@ def attributes_of(node: NodeProto) -> dict[str, Any]:
     return attributes
 
 
+def _small(values: Sequence[Any]) -> tuple[Any, ...] | None:
+    return tuple(values) if len(values) <= LARGEST else None
+
+
 _SIMPLE: Final[Mapping[int, Any]] = {
     AttributeProto.INT: lambda attribute: attribute.i,
     AttributeProto.FLOAT: lambda attribute: attribute.f,
     AttributeProto.STRING: lambda attribute: attribute.s.decode("utf-8", "replace"),
-    AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
-    AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
-    AttributeProto.STRINGS: lambda attribute: tuple(
-        text.decode("utf-8", "replace") for text in attribute.strings
+    AttributeProto.INTS: lambda attribute: _small(attribute.ints),
+    AttributeProto.FLOATS: lambda attribute: _small(attribute.floats),
+    AttributeProto.STRINGS: lambda attribute: _small(
+        [text.decode("utf-8", "replace") for text in attribute.strings[: LARGEST + 1]]
     ),
 }
 

@@ -41,6 +41,8 @@ _BITS_OF_NUMBER: Final = {
 }
 """The same by the dtype's number in the file."""
 
+_INTEGERS: Final = [number for name, number in TensorProto.DataType.items() if "INT" in name]
+
 
 LARGEST_SPARSE: Final = 1 << 28
 """The most elements of a sparse weight whose zeros are located, because the file can be small."""
@@ -53,6 +55,15 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
     """
     if isinstance(proto, SparseTensorProto):
         return _zeros_of_sparse(proto)
+    words = words_of(proto, folder)
+    return None if words is None else words == 0
+
+
+def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
+    """Return a number for each value of a dense weight; None if its values are not there.
+
+    The number is 0 if the value is 0. Equal integers have equal numbers.
+    """
     shape = tuple(proto.dims)
     if proto.data_type not in _BITS_OF_NUMBER:
         return None
@@ -62,20 +73,20 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
     elif proto.raw_data:
         raw = np.frombuffer(proto.raw_data, np.uint8)
     else:
-        return _zeros_of_fields(proto, shape)
-    return None if raw is None else _zeros_of_bytes(raw, shape, bits, nonzero)
+        return _words_of_fields(proto, shape, nonzero)
+    return None if raw is None else _words_of_bytes(raw, shape, bits, nonzero)
 
 
-def _zeros_of_bytes(
+def _words_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
-) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that have `bits` each; small ones share a byte."""
+) -> NDArray[Any] | None:
+    """Return the bits of values that have `bits` each; small ones share a byte."""
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
     words: NDArray[Any] = raw.view(f"<u{bits // 8}") if bits >= 8 else _parts(raw, bits)[:elements]
-    zeros: NDArray[np.bool_] = (words & words.dtype.type(nonzero)) == 0
-    return zeros.reshape(shape)
+    significant: NDArray[Any] = words & words.dtype.type(nonzero)
+    return significant.reshape(shape)
 
 
 def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
@@ -99,13 +110,17 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
         return None
 
 
-def _zeros_of_fields(proto: Any, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that are stored as a list of numbers."""
+def _words_of_fields(proto: Any, shape: tuple[int, ...], nonzero: int) -> NDArray[Any] | None:
+    """Return the numbers of values that are stored as a list of numbers."""
     try:
-        zeros: NDArray[np.bool_] = numpy_helper.to_array(proto) == 0
+        values = numpy_helper.to_array(proto)
     except (TypeError, ValueError):  # no values, or another number of them
         return None
-    return zeros if zeros.shape == shape and zeros.size else None
+    if values.shape != shape or not values.size:
+        return None
+    if proto.data_type not in _INTEGERS:
+        return values
+    return values.astype(np.int64).astype(np.uint64) & np.uint64(nonzero)
 
 
 def share_of_zeros(sparse: SparseTensorProto) -> float:

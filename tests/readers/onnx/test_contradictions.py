@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from onnx import numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.source import Source
@@ -92,6 +94,65 @@ def test_what_does_not_depend_on_the_operator_stays_known_also_in_bodies() -> No
         "1 operator cannot run with these sizes: Reshape_0 (Reshape: {8,6} to {1,6}); this and all "
         "work that depends on the results is N/A",
     )
+
+
+def branches(condition: str) -> str:
+    return f"""g (float[8, 6] x, float[6, 5] w, bool c) => (float[A, B] y, float[C, D] z, float[E, F] n)
+        <bool yes = {{1}}, bool no = {{0}}> {{
+        y = If ({condition}) <
+            then_branch = one () => (float[G, H] a) {{
+                [wrong] a = MatMul (x, x)
+                [right] b = MatMul (x, w)
+            }},
+            else_branch = two () => (float[I, J] d) {{ [else] d = MatMul (x, w) }}>
+        z = Relu (y)
+        n = Loop (three, , x) <body = body (int64 i, bool go, float[8, 6] v)
+            => (bool on, float[8, 6] u) {{ on = Identity (go) u = Relu (v) }}>
+    }}"""
+
+
+WRONG = (
+    "1 operator cannot run with these sizes: wrong (MatMul: {8,6} by {8,6}); this and all work "
+    "that depends on the results is N/A",
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "problems", "shape"),
+    [("c", WRONG, None), ("yes", WRONG, None), ("no", (), (8, 5))],
+)
+def test_operators_in_bodies_that_are_executed(
+    condition: str, problems: tuple[str, ...], shape: tuple[int, ...] | None
+) -> None:
+    proto = model(branches(condition))
+    proto.graph.initializer.append(numpy_helper.from_array(np.array(2), "three"))
+    read = read_model(Source.of_bytes("m", proto.SerializeToString()))
+    assert read.problems == problems
+    values = read.graph.values
+    assert [values[name].dims for name in "yzn"] == [shape, shape, (8, 6)]
+    then, other = read.graph.nodes[0].bodies
+    assert [then.graph.values[name].dims for name in "ab"] == [shape and (None, None), (8, 5)]
+    assert other.graph.values["d"].dims == (8, 5)
+
+
+def test_operators_in_functions_and_nested_bodies() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 18, "f" : 1]>\n'
+    text = """g (float[8, 6] x, bool c) => (float[A, B] y) {
+        y = If (c) <
+            then_branch = one () => (float[C, D] a) {
+                a = If (c) <
+                    then_branch = two () => (float[E, F] b) { b = f.square (x) },
+                    else_branch = three () => (float[G, H] d) { d = Relu (x) }>
+            },
+            else_branch = four () => (float[I, J] e) { e = Relu (x) }>
+    }
+    <domain: "f", opset_import: ["" : 18]> square (v) => (w) { [product] w = MatMul (v, v) }"""
+    read = read_model(Source.of_bytes("m", model(text, head).SerializeToString()))
+    assert [one.replace("product__1", "product") for one in read.problems] == [
+        "1 operator cannot run with these sizes: product (MatMul: {8,6} by {8,6}); this and all "
+        "work that depends on the results is N/A"
+    ]
+    assert read.graph.values["y"].dims is None
 
 
 def test_work_of_what_cannot_run_is_unknown(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, numpy_helper
+from onnx import AttributeProto, TensorProto, numpy_helper
 
 import profile_analyze as pa
 from profile_analyze.readers.onnx.loading import read_model
@@ -276,3 +276,20 @@ def test_loops_in_loops_take_no_time_without_end() -> None:
         body = f"{loop} <{head.replace(f'b{depth} = ', 'body = ')} => {result} {inside}>"
     values = hostile(f"g (float[8] s0) => (float[N] o0) {{ {body} }}", n=50).values
     assert values["o0"].dims is None or values["o0"].dims == (None,)
+
+
+@pytest.mark.parametrize("name", ["third", "then_branch"])
+def test_a_node_with_too_many_bodies_is_no_crash(tmp_path: Path, name: str) -> None:
+    proto = model(
+        """g (float[2] x, bool c) => (float[A] y) {
+            [if] y = If (c) <then_branch = a () => (float[B] t) { t = Relu (x) },
+                else_branch = b () => (float[C] e) { e = Abs (x) }>
+        }"""
+    )
+    node = proto.graph.node[0]
+    node.attribute.add(name=name, type=AttributeProto.GRAPH).g.CopyFrom(node.attribute[0].g)
+    node.attribute[-1].g.node[0].output[0] = node.attribute[-1].g.output[0].name = "u"
+    outcome = run_command(write_model(tmp_path, proto), "--columns", "name", "-t", "0")
+    assert outcome.code == 0
+    names = sorted(outcome.out.splitlines()[-4:])
+    assert names == ["Abs_0", "Relu_0", "Relu_0#2", "if"]

@@ -255,3 +255,17 @@ def test_a_note_says_which_sizes_are_not_those_of_the_model() -> None:
         "them is N/A",
     )
     assert read.graph.values["y"].dims is None
+
+
+@pytest.mark.parametrize("option", ["--input-shape x:0x3", "--dim n=0"])
+def test_a_size_of_0_is_no_work(tmp_path: Path, option: str) -> None:
+    file = write_model(
+        tmp_path,
+        model("g (float[n, 3] x, float[3, 4] w) => (float[n, 4] y) { y = MatMul (x, w) }"),
+    )
+    outcome = run_command(file, *option.split(), "--columns", "macs,out_shapes", "--format", "csv")
+    assert (outcome.code, outcome.out.splitlines(), outcome.err) == (
+        0,
+        ["macs,out_shapes", '0,"{0,4}"'],
+        "note: 1 input of size 0: x; operators do no work on tensors without elements\n",
+    )

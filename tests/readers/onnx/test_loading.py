@@ -9,6 +9,8 @@ import pytest
 from onnx import TensorProto, numpy_helper
 
 from profile_analyze.readers.onnx.loading import read_model
+from profile_analyze.readers.onnx.parsing import parse
+from profile_analyze.readers.onnx.types import bodies_of
 from profile_analyze.readers.source import Source
 from profile_analyze.work.tensor import Tensor
 from tests.readers.onnx.models import HEAD, RELU, model
@@ -78,6 +80,31 @@ def test_large_values_are_kept_apart_and_found_again() -> None:
     stored = found.graph.initializers["w"].proto
     assert np.array_equal(numpy_helper.to_array(stored), large)
     assert found.graph.values["y"].dims == (10_000,)
+
+
+def test_large_values_in_every_body_are_kept_apart() -> None:
+    large = numpy_helper.from_array(np.zeros(5000, np.float32), "w")
+    proto = model(RELU)
+    node = proto.graph.node.add(op_type="Unknown", domain="d", output=["z"])
+    for attribute in (node.attribute.add(name="one"), node.attribute.add(name="several")):
+        bodies = [attribute.g] if attribute.name == "one" else [attribute.graphs.add()]
+        bodies[0].initializer.append(large)
+    attribute.type = attribute.GRAPHS
+    proto.opset_import.add(domain="d", version=1)
+    parsed = parse(Source.of_bytes("m", proto.SerializeToString()))
+    inside = [body.initializer[0] for _, body in bodies_of(parsed.proto.graph.node[1])]
+    assert [len(one.raw_data) for one in inside] == [0, 0]
+    assert [len(parsed.complete(one).raw_data) for one in inside] == [20_000, 20_000]
+
+
+def test_long_lists_are_no_attributes() -> None:
+    proto = model("g () => (float[A] y) { y = Constant <value_floats = [1.0]> () }")
+    for count, expected in ((4096, 4096), (4097, None)):
+        proto.graph.node[0].attribute[0].floats[:] = [1.0] * count
+        found = read_model(Source.of_bytes("m", proto.SerializeToString()))
+        (node,) = found.graph.nodes
+        assert found.graph.values["y"].dims == (count,)
+        assert (len(node.attributes["value_floats"]) if node.attributes else None) == expected
 
 
 def test_bodies_have_trip_counts_and_captured_values() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import pytest
+from onnx import defs
 
 from profile_analyze.readers.onnx.graph import Node
+from profile_analyze.readers.onnx.operations import is_known
 from profile_analyze.readers.onnx.roles import role_of_use
 
 _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}
@@ -24,9 +29,42 @@ _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}
         ("com.microsoft", "GatherBlockQuantized", "wsqq"),
         ("com.microsoft", "QLinearConcat", "qqwqqwqqwqq"),
         ("com.microsoft", "DynamicQuantizeLSTM", "wwwwswwwqqqq"),
+        ("com.microsoft", "QLinearWhere", "wwqqwqqqq"),
+        ("com.microsoft", "QOrderedMatMul", "wqwqqwwq"),
+        ("com.microsoft", "QMoE", "wwwqwwqwwqw"),
+        ("com.microsoft", "EmbedLayerNormalization", "sswwwwwws"),
     ],
 )
 def test_scales_and_indices_are_no_weights(domain: str, type_: str, roles: str) -> None:
     node = Node("n", type_, domain, (), (), {})
     found = [role_of_use(node, position, (4,)) for position in range(len(roles))]
     assert found == [_ROLES[role] for role in roles]
+
+
+_NO_WEIGHT: Final = re.compile(
+    r".*(scale|zero_?point|ind(ex|ices)|ax[ei]s|shape|length|lens|pads|repeats|threshold|size).*"
+    r"|starts|ends|steps|split|depth|k|m(in|ax)|M|cond|sizes",
+    re.IGNORECASE,
+)
+"""What the operators of ONNX call inputs that are scales, zero points, indices or shapes."""
+_WEIGHTS: Final = {
+    # What a normalization calls its scale is trained.
+    *((f"{kind}Normalization", "scale") for kind in ("RMS", "Group", "Instance", "Batch")),
+    ("LayerNormalization", "Scale"),
+    ("Attention", "K"),
+    # Of version 8. The first input of later versions is a state.
+    ("Scan", "sequence_lens"),
+}
+
+
+def test_no_input_that_is_called_a_scale_or_an_index_is_a_weight() -> None:
+    found = set()
+    for schema in defs.get_all_schemas_with_history():
+        node = Node("n", schema.name, "", (), (), {})
+        if schema.domain or not is_known(node):
+            continue
+        for position, one in enumerate(schema.inputs):
+            is_weight = role_of_use(node, position, (4,)) == "weight"
+            if is_weight and _NO_WEIGHT.fullmatch(one.name):
+                found.add((schema.name, one.name))
+    assert found == _WEIGHTS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -246,9 +247,93 @@ def test_indices_are_no_weights_and_bodies_read_those_of_the_graph_around(tmp_pa
 def test_weights_that_nodes_compute_have_a_note(tmp_path: Path) -> None:
     proto = parser.parse_model(
         """<ir_version: 8, opset_import: ["" : 18]>
-        g (float[2, 2] x) => (float[A, B] y) { t = Transpose (w) y = MatMul (x, t) }"""
+        g (float[2, 2] x) => (float[A, B] y) { t = Neg (w) y = MatMul (x, t) }"""
     )
     proto.graph.initializer.append(numpy_helper.from_array(np.eye(2, dtype=np.float32), "w"))
     profile = pa.load(write_model(tmp_path, proto), wanted=("sparsity",))
     assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute their values",)
     assert str(profile.operators.numbers("sparsity")) == "[0.5 nan]"
+
+
+def sparsity_behind(folder: Path, nodes: str, **arrays: Any) -> list[object]:
+    """Return the sparsity, pattern, and block ratio of a product with the weight t."""
+    proto = parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]>
+        g (float[A, B] x) => (float[A, C] y) {{ {nodes} y = MatMul (x, t) }}"""
+    )
+    for name, array in arrays.items():
+        made = array if isinstance(array, TensorProto) else numpy_helper.from_array(array, name)
+        made.name = name
+        proto.graph.initializer.append(made)
+    profile = pa.load(write_model(folder, proto), wanted=SPARSITY_NAMES)
+    table = pa.run(pa.Query(types="MatMul"), profile)
+    return [table[name][0] for name in SPARSITY_NAMES]
+
+
+ROW = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "arrays", "expected"),
+    [
+        ("t = Transpose (w)", {"w": ROW}, [0.5, "4x1", 0.5]),
+        ("u = Transpose <perm = [1, 0]> (w) v = Identity (u) t = Transpose (v)", {"w": ROW},
+         [0.5, "1x4", 0.5]),
+        ("t = ConstantOfShape (w)", {"w": np.array([12, 6])}, [1.0, "4x2", 1.0]),
+        ("t = ConstantOfShape <value = float[1] {0.5}> (w)", {"w": np.array([12, 6])},
+         [0.0, None, nan]),
+        # More elements than memory could hold.
+        ("t = ConstantOfShape <value = float[1] {-0.0}> (w)", {"w": np.array([1 << 40, 3])},
+         [1.0, "1099511627776x1", 1.0]),
+    ],
+)  # fmt: skip
+def test_weights_that_simple_nodes_make(
+    tmp_path: Path, nodes: str, arrays: dict[str, Any], expected: list[object]
+) -> None:
+    np.testing.assert_equal(sparsity_behind(tmp_path, nodes, **arrays), expected)
+
+
+QUANTIZED = np.array([[3, 3, 3, 3], [0, 0, 1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "point", "axis", "share"),
+    [
+        ("INT8", np.array(3), 1, 0.5),
+        ("INT8", np.array([3]), 1, 0.5),
+        ("INT8", np.array([3, 0]), 0, 0.75),
+        ("INT8", np.array([3, 0]), -2, 0.75),
+        ("UINT8", np.array([3, 0, 1, 0]), 1, 0.375),
+        ("INT4", np.array([3, 3, 3, 1]), 1, 0.375),
+        ("INT8", np.array([3, 0, 3]), 0, nan),  # does not fit
+        ("INT8", None, 1, 0.25),
+    ],
+)
+@pytest.mark.parametrize("shift", [0, -4])
+@pytest.mark.parametrize("raw", [True, False])
+def test_dequantized_weights_are_zero_at_their_zero_point(
+    tmp_path: Path, dtype: str, point: Any, axis: int, share: float, shift: int, *, raw: bool
+) -> None:
+    number = TensorProto.DataType.Value(dtype)
+    has_negative = dtype != "UINT8" and point is not None
+
+    def tensor(values: Any) -> TensorProto:
+        values = values + shift * has_negative
+        if raw and dtype != "INT4":
+            bits = values.astype(np.int8).tobytes()
+            return helper.make_tensor("t", number, values.shape, bits, raw=True)
+        return helper.make_tensor("t", number, values.shape, values.ravel().tolist())
+
+    points = {} if point is None else {"z": tensor(point)}
+    found = sparsity_behind(
+        tmp_path,
+        f"t = DequantizeLinear <axis = {axis}> (w, s{', z' if points else ''})",
+        w=tensor(QUANTIZED), s=np.ones((), np.float32), **points,
+    )  # fmt: skip
+    np.testing.assert_equal(found[0], share)
+
+
+def test_long_chains_of_nodes_are_followed(tmp_path: Path) -> None:
+    chain = " ".join(f"n{n + 1} = Transpose (n{n})" for n in range(3001))
+    found = sparsity_behind(tmp_path, f"{chain} t = Identity (n3001)", n0=ROW)
+    assert found == [0.5, "4x1", 0.5]

@@ -1,0 +1,109 @@
+"""Finds the zeros in weights that simple constant nodes make of stored ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profile_analyze.readers.onnx.weights import words_of, zeros_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.onnx.tables import ModelTables, PlacedNode
+
+
+_MAKERS: Final = ("ConstantOfShape", "DequantizeLinear")
+"""The types of nodes whose results have zeros that are found without computing the results."""
+
+
+def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
+    """Return where a constant is 0; None if that is unknown. `folder` is as in `zeros_of`."""
+    origin, transposed = _origin_of(tables, index)
+    try:
+        zeros = None if origin is None else _zeros_made(tables, origin, folder)
+        for perm in reversed(transposed):
+            zeros = None if zeros is None else zeros.transpose(perm)
+    except (IndexError, TypeError, ValueError):  # a damaged node or tensor
+        return None
+    return zeros
+
+
+def is_computed(tables: ModelTables, index: int) -> bool:
+    """Return whether other nodes than those that `zeros_behind` follows compute a constant."""
+    origin, _ = _origin_of(tables, index)
+    return origin is None or (tables.stored(origin) is None and _maker(tables, origin) is None)
+
+
+def _origin_of(tables: ModelTables, index: int) -> tuple[int | None, list[tuple[int, ...] | None]]:
+    """Return the constant that a chain of Identity and Transpose starts with, and the latter."""
+    transposed: list[tuple[int, ...] | None] = []
+    origin: int | None = index
+    while origin is not None and tables.stored(origin) is None:
+        producer = tables.producer(origin)
+        if producer is None or producer.node.domain:
+            break
+        if producer.node.type == "Transpose":
+            transposed.append(producer.node.attributes.get("perm"))
+        elif producer.node.type != "Identity":
+            break
+        origin = producer.inputs[0] if producer.inputs else None
+    return origin, transposed
+
+
+def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
+    """Return the node that makes a constant, if its type is one of `_MAKERS`."""
+    producer = tables.producer(index)
+    if producer is None or producer.node.domain or producer.node.type not in _MAKERS:
+        return None
+    return producer
+
+
+def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
+    """Return where a constant is 0 that is stored, or that one node makes of stored ones."""
+    stored, maker = tables.stored(index), _maker(tables, index)
+    if stored is not None:
+        return zeros_of(stored.proto, folder)
+    if maker is None:
+        return None
+    if maker.node.type == "ConstantOfShape":
+        return _constant_of_shape(tables, maker, index)
+    return _dequantized(tables, maker, folder)
+
+
+def _constant_of_shape(
+    tables: ModelTables, placed: PlacedNode, index: int
+) -> NDArray[np.bool_] | None:
+    """Return an array that takes no memory, because a small file can ask for any shape."""
+    value = tables.values[index]
+    fill = placed.graph.fills.get(value.name)
+    is_zero = np.ones(1, np.bool_) if fill is None else zeros_of(fill.proto, None)
+    if is_zero is None or value.dims is None or None in value.dims:
+        return None
+    return np.broadcast_to(is_zero.reshape(()), value.dims)  # type: ignore[arg-type]
+
+
+def _dequantized(
+    tables: ModelTables, placed: PlacedNode, folder: Path | None
+) -> NDArray[np.bool_] | None:
+    """Return where a weight equals its zero point: one for all, or one for each channel."""
+    data, _, zero_point = (*placed.inputs, None)[:3]
+    values = _stored_words(tables, data, folder)
+    points = np.zeros(1) if zero_point is None else _stored_words(tables, zero_point, folder)
+    if values is None or points is None or placed.node.attributes.get("block_size"):
+        return None
+    if points.size > 1:
+        axis = placed.node.attributes.get("axis", 1) % values.ndim
+        points = points.reshape(-1, *[1] * (values.ndim - axis - 1))
+    zeros: NDArray[np.bool_] = values == points
+    return zeros if zeros.shape == values.shape else None
+
+
+def _stored_words(
+    tables: ModelTables, index: int | None, folder: Path | None
+) -> NDArray[Any] | None:
+    stored = None if index is None else tables.stored(index)
+    return None if stored is None else words_of(stored.proto, folder)

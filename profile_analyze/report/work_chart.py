@@ -1,0 +1,112 @@
+"""The picture of a model that has not run: the most work, or the largest differences, as bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.numbers import ratio
+from profile_analyze.report.bar_chart import (
+    NAME_WIDTH,
+    bar_count,
+    by_style,
+    draw_bars,
+    draw_times_as_bars,
+    draw_title,
+    drawn_text,
+    label_rows,
+)
+from profile_analyze.report.chart_texts import names, sides, title
+from profile_analyze.report.times import AUTO
+from profile_analyze.units import percent, scaled_text, three_digits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from profile_analyze.report.sections import Chart
+    from profile_analyze.report.times import TimeUnit
+
+_WORDS: Final = {"macs": "multiply-adds", "least_time": "least possible time"}
+"""What a bar shows, for people, by the column of its length."""
+_FIRST: Final = {"macs": "with the most multiply-adds", "least_time": "longest"}
+"""Which rows come first, by the same column. The order of a comparison is always by macs."""
+
+
+def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
+    """Draw a bar for the multiply-adds of each row, or with peaks for its least possible time.
+
+    In a comparison, each row has a second bar for the baseline, and ratios take the place of the
+    shares. Rows without work have no bar.
+    """
+    rows = rows_with_work(chart)
+    drawn = rows[: bar_count(chart, len(rows))]
+    _draw(figure.add_subplot(), chart, drawn, time_unit)
+    labels, (texts, texts_title) = names(chart.table, NAME_WIDTH), _texts(chart)
+    label_rows(figure, [labels[n] for n in drawn], [texts[n] for n in drawn], texts_title)
+    draw_title(figure, _title(chart, len(rows)))
+
+
+def rows_with_work(chart: Chart) -> NDArray[np.int64]:
+    """Return the indices of the rows whose work, or that of the baseline, is known and not 0."""
+    with np.errstate(invalid="ignore"):
+        return np.flatnonzero(np.any([amounts > 0 for amounts in _sides(chart)], axis=0))
+
+
+def _sides(chart: Chart) -> list[NDArray[np.float64]]:
+    """Return the column that bars show; in a comparison, also that of the baseline."""
+    table = chart.table
+    base = [table.shown.of_base()[chart.column]] if table.query.compared else []
+    return [table[chart.column], *base]
+
+
+def _draw(axes: Axes, chart: Chart, drawn: NDArray[np.int64], time_unit: TimeUnit) -> None:
+    """Draw the bars and name their axis. Colours say what bounds the least possible time."""
+    amounts, *of_base = (side[drawn] for side in _sides(chart))
+    base = of_base[0] if of_base else None
+    words = _WORDS[chart.column]
+    if chart.column == "macs":
+        draw_bars(axes, {"model": amounts}, base)
+        axes.xaxis.set_major_formatter(lambda value, _: _count_text(value))
+        axes.set_xlabel(words)
+        return
+    bounds = [f"{bound or 'memory'}-bound" for bound in chart.table["bound"][drawn]]
+    unit = draw_times_as_bars(axes, by_style(amounts, bounds, bounds[0]), base, time_unit)
+    axes.set_xlabel(f"{words} ({unit})")
+
+
+def _count_text(value: float) -> str:
+    return scaled_text(value, "count").replace(".00 ", " ")
+
+
+def _texts(chart: Chart) -> tuple[list[str], str]:
+    """Return the ratio of each row, or the share of the first rows; and the title of the texts."""
+    table = chart.table
+    amounts, *of_base = _sides(chart)
+    if not of_base:
+        shares = ratio(np.nancumsum(amounts), table.shown.total_of(chart.column))
+        return list(
+            map(percent, shares)
+        ), f"share of all {_WORDS[chart.column]}, added up from the top"
+    ours, theirs = table.shown.on_sides
+    texts = [
+        "added" if not in_base else "removed" if not in_model else three_digits(one)
+        for one, in_model, in_base in zip(ratio(amounts, *of_base), ours, theirs, strict=True)
+    ]
+    return texts, "ratio to the baseline"
+
+
+def _title(chart: Chart, with_work: int) -> str:
+    """Return the names of the models, the caption, and how many rows are drawn."""
+    table = chart.table
+    column = chart.column
+    first = (
+        "with the largest differences in multiply-adds" if table.query.compared else _FIRST[column]
+    )
+    without = len(table) - with_work
+    lines = [chart.caption, drawn_text(chart, with_work, first)]
+    if without:
+        lines.append(f"{without} of {len(table)} rows have no {_WORDS[column]}, and so no bar")
+    return title(sides(table), "; ", [*filter(None, lines)])
