@@ -213,7 +213,7 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 
 
 MOST_SIMILAR_TEXTS: Final = 3
-"""If more texts contain a wrong one, a pattern says more than their list."""
+"""If more texts than this contain a wrong text, a message suggests a pattern instead of a list."""
 
 LONGEST_ADVISED: Final = 200
 """A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching

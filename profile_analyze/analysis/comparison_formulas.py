@@ -47,7 +47,7 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    A row on only one side counts with its whole time, which is negative if it is the baseline's.
+    If a row is on only one side, the difference is its whole time, negative for the baseline.
     """
     return _difference_of(rows, "time", "base")
 

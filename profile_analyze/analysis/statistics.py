@@ -119,9 +119,9 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 
 
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
-    """Return for each of `sums` how probably `count` random ranks have a sum as far from the mean.
+    """Return the probability that `count` random ranks have a sum at least as far from the mean.
 
-    A sum that is farther from the mean counts, too. `rank_bytes` holds all ranks, doubled, in
+    The result has a probability for each of `sums`. `rank_bytes` holds all ranks, doubled, in
     ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)

@@ -48,7 +48,7 @@ _SUBCOMMANDS: Final = {
     "plot": "--plot result.svg",
     "explain": "--explain time",
 }
-"""What other tools have before the name of the profile, and an option that does the same."""
+"""Subcommands of other tools, each with the option of this tool that does the same."""
 
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before both, to compare them."""

@@ -53,7 +53,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _check_model(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if several models are named, or one that is the profile, too."""
+    """Raise `QueryError` if several models are named, or if one is also named as the profile."""
     models = arguments.model
     if len(models) > 1:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")

@@ -215,7 +215,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
     """Return each duration without the executions `nested` inside, shape (executions,).
 
-    For executions without nested targets, the `self_s` of the file counts, where it is known.
+    For an execution without nested targets, this is the `self_s` of the file, if the file has it.
     """
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):

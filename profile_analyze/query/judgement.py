@@ -79,8 +79,8 @@ class Judgement(NamedTuple):
     by: tuple[str, ...]
     """The keys that `winners` are grouped by."""
     other_kinds: tuple[tuple[str, float], ...]
-    """The kinds of device that operators ran on and that the peaks are not of, with their shares
-    of the device time."""
+    """The kinds of device that operators ran on, except that of the peaks, with their shares of the
+    device time."""
     notes: tuple[Note, ...]
 
 
@@ -121,8 +121,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
 def _least_s(rows: OperatorRows) -> tuple[float, int]:
     """Return `least_s` and `without_least`.
 
-    For a model, the sum is N/A if it leaves out multiply-adds, or work that may have some: people
-    would take it for the time of the whole model.
+    For a model, the sum is N/A if an operator without a least possible time has multiply-adds, or
+    may have some. People would take the sum of the others for the time of the whole model.
     """
     profile = rows.profile
     if profile.model is None or profile.tensors is None:

@@ -88,7 +88,7 @@ def _of_wildcards(text: str) -> Sequence[str]:
 
 
 def _of_part(text: str) -> Sequence[str]:
-    """Return the patterns that find `text`; the second one if its brackets are no pattern."""
+    """Return the patterns that find `text`: as it is, escaped, and both of these in any case."""
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
@@ -157,7 +157,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with a suitable unit; empty if all values meet that, or none."""
+    """Return the condition with a suitable unit; empty if all values meet it, or no value does."""
     unit = suitable_unit(float(known.max()), condition.assumed_unit)
     bound = parse_quantity(condition.value + unit, condition.assumed_unit)
     better = condition._replace(bound=bound)

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 _INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
-_PREFIX_WIDTH: Final = 3  # of lines after the first
+_PREFIX_WIDTH: Final = 3  # of the second and further lines of a wrapped text
 _HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
-_HEADER_WIDTH: Final = 16  # of headers that are wrapped to fit the width
-_MIN_WIDTH: Final = 8  # of texts, whatever the width
+_HEADER_WIDTH: Final = 16  # if headers do not fit, they are wrapped to this width
+_MIN_WIDTH: Final = 8  # texts are never wrapped to less
 _MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
 """Narrower texts would not help, because the column is at least as wide as its header."""
 _CONTINUATION: Final = "\n-  "

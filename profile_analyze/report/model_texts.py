@@ -66,7 +66,7 @@ def params_text(summary: Summary, _: Times) -> str:
 
 
 def constants_text(summary: Summary, _: Times) -> str:
-    """Return how many elements the constants have that are no weights, by their role."""
+    """Return the number of elements of the constants that are no weights, by role."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
     return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
 

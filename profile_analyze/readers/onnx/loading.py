@@ -71,7 +71,8 @@ class _GraphMaker:
         self._inference = inference
         self._names: set[str] = set()
         self._copies: dict[str, int] = {}
-        """The last number after each name, so that many nodes of one name take no longer."""
+        """The last number that was appended to each name. Without it, each further node of a name
+        would try all numbers again."""
 
     def graph(
         self,
@@ -79,9 +80,10 @@ class _GraphMaker:
         outer: Mapping[str, Value] | None = None,
         outer_arithmetic: Collection[str] = (),
     ) -> Graph:
-        """Return a graph. A body may also read the values `outer` of the graphs around it.
+        """Return a graph.
 
-        `outer_arithmetic` names those of them that are shape arithmetic.
+        For a body, `outer` has the values of the graphs around it, which the body may read, and
+        `outer_arithmetic` the names of the values in `outer` that are shape arithmetic.
         """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
@@ -143,7 +145,7 @@ class _GraphMaker:
         visible: dict[str, Value],
         arithmetic: set[str],
     ) -> Node:
-        """Return a node. Add its outputs to `visible`, and those for shapes to `arithmetic`."""
+        """Return a node. Add its outputs to `visible`, and to `arithmetic` if they are shapes."""
         bodies = tuple(
             Body(attribute, self.graph(body, visible, arithmetic), self._trips(body))
             for attribute, body in bodies_of(proto)
@@ -179,10 +181,10 @@ class _GraphMaker:
         return self._inference.scope_of(body).trip_count
 
     def _unique_names(self, graph: GraphProto) -> list[str]:
-        """Return the names of the nodes. No two nodes of the model have the same.
+        """Return the names of the nodes. No two nodes of the model have the same name.
 
-        A node without a name is called by type and position, as ONNX Runtime does in its profiles:
-        it counts the nodes of each graph by itself, without those of type Constant.
+        The name of an unnamed node is its type and position, as in profiles of ONNX Runtime. The
+        position counts the nodes before it in the same graph, except nodes of type Constant.
         """
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
         return [

@@ -43,7 +43,8 @@ _BITS_OF_NUMBER: Final = {
 
 
 LARGEST_SPARSE: Final = 1 << 28
-"""The most elements of a sparse weight whose zeros are located, because the file can be small."""
+"""The zeros of a sparse weight with more elements are not located: even a small file can hold a
+sparse weight too large for the memory."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -69,7 +70,7 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 def _zeros_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that have `bits` each; small ones share a byte."""
+    """Return which values of `bits` bits are 0. Values of less than 8 bits share a byte."""
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
@@ -79,7 +80,7 @@ def _zeros_of_bytes(
 
 
 def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Return the parts of each byte that have `bits` each, the lowest one first."""
+    """Return each byte in parts of `bits` bits, the lowest part first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     parts: NDArray[np.uint8] = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
     return parts.reshape(-1)
@@ -100,7 +101,7 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
 
 
 def _zeros_of_fields(proto: Any, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
-    """Return where values are 0 that are stored as a list of numbers."""
+    """Return which values are 0 in a weight that is stored as a list of numbers."""
     try:
         zeros: NDArray[np.bool_] = numpy_helper.to_array(proto) == 0
     except (TypeError, ValueError):  # no values, or another number of them
