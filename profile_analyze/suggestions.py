@@ -167,7 +167,7 @@ KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
     "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
     "profile has modules",
 )
-"""What to write instead of group keys that no profile has."""
+"""What to write instead of words that are not group keys of any profile."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),

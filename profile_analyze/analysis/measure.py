@@ -190,7 +190,7 @@ def best_rate(
 
 
 def _doubt(best: Sequence[_Round]) -> float:
-    """Return the doubt that follows from the `best` rounds, of which the fastest comes first."""
+    """Return the doubt that follows from the `best` rounds, sorted from the fastest on."""
     # Under a constant load all rounds are equally slow, so they agree on a wrong rate. Idle threads
     # show such a load.
     idle = best[0].idle

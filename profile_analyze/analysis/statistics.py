@@ -72,7 +72,7 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
 
 
 def least_p(runs: int, base_runs: int) -> float:
-    """Return the smallest p that is possible with so many runs on each side.
+    """Return the smallest p that is possible with these numbers of runs on the two sides.
 
     It occurs if each run of one side is faster than each run of the other.
     """

@@ -64,7 +64,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
-    # Of several missing names, report a word such as `vs` first: it explains the whole call best.
+    # If several names are missing, report a word such as `vs` first: it explains the call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
         if os.path.islink(name):  # noqa: PTH114  # `Path` changes some names
             target = os.readlink(name)  # noqa: PTH115  # as above

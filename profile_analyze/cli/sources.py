@@ -113,7 +113,7 @@ def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) 
     progress = Progress(sum(map(len, sides)))
     try:
         model = None if request.model is None else _load(request, request.model, wanted, progress)
-        # The sizes are those of the inputs of `model`, if there is one.
+        # With `model`, the sizes are for the inputs of that model, not of the profile.
         of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
         return [
             _prepared(request, _loaded(of_profiles, files, wanted, progress), model)

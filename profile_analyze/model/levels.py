@@ -227,7 +227,7 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return each duration plus those of executions `nested` inside on other lines."""
+    """Return each duration plus the durations of executions `nested` inside on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 

@@ -61,7 +61,7 @@ class Judgement(NamedTuple):
     judged: float
     """The share of device time in operators with a known least possible time."""
     least_s: float
-    """The sum of the least possible times, without those of operators in bodies."""
+    """The sum of the least possible times of all operators outside of bodies."""
     without_least: int
     """How many operators of a model have no least possible time, without those in bodies."""
     replaces_fp32: bool
@@ -79,8 +79,8 @@ class Judgement(NamedTuple):
     by: tuple[str, ...]
     """The keys that `winners` are grouped by."""
     other_kinds: tuple[tuple[str, float], ...]
-    """The kinds of device that operators ran on, except that of the peaks, with their shares of the
-    device time."""
+    """The kinds of device that operators ran on, except the kind of the peaks, with their shares of
+    the device time."""
     notes: tuple[Note, ...]
 
 

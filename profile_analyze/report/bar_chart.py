@@ -73,7 +73,7 @@ def _draw_pairs(axes: Axes, table: Table, positions: Any, time_unit: TimeUnit) -
 
 
 def _draw_bars(axes: Axes, bars_s: dict[str, Any], positions: Any, time_unit: TimeUnit) -> str:
-    """Draw the bars of each style, those of the baseline in the lower half; return their unit."""
+    """Draw the bars of each style, with the baseline in the lower half; return their unit."""
     unit = times_for(np.concatenate([*bars_s.values()]).tolist(), time_unit).unit
     is_pair = "baseline" in bars_s
     height = _HEIGHT / (1 + is_pair)

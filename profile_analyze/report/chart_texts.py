@@ -17,7 +17,7 @@ ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def sides(table: Table) -> list[str]:
-    """Return the name of the profile, then that of its baseline if there is one."""
+    """Return the name of the profile, and the name of its baseline if there is one."""
     comparison = table.shown.comparison
     baseline = [f"baseline {_side(comparison.base)}"] if comparison else []
     return [visible(side, "utf-8") for side in (_side(table.shown.profile), *baseline)]

@@ -96,7 +96,7 @@ class GridRenderer(PeopleRenderer):
 
 
 def original_times(table: Table) -> tuple[str, ...]:
-    """Return the boxes of times: those of the original, then those that options add."""
+    """Return the boxes of times: first the original's boxes, then the boxes that options add."""
     compared = ("base", "difference") if table.query.compared else ()
     return (
         *("time", "cumulative_time", *table.query.times[1:], *compared),

@@ -72,7 +72,7 @@ def constants_text(summary: Summary, _: Times) -> str:
 
 
 def macs_text(summary: Summary, _: Times) -> str:
-    """Return the multiply-adds, those of bodies and of constants, and the difference."""
+    """Return the multiply-adds of the model, of its bodies and constants, and the difference."""
     model = model_of(summary)
     facts = model.facts
     text = known_part(model.macs, "count", model.unknown_macs)

@@ -105,7 +105,7 @@ def _same_padding(
 ) -> tuple[int, ...] | None:
     """Return the padding before the data, computed from the sizes, for a node that has only a rule.
 
-    `shapes` are those of the side with fewer elements, of the other side, and of the weight.
+    `shapes` has the shape of the side with fewer elements, of the other side, and of the weight.
     """
     padding = []
     sides = [shape[2:] for shape in shapes if shape is not None]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlacedNode(NamedTuple):
-    """A node as a row, with the graph that it is in."""
+    """A node as a row, with its graph."""
 
     node: Node
     graph: Graph

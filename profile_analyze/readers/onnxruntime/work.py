@@ -1,7 +1,8 @@
 """Derives what the nodes of a profile compute, from their types and shapes.
 
-The translation to the kinds of operator is that of ONNX models. A profile has no attributes, leaves
-out optional inputs, and lacks the weights that were packed when the session was created.
+Nodes are translated to the kinds of operator in the same way as nodes of ONNX models. A profile has
+no attributes, leaves out optional inputs, and lacks the weights that were packed when the session
+was created.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
 
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product of packed 4-bit weights, whose columns are those of the result."""
+    """Complete a product of packed 4-bit weights, which has as many columns as the result."""
     return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), _shape(outputs[0])[-1]))
 
 
