@@ -172,7 +172,7 @@ KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
     "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
     "profile has modules",
 )
-"""What to write instead of group keys that no profile has."""
+"""What to write instead of words that are not group keys of any profile."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
@@ -218,7 +218,7 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 
 
 MOST_SIMILAR_TEXTS: Final = 3
-"""If more texts contain a wrong one, a pattern says more than their list."""
+"""If more texts than this contain a wrong text, a message suggests a pattern instead of a list."""
 
 LONGEST_ADVISED: Final = 200
 """A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching

@@ -19,8 +19,8 @@ _base_work = partial(_column, of_groups=AGGREGATED)
 """Declares a column with the work in the baseline."""
 
 _work_difference = partial(_same, signed=True)
-"""Declares a column with the difference of the work. An operator that only one side has contributes
-its whole work."""
+"""Declares a column with the difference of the work. If only one side has an operator, its whole
+work counts as difference."""
 
 _WORK: Final = (
     _base_work(
@@ -29,7 +29,7 @@ _WORK: Final = (
     _work_difference(
         "macs_difference",
         "count",
-        "macs - base_macs; an operator that only one side has contributes all its macs",
+        "macs - base_macs; if only one side has an operator, all its macs count as difference",
         worked="{macs} - {base_macs}",
     ),
     _same(
@@ -44,7 +44,8 @@ _WORK: Final = (
     _work_difference(
         "params_difference",
         "count",
-        "params - base_params; an operator that only one side has contributes all its params",
+        "params - base_params; if only one side has an operator, all its params count as "
+        "difference",
         worked="{params} - {base_params}",
     ),
     _base_work(
@@ -57,7 +58,8 @@ _WORK: Final = (
     _work_difference(
         "memory_difference",
         "byte",
-        "memory - base_memory; an operator that only one side has contributes all its memory",
+        "memory - base_memory; if only one side has an operator, all its memory counts as "
+        "difference",
         worked="{memory} - {base_memory}",
     ),
 )
@@ -75,7 +77,7 @@ COLUMNS: Final = (
     _same(
         "difference",
         "s",
-        "time - base; an operator that only one side has contributes its whole time",
+        "time - base; if only one side has an operator, its whole time counts as difference",
         signed=True,
         worked="{time} - {base}",
     ),

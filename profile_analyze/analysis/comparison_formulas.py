@@ -47,7 +47,7 @@ def _base(rows: OperatorRows) -> Floats:
 def _difference(rows: Rows) -> Floats:
     """Return time - base.
 
-    A row on only one side counts with its whole time, which is negative if it is the baseline's.
+    If a row is on only one side, the difference is its whole time, negative for the baseline.
     """
     return _difference_of(rows, "time", "base")
 
@@ -106,7 +106,7 @@ def _verdict(rows: Rows) -> Categorical[str]:
     in_profile, in_base = rows.on_sides
     codes = verdict_codes(rows["ratio"], rows["p_value"], rows.once(_interval), rows.threshold)
     # A row on only one side has no ratio, so `verdict_codes` gives it no verdict. Its verdict is
-    # `added` or `removed`, whose codes come after those of `VERDICTS`.
+    # `added` or `removed`, whose codes come after the codes of `VERDICTS`.
     codes = np.where(in_base, codes, len(VERDICTS))
     codes = np.where(in_profile, codes, len(VERDICTS) + 1)
     return Categorical(codes, (*VERDICTS, ADDED, REMOVED))

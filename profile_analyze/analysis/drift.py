@@ -1,4 +1,4 @@
-"""Drift: what slows down all operators of a run, such as a busy machine. Finds and removes it."""
+"""Finds and removes drift: a busy machine, for example, slows down all operators of a run."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ _LEAST_OPERATORS: Final = 8
 _MOST_CHANGED: Final = 2
 """How many operators with the largest differences `shared_change` leaves out."""
 _LEAST_SHARE: Final = 0.8
-"""The least share of the baseline's time in operators that changed alike."""
+"""A change is shared if operators that changed alike have at least this share of the baseline's
+time. The operators that `shared_change` leaves out do not count."""
 _SIMILARITY: Final = 3.0
-"""An operator changed alike if its ratio is between this root and this power of the shared one."""
+"""An operator changed alike if its ratio is between the shared ratio to the power of 1 / 3 and to
+the power of 3."""
 
 
 class SharedChange(NamedTuple):
@@ -51,7 +53,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
     """Return the change that nearly all operators share; None if they do not change alike.
 
     `times_s` and `base_s` have shape (operators,). The two operators with the largest differences
-    do not count: what only they do is a change of the model, not of the machine.
+    are left out: if only these change, the model has changed, not the machine.
     """
     ratios = ratio(times_s, base_s)
     usable = (times_s > 0) & (ratios > 0)

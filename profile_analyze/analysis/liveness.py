@@ -32,7 +32,7 @@ class ActivationMemory(NamedTuple):
     peak_operator: int | None
     """The row of the first operator with this peak; None if there is none or the peak is N/A."""
     alive: tuple[int, ...]
-    """The rows of the tensors that are alive then, the largest first."""
+    """The rows of the tensors that are alive at this operator, the largest first."""
     peak_inputs_kept_bytes: float
     """The peak if the inputs of the model stay in memory to the end."""
 

@@ -62,7 +62,7 @@ class Rate(NamedTuple):
     best: float
     """The work per second of the best round of the best job."""
     doubt: float
-    """The share of the real rate by which this one may be too low. It is the largest of three: the
+    """How much too low `best` may be, as a share of the real rate. It is the largest of three: the
     spread of the best rounds of that job, the difference between the best two series, and the share
     of the time in which other programs had the cores (`_Round.idle` and `other_load`)."""
 
@@ -123,7 +123,7 @@ def _is_stable(*rates: Sequence[Rate]) -> bool:
 
 
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
-    """Return the best rate of the series. Its doubt covers how far the best two differ.
+    """Return the best rate of the series. Its doubt includes how far the best two series differ.
 
     The doubt of a single series is 1: nothing confirms its rate.
 
@@ -190,7 +190,7 @@ def best_rate(
 
 
 def _doubt(best: Sequence[_Round]) -> float:
-    """Return the part of `Rate.doubt` that the `best` rounds, the fastest first, show."""
+    """Return the doubt that follows from the `best` rounds, sorted from the fastest on."""
     # Under a constant load all rounds are equally slow, so they agree on a wrong rate. Idle threads
     # show such a load.
     idle = best[0].idle

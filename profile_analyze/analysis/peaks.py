@@ -28,11 +28,11 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 `19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
 STABLE_DOUBT: Final = 0.03
-"""Measured rates are stable if they are too low by no more than this share."""
+"""Measured rates are stable if at most this share of the real rate may be missing."""
 _MOST_OF_A_CPU: Final = 1e12
-"""Bytes per second. Rates with a lower bandwidth may be those of a CPU."""
+"""Bytes per second. A device with a lower bandwidth may be a CPU."""
 _VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
-"""What drivers and shops write before the name of a model."""
+"""What drivers and shops write before the name of a device."""
 _MOST_SUGGESTIONS: Final = 4
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
@@ -57,7 +57,7 @@ class Peaks(NamedTuple):
     threads: int | None = None
     """The number of CPU threads that reach the rates; None if it is unknown."""
     doubt: float = 0.0
-    """The share of the real rates by which measured ones may be too low; 0 for rates that were not
+    """How much too low the rates may be, as a share of the real rates; 0 if they were not
     measured."""
     dtype_is_named: bool = False
     """Whether the user named `dtype`. A model in FP32 is then judged as if it ran in `dtype`."""
@@ -81,7 +81,7 @@ class Measured(NamedTuple):
     bandwidth: float
     """Bytes per second, read and written: the best of all copies and triads."""
     flops_doubt: float
-    """The share of the real rate by which `flops` may be too low."""
+    """How much too low `flops` may be, as a share of the real rate."""
     bandwidth_doubt: float
     when: str = ""
     """The local date and time of the measurement, for people."""
@@ -208,7 +208,7 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
 
 
 def _as_typed(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of devices in the form that needs no quotes, unless two have the same."""
+    """Return names of devices that need no quotes; `names` if two of them would be equal."""
     short = ["-".join(_words(one)) for one in names]
     return short if len({*short}) == len(names) else names
 
@@ -222,15 +222,15 @@ def _without_punctuation(name: str) -> str:
 
 
 def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
-    """Return advice: the devices of a model that occurs in `name`, or else similar names."""
+    """Return advice: similar names, first of devices whose first word is in `name`."""
     by_name = {_without_punctuation(one): device for one, device in named}
     words = set(_words(name))
-    # The model counts first. Drivers add words, as in `NVIDIA H100 80GB HBM3`, and these resemble
-    # the names of other devices by chance.
-    same_model = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
+    # The first word of a device, such as `h100`, matters most. Drivers add words, as in
+    # `NVIDIA H100 80GB HBM3`, and these words resemble the names of other devices by chance.
+    same_first_word = [one for one, device in by_name.items() if words & {*_words(device.name)[:1]}]
     wanted = _without_punctuation(name)
-    most = len(by_name)  # of one device, several names may be similar
-    near = similar_names(wanted, same_model, limit=most, cutoff=0) or similar_names(
+    most = len(by_name)  # several similar names may belong to one device
+    near = similar_names(wanted, same_first_word, limit=most, cutoff=0) or similar_names(
         wanted, by_name, limit=most
     )
     names = _as_typed([*dict.fromkeys(by_name[one].name for one in near)][:_MOST_SUGGESTIONS])

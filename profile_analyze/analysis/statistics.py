@@ -72,7 +72,7 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
 
 
 def least_p(runs: int, base_runs: int) -> float:
-    """Return the smallest p that is possible with so many runs on each side.
+    """Return the smallest p that is possible with these numbers of runs on the two sides.
 
     It occurs if each run of one side is faster than each run of the other.
     """
@@ -119,9 +119,9 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 
 
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
-    """Return for each of `sums` how probably `count` random ranks have a sum as far from the mean.
+    """Return the probability that `count` random ranks have a sum at least as far from the mean.
 
-    A sum that is farther from the mean counts, too. `rank_bytes` holds all ranks, doubled, in
+    The result has a probability for each of `sums`. `rank_bytes` holds all ranks, doubled, in
     ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)

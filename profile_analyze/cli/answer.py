@@ -116,7 +116,7 @@ def _possible_renderers(request: Request) -> list[Renderer]:
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
     # The profile's format decides the output format, but is known only after reading. The columns
-    # to load must be known before, so those of all possible output formats are loaded.
+    # to load must be known before, so the columns of all possible output formats are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 

@@ -21,7 +21,7 @@ _ALLOWED: Final = [option for option in OPTIONS if option.may_be_default]
 
 
 def default_words() -> list[str]:
-    """Return the words of the variable. No value of an option that it may have has a blank."""
+    """Return the words of the variable, split at blanks: no allowed value contains a blank."""
     return os.environ.get(VARIABLE, "").split()
 
 

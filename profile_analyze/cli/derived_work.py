@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def with_derived_work(profile: Profile, model: Profile | None, choice: str | None) -> Profile:
-    """Return the profile with what the model says about its nodes, and the work of `choice`."""
+    """Return the profile with the facts of the model, and with the work that `choice` selects."""
     if model is not None:
         profile = with_model(profile, model)
     return profile if choice is None else choose_work(profile, choice)

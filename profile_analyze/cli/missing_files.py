@@ -48,7 +48,7 @@ _SUBCOMMANDS: Final = {
     "plot": "--plot result.svg",
     "explain": "--explain time",
 }
-"""What other tools have before the name of the profile, and an option that does the same."""
+"""Subcommands of other tools, each with the option of this tool that does the same."""
 
 _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", "diff")
 """Words that people write between two profiles, or before both, to compare them."""
@@ -64,7 +64,7 @@ def check_that_files_exist(names: Sequence[str]) -> None:
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
-    # Of several missing names, report a word such as `vs` first: it explains the whole call best.
+    # If several names are missing, report a word such as `vs` first: it explains the call best.
     for name in sorted(missing, key=lambda name: name.lower() not in _COMPARING):
         if os.path.islink(name):
             target = os.readlink(name)

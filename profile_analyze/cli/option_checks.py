@@ -55,7 +55,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _check_model(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if several models are named, or one that is the profile, too."""
+    """Raise `QueryError` if several models are named, or if one is also named as the profile."""
     _check_input_dtype(arguments.input_dtype)
     models = arguments.model
     if len(models) > 1:

@@ -124,7 +124,7 @@ def fraction(text: str) -> float:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not at least 0% and less than 100%; write 3% or 0.03"
         )
-    # 0.03 is a common way to write 3 %. By 0.5, many mean 0.5 %.
+    # 0.03 is a common way to write 3 %, but many people who write 0.5 mean 0.5 %.
     if value >= _AMBIGUOUS and not text.strip().endswith("%"):
         raise argparse.ArgumentTypeError(
             f"{text!r} could be {value:g}% or {100 * value:g}%; write one of these"
@@ -181,8 +181,8 @@ def row_count(text: str) -> int:
 class StoreOnce(argparse.Action):
     """An option with one value. A second, different value is refused, and not silently preferred.
 
-    `joined_by` stands between two values in one that means both, such as a comma; it is empty if
-    there is no such value.
+    `joined_by` joins two values into one that means both, such as a comma; it is empty if no value
+    can mean both.
     """
 
     def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:

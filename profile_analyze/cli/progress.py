@@ -55,10 +55,10 @@ class StatusLine:
 
 @contextmanager
 def status_line(prefix: str, announcement: str) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows `prefix` and a text, until the block ends.
+    """Yield a function that shows `prefix` and a text. The end of the block erases both.
 
-    If standard error is no terminal, its first call prints `announcement` as a note: nobody should
-    wonder for seconds whether the command hangs.
+    If standard error is no terminal, the first call of the function prints `announcement` as a
+    note instead, so that nobody wonders whether the command hangs.
     """
     line = StatusLine()
     is_announced = line.is_possible

@@ -35,7 +35,7 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),
     "no": frozenset(),
-    # A median is often beyond a close limit by chance, so it does not make a pipeline fail.
+    # By chance, a median is often slightly beyond the limit. This must not make a pipeline fail.
     None: frozenset({"unjudged"}),
 }
 """The outcomes of conditions that make the command exit with 4, by `--fail-uncertain`."""
@@ -53,7 +53,7 @@ class Request(NamedTuple):
     inputs: ModelInputs
     """The sizes of a model's inputs."""
     model: str | None
-    """The file of the model whose run the profile is of (`--model`)."""
+    """The file of the model that ran when the profile was recorded (`--model`)."""
     skip_bad: bool
     skip_runs: int
     match: str

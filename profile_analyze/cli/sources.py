@@ -42,7 +42,7 @@ class Sources(NamedTuple):
     lists: list[str]
     """The files that list names of other files (`@FILE`)."""
     models: list[str]
-    """The model whose run the profiles are of, if it is named."""
+    """The model that ran when the profiles were recorded, if it is named."""
 
     @property
     def all(self) -> list[str]:
@@ -76,8 +76,8 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     for old, new in (names, reversed(names)):
         old_words, new_words = _words(old), _words(new)
         only_old, only_new = old_words - new_words, new_words - old_words
-        # `bert-base` beside `bert-large` is no baseline: unless its whole name says so, the other
-        # name must have no other word, or one for a candidate.
+        # `bert-base` beside `bert-large` is no baseline. If `base` is only a part of a name, the
+        # other name must have no words of its own, except words for a candidate.
         is_baseline = Path(old).name.lower() in _OLD
         if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
             better = shlex.join((new, "--compare", old))
@@ -113,7 +113,7 @@ def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) 
     progress = Progress(sum(map(len, sides)))
     try:
         model = None if request.model is None else _load(request, request.model, wanted, progress)
-        # The sizes are those of the inputs of `model`, if there is one.
+        # With `model`, the sizes are for the inputs of that model, not of the profile.
         of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
         return [
             _prepared(request, _loaded(of_profiles, files, wanted, progress), model)

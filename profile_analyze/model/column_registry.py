@@ -169,8 +169,8 @@ _TIMES: Final = (
     ),
     _measured_time(
         "self",
-        meaning="the host time without the executions nested inside; the time on CPU threads if "
-        "there is no device",
+        meaning="the host time without the time of the executions nested inside; if there is no "
+        "device, the time on CPU threads",
         worked="the host time - the times of the executions nested inside",
     ),
     _measured_time(
@@ -247,7 +247,8 @@ _TENSORS: Final = (
     ),
     _unordered_key(
         "in_strides",
-        meaning="the strides of each input in elements, or contiguous if the shape implies them",
+        meaning="the strides of each input, in elements, or contiguous if they follow from the "
+        "shape",
         as_text=strides_text,
         optional="in_strides",
     ),

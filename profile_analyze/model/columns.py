@@ -148,7 +148,7 @@ class Column(NamedTuple):
 
     @property
     def base_name(self) -> str:
-        """The name of the column, or for a `PartOf` the name of the column that it is a part of."""
+        """The name of the column; for a `PartOf`, the name of the whole column."""
         return self.of_operators.column if isinstance(self.of_operators, PartOf) else self.name
 
     @property

@@ -221,7 +221,7 @@ def _have_shapes(*profiles: Profile) -> bool:
 
 
 def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
-    """Raise `QueryError` if one side is a model that has not run, and the other has."""
+    """Raise `QueryError` if one side is a model that has not run, and the other a profile."""
     models = [side.file for side in (profile, base) if side.model is not None]
     runs = [side.file for side in (profile, base) if side.model is None]
     if models and runs:

@@ -63,5 +63,5 @@ def _counting_constants(operators: Operators) -> Operators:
     return replace(
         operators,
         memory=np.where(has_size, sizes, operators.memory),
-        memory_source=Categorical.concatenated([source]),  # has each category once
+        memory_source=Categorical.concatenated([source]),  # removes duplicate categories
     )

@@ -215,7 +215,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
     """Return each duration without the executions `nested` inside, shape (executions,).
 
-    For executions without nested targets, the `self_s` of the file counts, where it is known.
+    For an execution without nested targets, this is the `self_s` of the file, if the file has it.
     """
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
@@ -227,7 +227,7 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return each duration plus those of executions `nested` inside on other lines."""
+    """Return each duration plus the durations of executions `nested` inside on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 

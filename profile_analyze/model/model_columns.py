@@ -55,7 +55,7 @@ _COSTS: Final = (
         "multiply-adds of the gradients that training needs: of the weights, and of the inputs "
         "that depend on weights",
         timed=True,
-        worked="as many as macs for the weights, and for the inputs that depend on weights",
+        worked="macs for each gradient: of the weights, and of the inputs that depend on weights",
     ),
     _amount(
         "params",
@@ -135,8 +135,9 @@ _SPARSITY: Final = (
     Column(
         "sparsity_pattern",
         "",
-        "the largest blocks that the zeros of this weight come in, such as 1x4: counting only "
-        "blocks of zeros loses at most 10 percentage points; N/A up to a sparsity of 10 %",
+        "the shape of the largest blocks of zeros, such as 1x4, in the weight of the column "
+        "sparsity; at most 10 % of its elements may be zeros outside of such blocks; N/A up to a "
+        "sparsity of 10 %",
         kind="text",
         is_key=True,
         optional="sparsity_pattern",
@@ -145,7 +146,7 @@ _SPARSITY: Final = (
     Column(
         "sparsity_block",
         "1",
-        "the share of these blocks that have only zeros",
+        "the share of the blocks of the shape sparsity_pattern that have only zeros",
         optional="sparsity_block",
         worked="counted in the values of the weight",
     ),

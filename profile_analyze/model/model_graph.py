@@ -21,7 +21,7 @@ class MovedBytes(NamedTuple):
 
     memory: float
     input_bytes: float
-    """Without constants."""
+    """The bytes of the inputs that are not constant."""
     output_bytes: float
 
 
@@ -62,7 +62,7 @@ class ModelGraph:
         return self.writer.get(reads[0])
 
     def are_connected(self, group: Sequence[int]) -> bool:
-        """Return whether each node reads what a former one writes."""
+        """Return whether each node but the first reads an output of an earlier node."""
         written: set[int] = set()
         for node in group:
             if written and written.isdisjoint(self._reads[node]):
@@ -71,7 +71,7 @@ class ModelGraph:
         return True
 
     def moved_bytes(self, group: Sequence[int]) -> MovedBytes:
-        """Return the bytes that a group of fused nodes moves: not those between its nodes."""
+        """Return the bytes that a group of fused nodes moves, without the tensors between them."""
         nodes = {*group}
         written = {tensor for node in group for tensor in self._writes[node]}
         read = {tensor for node in group for tensor in self._reads[node]} - written

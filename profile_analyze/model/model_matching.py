@@ -145,9 +145,10 @@ class _Matching:
         return self._rows[row].type is not None and self._is_kind(row, node)
 
     def _match_by_order(self) -> None:
-        """Match what is left: of each category and shapes, in order, if both sides have as many.
+        """Match what is left by the order of execution.
 
-        The nodes must have the same attributes, because branches may run in another order.
+        If as many operators as nodes have the same category and shapes, they are matched in order.
+        These nodes must have the same attributes, because branches may run in another order.
         """
         ran = self._profile.recorded(DEVICE) | self._profile.recorded(HOST)
         left = {row for row in self._left if ran[row]}
@@ -189,7 +190,10 @@ def _same_kind(row: Node, node: Node) -> bool:
 
 
 def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[int]]:
-    """Return the operators or nodes with each category and shapes, where all are known."""
+    """Return the indices of operators or nodes by category and shapes.
+
+    An operator of unknown category or shape, or of the category `control`, is left out.
+    """
     found: dict[_Form, list[int]] = {}
     for index in among:
         one = facts[index]
@@ -199,7 +203,7 @@ def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[in
 
 
 def _is_padded(written: Shape, expected: Shape) -> bool:
-    """Return whether a shape has only more channels, as in layouts with channels in blocks."""
+    """Return whether `written` differs only by channels that fill up the last block of a layout."""
     if len(written) != len(expected) or len(written) < 3:
         return False
     channels, others = written[1], (written[0], *written[2:])

@@ -66,7 +66,7 @@ def facts_of(profile: Profile) -> list[Node]:
 
 
 class NodeNames:
-    """The nodes of a model, by their names and those of the tensors that they write."""
+    """The nodes of a model, by their names and by the names of the tensors that they write."""
 
     def __init__(self, model: Profile, graph: ModelGraph) -> None:
         self.facts = facts_of(model)
@@ -138,9 +138,10 @@ class NodeNames:
         return ways[0]
 
     def _of_tensor(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
-        """Return the nodes up to the one that writes the tensor `name`, from one `is_kind` on.
+        """Return the chain of nodes that ends with the node that writes the tensor `name`.
 
-        All further nodes must be of categories that are fused, without other inputs or readers.
+        It begins with a node for which `is_kind` is true. The other nodes are of categories that
+        runtimes fuse, and each reads only what the node before it writes.
         """
         names = (name, *_prefixes(name))
         last = next((self._writer_of[one] for one in names if one in self._writer_of), None)

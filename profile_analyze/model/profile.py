@@ -112,7 +112,7 @@ class Profile:
         return self._measured[name]
 
     def calls(self) -> NDArray[np.float64]:
-        """Return how often each operator was called, shape (operators, runs); NaN for never."""
+        """Return how often each operator was called, shape (operators, runs); NaN if never."""
         if "calls" not in self._measured:
             self._measured["calls"] = frozen(calls(self))
         return self._measured["calls"]
@@ -172,7 +172,8 @@ class Profile:
     def without_tables(self, *, keep: str = "") -> dict[str, Any]:
         """Return arguments for `changed` that drop all optional tables but `keep`.
 
-        The tables refer to rows, so they must go when rows change. Only tensors do not.
+        The tables refer to rows, so they must go when rows change. Only the table of tensors refers
+        to no rows.
         """
         others = [name for name in TABLES if name != keep]
         dropped = {name for name in others if getattr(self, name) is not None}

@@ -95,7 +95,7 @@ class GroupRows(Rows, Protocol):
 
 
 class Formulas(NamedTuple):
-    """Formulas by the name of their column. The rules of a `Column` say which formulas it has.
+    """Formulas by the name of their column. The rules of a `Column` decide in which field they are.
 
     A formula returns shape (rows,), or (rows, runs) for a column with a value in each run.
     """

@@ -1,4 +1,4 @@
-"""The optional tables of a profile, which few questions need and only some formats have."""
+"""The optional tables of a profile. Few questions need them, and only some formats have them."""
 
 from __future__ import annotations
 

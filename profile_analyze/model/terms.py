@@ -82,7 +82,7 @@ SHAPES: Final = ("in_shapes", "out_shapes")
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
-"""The values of the column `match` for an operator that only one side has."""
+"""The values of the column `match` for an operator that is on only one side."""
 
 RUN_KEYS: Final = ("run", "file", "step")
 """The keys that have a value for each run."""

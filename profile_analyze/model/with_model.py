@@ -1,4 +1,4 @@
-"""Adds what a model says about its nodes to the operators of a profile of its run."""
+"""Adds the facts of a model to a profile: what it says about the nodes that operators executed."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ _SUMS: Final = (
     *("macs", "macs_with_bias", "backward_macs", "params", "param_bytes"),
     *ONNX_TOOL_NAMES,
 )
-"""The columns of which a fused operator has the sum over its nodes."""
+"""The columns whose values are added up over the nodes of a fused operator."""
 _MOVED: Final = ("input_bytes", "output_bytes")
 
 
 def with_model(profile: Profile, model: Profile) -> Profile:
-    """Return the profile of a run with the facts that `model`, which ran, has about its nodes.
+    """Return the profile of a run, with the facts of `model`, which is the model that ran.
 
-    These are multiply-adds, parameters, attributes, and where the profile does not know them,
-    types, categories, shapes, dtypes, computation and memory, which are derived from shapes.
-    Operators are matched with nodes by name, then by order. A note counts the rows without a match.
+    Multiply-adds, parameters and attributes are added. Where the profile lacks types, categories,
+    shapes, dtypes, computation or memory, these are added, too. Operators are matched with the
+    nodes of the model by name, then by order. A note counts the rows without a match.
 
     Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
     them was loaded without shapes.
@@ -151,7 +151,7 @@ class _Added:
         return sums
 
     def _moved(self, name: str, values: Floats) -> Floats:
-        """Return bytes of tensors. A fused operator does not move those between its nodes."""
+        """Return bytes of tensors. A fused operator does not move the tensors between its nodes."""
         moved = self._sums(values)
         for row, of_group in self._bytes.items():
             moved[row] = getattr(of_group, name)
@@ -188,7 +188,7 @@ def _first_known(own: Any, of_model: Any) -> Any:
 
 
 def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters | None:
-    """Return the parameters of both. If both have one, the runtime knows better what it did."""
+    """Return the parameters of both. If both have a parameter, the runtime's value is taken."""
     if own is None or of_model is None:
         return of_model if own is None else own
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))

@@ -1,4 +1,4 @@
-"""Whose computation and memory a profile has: the runtime's, or those derived from shapes."""
+"""Chooses the computation and memory of a profile: measured by the runtime, or derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that a question may name: those of the registry, and those derived from them.
+"""The columns that a question may name: columns of the registry, and columns derived from them.
 
 | text | column |
 |---|---|

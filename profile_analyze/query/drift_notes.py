@@ -24,7 +24,7 @@ _WITHOUT_TOTALS: Final = "totals then have no verdict, and --fail-if rejects con
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
-    """Yield notes on drift between the runs that changes how to read the comparison.
+    """Yield notes on drift between the runs, if it changes how to read the comparison.
 
     `operators` has a row for each operator of the comparison, and `difference_s` is the difference
     of the whole. There are no notes if drift is corrected.
@@ -64,8 +64,8 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
             f"the operators differ by {_signed(sum_s)} in sum, but the total by "
             f"{_signed(difference_s)}: whole runs were slow or fast "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times the median "
-            "run); --correct-drift removes this for single operators, but also hides a change that "
-            f"all operators share: {_WITHOUT_TOTALS}",
+            "run); --correct-drift corrects the times of operators for this, but also hides a "
+            f"change that all operators share: {_WITHOUT_TOTALS}",
             Importance.CONTEXT,
         )
 

@@ -44,8 +44,8 @@ class Selection(NamedTuple):
     unknown_dtype: Mask
     """Shape (operators,): which passed all other filters, but have an input of unknown dtype."""
     unjudged: Unjudged
-    """Each condition, and a mask of the operators that meet all earlier ones but have no value
-    for this one."""
+    """Each condition, and a mask of the operators that meet all earlier conditions, but have no
+    value for this condition."""
 
 
 class EvaluatedCondition(NamedTuple):

@@ -61,7 +61,7 @@ class Judgement(NamedTuple):
     judged: float
     """The share of device time in operators with a known least possible time."""
     least_s: float
-    """The sum of the least possible times, without those of operators in bodies."""
+    """The sum of the least possible times of all operators outside of bodies."""
     without_least: int
     """How many operators of a model have no least possible time, without those in bodies."""
     replaces_fp32: bool
@@ -79,8 +79,8 @@ class Judgement(NamedTuple):
     by: tuple[str, ...]
     """The keys that `winners` are grouped by."""
     other_kinds: tuple[tuple[str, float], ...]
-    """The kinds of device that operators ran on and that the peaks are not of, with their shares
-    of the device time."""
+    """The kinds of device that operators ran on, except the kind of the peaks, with their shares of
+    the device time."""
     notes: tuple[Note, ...]
 
 
@@ -121,8 +121,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
 def _least_s(rows: OperatorRows) -> tuple[float, int]:
     """Return `least_s` and `without_least`.
 
-    For a model, the sum is N/A if it leaves out multiply-adds, or work that may have some: people
-    would take it for the time of the whole model.
+    For a model, the sum is N/A if an operator without a least possible time has multiply-adds, or
+    may have some. People would take the sum of the others for the time of the whole model.
     """
     profile = rows.profile
     if profile.model is None or profile.tensors is None:

@@ -102,9 +102,9 @@ class ModelSummary(NamedTuple):
 
 
 def model_summary(profile: Profile, comparison: Comparison | None = None) -> ModelSummary | None:
-    """Return the summary of a model; None for a profile of a run, and without its tensors.
+    """Return the summary of a model; None for a profile of a run, or if tensors were not loaded.
 
-    `comparison` is the one of `profile` with a baseline, if there is one.
+    `comparison` compares `profile` with a baseline, if there is one.
     """
     if profile.model is None or profile.tensors is None:
         return None

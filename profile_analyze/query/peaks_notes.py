@@ -39,7 +39,7 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
         yield Note(
             f"the peaks may be up to {percent(rows.peaks.doubt)} too low, and efficiencies too "
             "high, because the measurements differ or other programs ran meanwhile; stop other "
-            "programs and measure again, with ! after here",
+            "programs and measure again, as in --peaks 'here!'",
             Importance.WRONG,
             share=1.0,
         )
@@ -52,7 +52,10 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
 def time_on_other_kinds(
     rows: OperatorRows, peaks: Peaks
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield each kind of device that the peaks are not of, and the operators that ran on it."""
+    """Yield each kind of device that operators ran on, with these operators.
+
+    The kind of device that the peaks are for is left out.
+    """
     for kind, ran in _ran_by(rows, lambda track: track.device_kind):
         if peaks.device_kind not in (None, kind):
             yield kind, ran
@@ -96,7 +99,7 @@ def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
 def _ran_by(
     rows: OperatorRows, value_of: Callable[[Track], T | None]
 ) -> Iterator[tuple[T, NDArray[np.bool_]]]:
-    """Yield each known value of the device tracks, and the operators that took time on these."""
+    """Yield each known value of `value_of` on device tracks, with the operators that ran there."""
     profile = rows.profile
     values = [value_of(track) if track.side == DEVICE else None for track in profile.tracks]
     for value in sorted({value for value in values if value is not None}):

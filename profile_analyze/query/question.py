@@ -45,7 +45,7 @@ class _Parsed:
     has_default_order: bool
     """Whether `order` was left out."""
     wanted: frozenset[str]
-    """The optional columns that the answer needs, apart from those of the columns shown."""
+    """The optional columns that the answer needs. The columns shown may need others."""
 
 
 @dataclass(frozen=True, init=False)

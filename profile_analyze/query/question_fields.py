@@ -42,7 +42,7 @@ _COMPARISON_ORDER: Final = "absolute_difference"
 def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) -> dict[str, Any]:
     """Return the fields of a question: several values as tuples, defaults filled in.
 
-    `arguments` are those of `Query`, and `keys` the columns that `by` names.
+    `arguments` are the arguments of `Query`, and `keys` the columns that `by` names.
     """
     order = arguments["order"]
     if order is None:

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""No note says that operators are not judged, or have no known dtype, if their share of the time is
-no larger than this."""
+"""Operators that are not judged, or whose dtype is unknown, get a note only if they take a larger
+share of the time than this."""
 _FASTER_SHARE: Final = 0.01
-"""Operators that exceed their roof get a note from this share of the time on. With less, they
-change no sum that people read."""
+"""Operators that are faster than their roof get a note if the table shows one of them, or if they
+take at least this share of the time. A smaller share hardly changes the totals."""
 _LARGE_SHARE: Final = 0.1
-"""From this share of the time on, caches do not explain why operators exceed their roof."""
+"""If operators that are faster than their roof take at least this share of the time, caches are an
+unlikely reason."""
 
 
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
@@ -60,7 +61,11 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
 
 
 def _model_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield the notes on a model: operators without a least possible time, a dtype in vain."""
+    """Yield the notes on a model that has not run.
+
+    One counts the operators without a least possible time. Another says that the dtype which the
+    user named has no effect.
+    """
     peaks, left_out = rows.peaks, int(np.isnan(rows["least_time"]).sum())
     assert peaks is not None, "a roofline needs peak rates"
     if rows.profile.origin.times != ABSENT:
@@ -93,8 +98,8 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches; their rows have a lost of "
-            f"{seconds(total(rows['lost'][faster]))} s in sum, which the summary counts as 0; "
+            "their data probably stayed in caches; their values in the column lost add up to "
+            f"{seconds(total(rows['lost'][faster]))} s, which the summary counts as 0; "
             "--where 'efficiency <= 100%' leaves out their rows"
         )
     else:
@@ -136,7 +141,7 @@ def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
-    """Yield operators that are not judged, and the reason. Each operator comes once."""
+    """Yield operators that are not judged, and the reason. Each operator has one reason."""
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
@@ -166,6 +171,6 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _computes(rows: OperatorRows) -> Chosen:
-    """Return which operators cannot be judged without the rate of their dtype."""
+    """Return which operators can be judged only if the rate of their dtype is known."""
     computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     return computes

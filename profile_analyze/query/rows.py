@@ -122,7 +122,7 @@ class _View(ABC):
 
 
 def formulas_of(column: Column) -> Formulas:
-    """Return the formulas that include the one of `column`."""
+    """Return the set of formulas that has the formula of `column`."""
     if column.needs_peaks or column.needs_base:
         # Imported here because most questions have neither peak rates nor a baseline.
         from profile_analyze.analysis.formulas import FORMULAS

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LEAST_RUNS: Final = 3
 """With fewer runs, nobody can tell which of them are slower than usual."""
 _SLOW: Final = 1.2
-"""A first run counts as warm-up if it takes so many times the median."""
+"""A first run counts as warm-up if it takes at least this multiple of the median."""
 
 
 def walls_s(profile: Profile) -> Floats:

@@ -103,7 +103,7 @@ def _of_wildcards(text: str) -> Sequence[str]:
 
 
 def _of_part(text: str) -> Sequence[str]:
-    """Return the patterns that find `text`; the second one if its brackets are no pattern."""
+    """Return the patterns that find `text`: as it is, escaped, and both of these in any case."""
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
@@ -174,7 +174,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with a suitable unit; empty if all values meet that, or none."""
+    """Return the condition with a suitable unit; empty if all values meet it, or no value does."""
     assumed = condition.assumed_unit
     unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
     bound = parse_quantity(condition.value + unit, assumed)

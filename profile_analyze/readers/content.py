@@ -116,7 +116,7 @@ class ByteStream:
         """
         if not self.plain_size:
             return next(self._parts, b"")
-        # Asking for more than is left would allocate memory in vain. If the file has grown, it is
+        # Asking for more than is left would allocate useless memory. If the file has grown, it is
         # read on in small steps.
         left = max(self.plain_size - self._plain_bytes_read, _STEP)
         part = self._stream.read(min(most, left, _LARGE_STEP))

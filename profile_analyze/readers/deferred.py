@@ -37,7 +37,7 @@ class DeferredReader:
     ) -> None:
         """`module` is the name of a module with a function `read`, as in `Reader.read`.
 
-        If it needs a package, that is `extra`, which the extra of the same name installs.
+        `extra` is the package that the module needs, if any. The extra of this name installs it.
 
         Files of the format begin with a match of the regular expression `pattern`. If their name
         has one of `suffixes`, a match of `pattern_by_name` suffices. For `has_inputs` see `Reader`.

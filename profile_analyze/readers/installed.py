@@ -51,7 +51,7 @@ class _InstalledReader:
     default_output_format = "plain"
 
     def __init__(self, entry: EntryPoint, file: str) -> None:
-        """`entry` names a class, of which an instance without arguments is a `Reader`."""
+        """`entry` names a class. Calling it without arguments makes a `Reader`."""
         self._entry = entry
         with self._blamed(file):
             self._reader: Reader = entry.load()()

@@ -1,4 +1,4 @@
-"""Loads many files as one profile with the runs of all. Small files are read together."""
+"""Loads many files as one profile with the runs of all files. Small files are read together."""
 
 from __future__ import annotations
 

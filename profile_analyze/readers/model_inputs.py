@@ -30,7 +30,7 @@ class InputShape(NamedTuple):
     """What a caller says about one input."""
 
     shape: tuple[int, ...] | None
-    """None keeps the shape in the model; a size that it leaves open is then 1."""
+    """None keeps the shape in the model, with 1 for each size that the model leaves open."""
     dtype: str | None = None
     """One of `terms.DTYPES`; None keeps the dtype in the model."""
     value: float | None = None

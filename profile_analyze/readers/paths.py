@@ -81,7 +81,7 @@ def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
 
 
 def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
-    """Return what to name instead of a folder without profiles; empty if it has no such thing."""
+    """Return what to name instead of a folder without profiles; empty if there is nothing."""
     paths = [os.path.join(folder, entry) for entry in entries]
     models = [path for path in paths if path.endswith(_MODEL)]
     if models:

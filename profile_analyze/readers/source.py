@@ -132,7 +132,10 @@ class Source:
             yield chunk
 
     def has_neighbour(self, name: str) -> bool:
-        """Return whether a file of this name is beside the input, which standard input has not."""
+        """Return whether a file of this name is in the folder of the input.
+
+        False for standard input, which has no folder.
+        """
         if self._path == "-" or "\0" in name:
             return False
         return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names

@@ -23,7 +23,7 @@ _SIDE_WIDTH: Final = 75
 
 
 def sides(table: Table) -> list[str]:
-    """Return the name of the profile, then that of its baseline if there is one.
+    """Return the name of the profile, and the name of its baseline if there is one.
 
     Long names are cut in the middle.
     """

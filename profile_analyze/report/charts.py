@@ -35,7 +35,7 @@ _MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 36
-"""How many characters a name in the list of numbers has."""
+"""The most characters of a name in the list of numbers."""
 _LEGEND_WIDTH: Final = 28
 _TYPE_COLORS: Final = (
     *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown", "tab:pink"),

@@ -38,7 +38,7 @@ _START_COLORS: Final = {
     "passed": _GREEN,
     "cannot be judged": _YELLOW,
 }
-"""The colours of what sentences begin with, up to a colon."""
+"""The colours of the words before the first colon of a sentence."""
 
 
 def dim(text: str) -> str:
@@ -59,7 +59,7 @@ def colored_first_word(text: str) -> str:
 
 
 def colored_sentence(text: str) -> str:
-    """Return `text` with a colour for what stands before the first colon, if it has one."""
+    """Return `text`, with the words before its first colon in colour if they have one."""
     start, colon, rest = text.partition(": ")
     color = _START_COLORS.get(start)
     return f"{color}{start}{_RESET}{colon}{rest}" if color else text

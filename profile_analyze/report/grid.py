@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 _INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
-_PREFIX_WIDTH: Final = 3  # of lines after the first
+_PREFIX_WIDTH: Final = 3  # of the second and further lines of a wrapped text
 _HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
-_HEADER_WIDTH: Final = 16  # of headers that are wrapped to fit the width
-_MIN_WIDTH: Final = 8  # of texts, whatever the width
+_HEADER_WIDTH: Final = 16  # if headers do not fit, they are wrapped to this width
+_MIN_WIDTH: Final = 8  # texts are never wrapped to less
 _MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
 """Narrower texts would not help, because the column is at least as wide as its header."""
 _CONTINUATION: Final = "\n-  "
@@ -96,7 +96,7 @@ class GridRenderer(PeopleRenderer):
 
 
 def original_times(table: Table) -> tuple[str, ...]:
-    """Return the boxes of times: those of the original, then those that options add."""
+    """Return the boxes of times: first the original's boxes, then the boxes that options add."""
     compared = ("base", "difference") if table.query.compared else ()
     return (
         *("time", "cumulative_time", *table.query.times[1:], *compared),

@@ -66,7 +66,8 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
-        # A relative condition limits the ratio and has its interval. Others limit the time.
+        # A relative condition limits the ratio, so its interval is that of the ratio. All other
+        # conditions limit the time.
         "ratio_low": verdict.low if relative else None,
         "ratio_high": verdict.high if relative else None,
         "time_low_s": None if relative else verdict.low,

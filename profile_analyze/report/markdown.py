@@ -44,12 +44,12 @@ class MarkdownRenderer(PeopleRenderer):
             else group_columns(query, several_runs=several_runs)
         )
 
-    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # is markup
+    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the facts as a table of two columns."""
         rows = [(markdown_cell(name), markdown_cell(value)) for name, value in lines]
         return draw(rows, style="pipe", headers=("total", "value"), right=(1,))
 
-    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # is markup
+    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the sentences as a list."""
         return "\n".join(f"- {markdown_cell(text)}" for text in texts)
 

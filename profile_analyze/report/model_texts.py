@@ -66,13 +66,13 @@ def params_text(summary: Summary, _: Times) -> str:
 
 
 def constants_text(summary: Summary, _: Times) -> str:
-    """Return how many elements the constants have that are no weights, by their role."""
+    """Return the number of elements of the constants that are no weights, by role."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
     return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
 
 
 def macs_text(summary: Summary, _: Times) -> str:
-    """Return the multiply-adds, those of bodies and of constants, and the difference."""
+    """Return the multiply-adds of the model, of its bodies and constants, and the difference."""
     model = model_of(summary)
     facts = model.facts
     text = known_part(model.macs, "count", model.unknown_macs)

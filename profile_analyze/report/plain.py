@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
-_HEADER_WIDTH: Final = 12  # of headers that are wrapped to fit the width
-_COMFORTABLE_WIDTH: Final = 32  # of texts; default columns are left out to keep it
-_SHORT_WIDTH: Final = 14  # of texts; columns that an option added are left out to keep it
-_MIN_WIDTH: Final = 8  # of texts, whatever the width
+_HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
+_COMFORTABLE_WIDTH: Final = 32  # default columns are left out until texts have this width
+_SHORT_WIDTH: Final = 14  # then, columns that an option added are left out until texts have this
+_MIN_WIDTH: Final = 8  # texts are never cut to less
 
 
 class PlainRenderer(PeopleRenderer):

@@ -113,7 +113,7 @@ def peaks_record(peaks: Peaks) -> dict[str, Any]:
 def as_utf8(text: str) -> str:
     """Return `text` with escapes for lone surrogates, which UTF-8 cannot encode.
 
-    File names and arguments that are not valid text have them.
+    They come from file names and arguments that are not valid text.
     """
     return text.encode("utf-8", "backslashreplace").decode()
 

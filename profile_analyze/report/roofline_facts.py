@@ -130,7 +130,7 @@ def least_text(summary: Summary, times: Times) -> str:
 
 
 def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
-    """Yield at which rate the operators of a model in FP32 count."""
+    """Yield a sentence on the rate that is assumed for operators of a model in FP32."""
     judgement = _judgement(summary)
     peaks = judgement.peaks
     if summary.has_times or isnan(judgement.least_s):

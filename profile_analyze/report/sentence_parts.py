@@ -24,7 +24,7 @@ _OUTCOMES: Final = {
 }
 
 _LEAST_P: Final = 0.001
-"""How far below this p is does not matter to people."""
+"""A smaller p is written as `p < 0.001`: its exact value does not matter to people."""
 
 
 def signed(value: float, to_text: Callable[[float], str]) -> str:

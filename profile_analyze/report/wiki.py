@@ -61,12 +61,12 @@ class WikiRenderer(GridRenderer):
     suffixes: tuple[str, ...] = (".wiki",)
     before_sentences = "\n\n"
 
-    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # is markup
+    def facts(self, lines: Sequence[Line], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return the facts as a table of two columns."""
         rows = [(name, escaped(value)) for name, value in lines]
         return _draw(("name", "value"), rows, numeric=(1,))
 
-    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # is markup
+    def sentences(self, texts: Sequence[str], display: Display) -> str:  # noqa: ARG002  # markup has no width
         """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
 

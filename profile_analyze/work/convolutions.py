@@ -58,7 +58,8 @@ def _bias_elements(operation: Operation) -> float:
 def _interpolations(operation: Operation) -> float:
     """Return the operations of a deformable convolution besides its multiply-adds.
 
-    Each value that it multiplies is interpolated from four: 8 operations, and 1 more with a mask.
+    Each value that it multiplies is interpolated from four values. This takes 8 operations, and 1
+    more with a mask.
     """
     weight = _weight(operation)
     if weight is None or not weight[0]:

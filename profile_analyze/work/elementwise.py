@@ -38,7 +38,7 @@ def _per_input(operation: Operation) -> float:
 def _with_parameters(per_element: int, *, optional: tuple[int, ...]) -> Formula:
     """Return the formula of `per_element` operations for each output element.
 
-    Each of the inputs in `optional` that is given adds one.
+    Each input in `optional` that is given adds one operation.
     """
 
     def formula(operation: Operation) -> float:
@@ -189,9 +189,9 @@ KINDS: Final = (
         nothing,
         _embedding_normalization,
         _read_of_tables,
-        "indices, scale, bias, but not the tables; tables (how many are read)",
+        "indices, scale, bias (the tables are no inputs here); tables (how many are read)",
         "7 FLO for each element as in layer normalization, 1 more for each table after the first; "
-        "bytes: besides inputs and outputs, the size of the output for each table",
+        "bytes: inputs, outputs, and for each table as many bytes as the output",
         "com.microsoft EmbedLayerNormalization",
     ),
     _of(
@@ -220,7 +220,7 @@ KINDS: Final = (
         "region pooling",
         terms.POOLING,
         unknown,
-        "N/A: the regions are known when the network runs",
+        "N/A: the regions are known only when the network runs",
         "data, regions",
     ),
     _of(

@@ -53,7 +53,8 @@ class Kind(NamedTuple):
     source: str
     """Where the formula is from: what defines the operator, or our convention."""
     activation_macs: Formula = nothing
-    """Returns the multiply-adds of products of two activations, without those of weights."""
+    """Returns the multiply-adds of products of two activations. Products with weights are left
+    out."""
     bias_elements: Formula = nothing
     """Returns how many results of products get a bias added."""
 

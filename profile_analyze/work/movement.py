@@ -1,4 +1,4 @@
-"""Kinds of operator that compute nothing, and those whose work the shapes do not say."""
+"""Kinds of operator that compute nothing, and kinds whose work does not follow from shapes."""
 
 from __future__ import annotations
 

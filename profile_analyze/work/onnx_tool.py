@@ -233,7 +233,7 @@ def _einsum(call: Call) -> float:
 
 
 def _pooling(call: Call) -> float:
-    """Return the count of a pooling. Of a 3-D kernel, only the first axis counts."""
+    """Return the count of a pooling. Only the first axis of a 3-D kernel counts."""
     kernel = call.attributes["kernel_shape"]
     size: int = prod(kernel) if len(kernel) == 2 else kernel[0]
     return size * _elements(call.outputs[0])

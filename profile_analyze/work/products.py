@@ -78,7 +78,7 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
 
 
 def _steps(operation: Operation) -> float:
-    """Return the time steps of all sequences in the batch, of one direction."""
+    """Return the time steps of all sequences in the batch, in one direction."""
     data = sizes(tensor_at(operation.inputs, 0), 0)
     return volume(None if data is None else data[:-1])
 

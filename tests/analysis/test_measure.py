@@ -255,7 +255,7 @@ def test_rates_that_are_not_stable_are_kept_with_their_doubt(
     assert outcome.err.splitlines()[0] == (
         "note: the peaks may be up to 24.5% too low, and efficiencies too high, because the "
         "measurements differ or other programs ran meanwhile; stop other programs and measure again, "
-        "with ! after here"
+        "as in --peaks 'here!'"
     )
 
 

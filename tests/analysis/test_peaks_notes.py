@@ -73,7 +73,7 @@ FOUR = CPU._replace(name="four", threads=4)
             (
                 "the peaks may be up to 3.1% too low, and efficiencies too high, because the "
                 "measurements differ or other programs ran meanwhile; stop other programs and "
-                "measure again, with ! after here",
+                "measure again, as in --peaks 'here!'",
             ),
         ),
     ],
@@ -190,8 +190,8 @@ def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
     [
         (
             9.0,
-            "their data probably stayed in caches; their rows have a lost of -2.85 s in sum, which "
-            "the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows",
+            "their data probably stayed in caches; their values in the column lost add up to -2.85 "
+            "s, which the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows",
         ),
         (
             8.0,

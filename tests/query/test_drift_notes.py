@@ -89,9 +89,9 @@ def test_a_note_if_the_differences_do_not_add_up() -> None:
     call = (str(RUNS / "changed"), "--compare", str(RUNS / "base"), "--print-only", "summary")
     assert run_command(*call).err == (
         "note: the operators differ by +0.0122 s in sum, but the total by -0.00208 s: whole runs "
-        "were slow or fast (0.806 to 1.42 times the median run); --correct-drift removes this for "
-        "single operators, but also hides a change that all operators share: totals then have no "
-        "verdict, and --fail-if rejects conditions on them\n"
+        "were slow or fast (0.806 to 1.42 times the median run); --correct-drift corrects the "
+        "times of operators for this, but also hides a change that all operators share: totals "
+        "then have no verdict, and --fail-if rejects conditions on them\n"
     )
     corrected = run_command(*call, "--correct-drift").err
     assert corrected == (

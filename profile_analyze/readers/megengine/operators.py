@@ -102,7 +102,7 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # `min` prefers False: an id with other characters than digits, if there is one.
+    # `min` takes False before True, so the message names an id with other characters than digits.
     worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)

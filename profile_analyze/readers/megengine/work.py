@@ -40,7 +40,7 @@ _SIMPLE: Final = {
     "AxisAddRemove": "view",
 }
 """The kinds of work that need no parameters, by type. Operators that only control the network are
-left out: with no work at all, they would be the worst under a roofline."""
+left out: their work would be 0, and a roofline would show them as the least efficient."""
 
 
 class Call(NamedTuple):

@@ -32,22 +32,22 @@ _MOST_SIMULATED: Final = 64
 _MOST_ROUNDS: Final = 4
 """How often a body is inferred until the shapes of its inputs fit those of its outputs."""
 _DEEPEST: Final = 2
-"""How many graphs may be around a loop whose shapes are inferred, because each loop around it
-multiplies the time. Executions are followed one by one only in the main graph."""
+"""A loop inside more graphs than this is not inferred, because each loop around it multiplies the
+time. Executions are followed one by one only in the main graph."""
 _SCAN_WITH_BATCH: Final = 8
-"""The version of ONNX's operators whose Scan has a batch axis; nothing is inferred through it."""
+"""In this version of ONNX's operators, Scan has a batch axis. Its outputs are not inferred."""
 _INT64, _BOOL = 7, 9
 
 
 def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> Types:
     """Infer the bodies of a node, and return the types of its outputs as far as they are known.
 
-    `infer_graph(body, scope)` infers the types in a body. The scope has the types of its inputs.
+    `infer_graph(body, scope)` infers the types in a body. Its inputs have their types in `scope`.
     """
     bodies = list(bodies_of(node))
     try:
         types = _inferred(node, bodies, scope, infer_graph)
-    # A node or body of a damaged model has too few inputs, outputs or attributes.
+    # In a damaged model, a node or body may have too few inputs, outputs or attributes.
     except (IndexError, KeyError, ValueError, TypeError):
         types = None
     if types is None:
@@ -141,7 +141,7 @@ class _Loop:
         self._arrays = [scope.array(name) for name in node.input[2:]]
         self._limit = _number(scope, node.input[0])
         self._may_start = self._limit is not None or not node.input[0]
-        """Whether no unknown limit can prevent the first execution."""
+        """Whether the limit is known or absent. An unknown limit may be 0: the body never runs."""
         self._starts = (
             _flag(scope, node.input[1]) if len(node.input) > 1 and node.input[1] else True
         )
@@ -208,7 +208,7 @@ class _Loop:
         return self._limit if goes_on or self._passes_condition_on() else None
 
     def _passes_condition_on(self) -> bool:
-        """Return whether the body returns the condition that it got: the loop never ends early."""
+        """Return whether the body returns the condition that it reads: no loop then ends early."""
         name, given = self._body.output[0].name, self._body.input[1].name
         copies = {node.output[0]: node.input[0] for node in self._body.node if _copies(node)}
         while name in copies:

@@ -39,11 +39,11 @@ class Call(NamedTuple):
         return self._tensor(self.node.outputs, index)
 
     def has_input(self, index: int) -> bool:
-        """Return whether an optional input is there."""
+        """Return whether an optional input is given."""
         return self.input(index) is not None
 
     def is_constant(self, index: int) -> bool:
-        """Return whether an input is there and depends on no input of the graph."""
+        """Return whether an input is given, and depends on no input of the graph."""
         names = self.node.inputs
         value = self.values.get(names[index]) if index < len(names) else None
         return value is not None and value.is_constant
@@ -70,8 +70,8 @@ class Call(NamedTuple):
     ) -> Operation:
         """Return the operation of the node.
 
-        `order` has the positions of the inputs that the kind states, -1 for an absent one. All
-        other inputs follow, so that their bytes count.
+        `order` has, for each input that the kind states, its position in the node, or -1 if the
+        node has no such input. The other inputs of the node follow, so that their bytes count.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
         positions = (*order, *rest)

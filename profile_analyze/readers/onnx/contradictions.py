@@ -1,6 +1,6 @@
 """Operators that cannot run, because the shapes of their inputs do not fit each other.
 
-Shape inference does not check all of them. For example, it accepts an image with one channel for
+Shape inference finds only some of them. For example, it accepts an image with one channel for
 a convolution whose weight has three.
 """
 
@@ -92,7 +92,7 @@ def _contradiction(node: NodeProto, scope: Scope) -> str | None:
         return None
     try:
         return check(node, scope)
-    # A node of a damaged model has too few inputs, dimensions or attributes.
+    # In a damaged model, a node may have too few inputs, dimensions or attributes.
     except (IndexError, TypeError):
         return None
 
@@ -169,4 +169,4 @@ _CHECKS: Final[Mapping[str, Callable[[NodeProto, Scope], str | None]]] = {
     **dict.fromkeys(("MatMul", "MatMulInteger"), _matmul),
     "Gemm": _gemm,
 }
-"""By type of the operator: returns why a node cannot run."""
+"""The check for each type of operator. It returns why a node cannot run."""

@@ -22,7 +22,7 @@ _OF_WINDOWS: Final[Mapping[str, int]] = {
 
 
 def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
-    """Return the attributes of a node, also those that are left out and have a default.
+    """Return the attributes of a node, with the default values of those that are left out.
 
     Nodes that do the same then have the same attributes, whoever exported them.
     """

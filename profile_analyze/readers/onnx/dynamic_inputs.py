@@ -32,7 +32,7 @@ _DTYPES: Final = {
     "fp32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
     "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
 }  # fmt: skip
-"""The number in ONNX of each dtype that an input may be given."""
+"""ONNX's number of each dtype that a caller may give to an input."""
 
 
 def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
@@ -43,17 +43,17 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
 
 
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
-    """Set the sizes that the caller gives, wherever the model has the symbols.
+    """Give inputs and symbols the sizes that the caller names, everywhere in the model.
 
-    Return notes if the model itself has other sizes, which are replaced, and if inputs have no
-    elements. Raises `QueryError` if
-    the model has no such input or symbol, or a different number of axes.
+    Return notes if this replaces fixed sizes of the model, and if inputs have no elements. Raises
+    `QueryError` if the model lacks a named input or symbol, or if an input has another number of
+    axes.
     """
     if given == NO_INPUTS:
         return ()
     inputs = inputs_of(proto.graph)
     dims = _Dims(file, given, inputs)
-    # Given sizes come first: -1 sets symbols that they leave open.
+    # Inputs with given sizes come first. These sizes also fix symbols of inputs that keep theirs.
     for name, wanted in sorted(given.shapes.items(), key=lambda item: item[1].shape is None):
         if name not in inputs:
             raise QueryError(f"{file}: {_no_input(name, wanted, inputs)}")
@@ -99,7 +99,7 @@ def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto
 
 
 def _forget_types(main: GraphProto) -> None:
-    """Remove the types that the exporter stored, which belong to other sizes of the inputs."""
+    """Remove the types that the exporter stored. They belong to the former sizes of the inputs."""
     for graph in _graphs(main):
         del graph.value_info[:]
         for value in graph.output if graph is main else (*graph.input, *graph.output):
@@ -115,9 +115,9 @@ class _Dims:
         self._file = file
         self._sizes = dict(given.dims)
         self.contradicts_model = False
-        """Whether the caller gives a size where the model has another, or no size and no symbol."""
+        """Whether a given size replaces a fixed size, or one without a symbol."""
         self.changes: list[str] = []
-        """The axes that get another size than the model has."""
+        """The axes whose fixed size is replaced, as texts."""
         symbols = {
             dim.dim_param: None
             for value in inputs.values()
@@ -158,12 +158,12 @@ class _Dims:
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
 
     def _sizes_in_model(self, value: ValueInfoProto) -> tuple[int, ...]:
-        """Return the sizes of an input in the model; a size that is open is 1."""
+        """Return the sizes that the model gives an input, with 1 for each open size."""
         sizes = sizes_of(value.type)
         if sizes is None:
             raise QueryError(
-                f"{self._file}: the input '{value.name}' has no shape in the model for -1 to keep; "
-                f"give its sizes, as in --input-shape {value.name}:8"
+                f"{self._file}: the model has no shape of the input '{value.name}' that -1 could "
+                f"keep; give its sizes, as in --input-shape {value.name}:8"
             )
         return tuple(
             one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in sizes
@@ -230,7 +230,7 @@ def _fits(value: float, elem_type: int) -> bool:
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
-    """Return what inputs contain, if the caller gives the value of all their elements."""
+    """Return the contents of the inputs whose elements all have a value that the caller gives."""
     contents = {}
     inputs = inputs_of(proto.graph)
     for name, wanted in given.shapes.items():
@@ -264,9 +264,10 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
 
 
 def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
-    """Yield the options that give an input its sizes: one for each symbol, if all axes have one.
+    """Yield the options that give an input its sizes.
 
-    The sizes are placeholders. An example such as 1 would be copied, and give wrong results.
+    These are a `--dim` for each symbol, or `--input-shape` if an open axis has no symbol. The sizes
+    are placeholders: users would copy an example such as 1, and get wrong results.
     """
     if sizes is None:
         yield f"--input-shape {quote(name)}:SHAPE"
@@ -289,7 +290,7 @@ def notes_on_contradictions(graph: Graph) -> Iterator[str]:
     if found:
         yield (
             f"{counted(len(found), 'operator')} cannot run with these sizes: {_some(found)}; "
-            "this and all work that depends on the results is N/A"
+            "this work, and all work that depends on it, is N/A"
         )
 
 
@@ -302,7 +303,10 @@ def _nodes(graph: Graph) -> Iterator[Node]:
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:
-    """Return the axes of unknown size, with their symbols; one empty text without a shape."""
+    """Return the axes of unknown size, with their symbols.
+
+    If the number of axes is unknown, the result is one empty text.
+    """
     if not value.type.HasField("tensor_type"):
         return []
     sizes = sizes_of(value.type)

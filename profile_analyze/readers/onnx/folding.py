@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Attributes = Mapping[str, Any]
 
 LARGEST: Final = 4096
-"""The most elements of a tensor whose values are computed."""
+"""The values of tensors with more elements are not computed."""
 
 _DTYPES: Final = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
@@ -126,8 +126,8 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
-        # Going backwards, an end below -size means "to the first element", which is None here, and
-        # a start below -size is the first element. NumPy would take none.
+        # With a negative step, an end below -size means "to the first element", which is None
+        # here, and a start below -size means the first element. NumPy would select no element.
         index[axis] = (
             slice(max(start, -size), None if end < -size else end, step)
             if step < 0
@@ -205,7 +205,7 @@ def _split(inputs: Inputs, attributes: Attributes) -> list[Array]:
     if sizes is not None:
         return np.split(inputs[0], np.cumsum(sizes)[:-1], axis)
     (count,) = _small((attributes["num_outputs"],))
-    part = -(-inputs[0].shape[axis] // count)  # the last part is smaller if there is a rest
+    part = -(-inputs[0].shape[axis] // count)  # the last part is smaller if a remainder is left
     return np.split(inputs[0], [part * end for end in range(1, count)], axis)
 
 

@@ -17,16 +17,17 @@ _SUMS_OF_PRODUCTS: Final = frozenset(
         *("Gemm", "FusedGemm", "GemmFastGelu", "GemmFloat8"),
     )
 )
-"""The types that multiply their first two inputs. Other inputs are added, or set their place."""
+"""The types that multiply their first two inputs. Other inputs are added to the products, or say
+which elements are multiplied."""
 
 
 class NeededGradients(NamedTuple):
     """How many gradients a row has to compute. Each costs as many multiply-adds as the row."""
 
     of_inputs: int
-    """Of factors that are not constant, and depend on a weight."""
+    """How many gradients of factors that are not constant, and depend on a weight."""
     of_weights: int
-    """Of factors that are weights of floating-point numbers."""
+    """How many gradients of factors that are weights of floating-point numbers."""
 
 
 def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:

@@ -1,4 +1,4 @@
-"""The graph of an ONNX model, with all shapes, as the parts of the reader pass it on."""
+"""The graph of an ONNX model with all shapes, in the form that the modules of this reader share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Node(NamedTuple):
     """A node of the graph."""
 
     name: str
-    """The name in the file, or a unique name made of type and position if it has none."""
+    """The name in the file, or else a unique name made of the type and the position."""
     type: str
     domain: str
     """Empty for the operators of ONNX itself."""
@@ -72,7 +72,7 @@ class Graph(NamedTuple):
     """A graph: the main one, or a body."""
 
     nodes: tuple[Node, ...]
-    """In stored order."""
+    """In the order of the file."""
     values: Mapping[str, Value]
     """All values that the nodes read or write, also those captured from outer graphs."""
     inputs: tuple[str, ...]

@@ -72,10 +72,14 @@ class _GraphMaker:
         self._inference = inference
         self._names: set[str] = set()
         self._copies: dict[str, int] = {}
-        """The last number after each name, so that many nodes of one name take no longer."""
+        """The last number that was appended to each name. Without it, each further node of a name
+        would try all numbers again."""
 
     def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
-        """Return a graph. A body may also read the values `outer` of the graphs around it."""
+        """Return a graph.
+
+        For a body, `outer` has the values of the graphs around it, which the body may read.
+        """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
         initializers.update((sparse.values.name, sparse) for sparse in proto.sparse_initializer)
@@ -171,10 +175,10 @@ class _GraphMaker:
         return self._inference.scope_of(body).trip_count
 
     def _unique_names(self, graph: GraphProto) -> list[str]:
-        """Return the names of the nodes. No two nodes of the model have the same.
+        """Return the names of the nodes. No two nodes of the model have the same name.
 
-        A node without a name is called by type and position, as ONNX Runtime does in its profiles:
-        it counts the nodes of each graph by itself, without those of type Constant.
+        The name of an unnamed node is its type and position, as in profiles of ONNX Runtime. The
+        position counts the nodes before it in the same graph, except nodes of type Constant.
         """
         # The last position, after all nodes, is not used.
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)

@@ -31,7 +31,7 @@ class Parsed(NamedTuple):
     proto: ModelProto
     """The model without local functions. Large tensors have dims and dtype, but no values."""
     stored: Mapping[str, Any]
-    """The complete large tensors, by the doc string of their copies without values in `proto`."""
+    """The large tensors with their values. The key is the doc string of the tensor in `proto`."""
     opsets: Mapping[str, int]
 
     def complete(self, tensor: Any) -> Any:
@@ -103,7 +103,7 @@ def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
     """Move the values of large tensors in a graph or function, and in its bodies, to `stored`."""
     if isinstance(graph, GraphProto):
         initializers = list(graph.initializer)
-        # The tensors stay alive when their list is emptied, so that no values are copied.
+        # `initializers` keeps the tensors when the list is emptied: their values are not copied.
         del graph.initializer[:]
         for tensor in initializers:
             _add_without_values(graph.initializer.add(), tensor, stored)
@@ -218,7 +218,7 @@ def _one_line(error: Exception) -> str:
 
 
 def files_of_external_data(parsed: Parsed) -> dict[str, int]:
-    """Return the files with values of tensors, and how many tensors have theirs in each."""
+    """Return the number of tensors whose values are in each file beside the model, by its name."""
     files: dict[str, int] = {}
     for tensor in parsed.stored.values():
         if tensor.data_location == TensorProto.EXTERNAL:

@@ -103,9 +103,9 @@ def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, An
 def _same_padding(
     shapes: Sequence[Sequence[int | None] | None], windows: Sequence[Sequence[int]], *, rule: str
 ) -> tuple[int, ...] | None:
-    """Return the padding before the data if the node gives the output size instead.
+    """Return the padding before the data, computed from the sizes, for a node that has only a rule.
 
-    `shapes` are those of the side with fewer elements, of the other side, and of the weight.
+    `shapes` has the shape of the side with fewer elements, of the other side, and of the weight.
     """
     padding = []
     sides = [shape[2:] for shape in shapes if shape is not None]
@@ -122,7 +122,7 @@ def _same_padding(
 
 
 def matmul(*order: int) -> Translation:
-    """Return the translation of a product of matrices, with the positions of A, B and bias."""
+    """Return the translation of a product of matrices. `order` has the positions of A, B, bias."""
 
     def translate(call: Call) -> Operation:
         attributes: dict[str, Any] = {"transposed_a": bool(call.attribute("transA", 0))}

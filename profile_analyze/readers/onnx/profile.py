@@ -64,7 +64,7 @@ def profile_of(
 ) -> Profile:
     """Return the profile of `model`.
 
-    It has all tables, and all columns that cost little. The other columns must be in `wanted`.
+    It has all tables, all columns that are cheap to compute, and the other columns in `wanted`.
     `folder` has the files with external data; it is None if there is no such folder.
     """
     tables = ModelTables(model.graph)
@@ -196,7 +196,7 @@ def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
 
 
 def _bytes(tables: ModelTables, indices: Iterable[int | None]) -> float:
-    """Return the bytes of the tensors that are not constant, each once."""
+    """Return the bytes of the tensors that are not constant, each tensor counted once."""
     return sum((tensor.bytes for tensor in tables.distinct(indices)), 0.0)
 
 
@@ -224,7 +224,7 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
     """Return the dtype of the first input; if it is a condition or absent, of the first output.
 
-    A constant operator computes nothing in a run, so it has none.
+    A constant operator computes nothing in a run, so its dtype is None.
     """
     if placed.node.is_constant:
         return None
@@ -237,7 +237,7 @@ def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
 
 
 def _parameters(placed: PlacedNode, opsets: Mapping[str, int]) -> Parameters:
-    """Return the attributes of a node: a kernel shape is `3x3`."""
+    """Return the attributes of a node as parameters. Lists become texts such as `3x3`."""
     attributes = with_defaults(placed.node, opsets)
     return tuple((name, _attribute(value)) for name, value in sorted(attributes.items()))
 

@@ -54,7 +54,7 @@ _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
 }
 """The inputs that are shapes, axes, indices or bounds, by the type of the operator.
 
-If the operators of a type differ between domains, the type has the domain before it.
+If two domains have different operators of one type, the key is the domain and the type.
 """
 
 _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
@@ -73,7 +73,7 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     "QGemm": (1, 2, 4, 5, 7, 8),
     **dict.fromkeys(("MatMulNBits", "GatherBlockQuantized"), (2, 3)),
     "MatMulBnb4": (2,),
-    # Those of the result, then a tensor with its own, and so on.
+    # Scale and zero point of the result, then for each input the tensor, its scale and zero point.
     "QLinearConcat": tuple(position for position in range(1000) if position % 3 != 2),
     "MatMulIntegerToFloat": (2, 3, 4, 5),
     "DynamicQuantizeMatMul": (2, 3),

@@ -70,7 +70,7 @@ def types_by_rule(node: NodeProto, scope: Scope) -> list[TypeProto | None]:
         return []
     try:
         found = rule(_Node(node, scope))
-    # A node of a damaged model has too few inputs, dimensions or attributes.
+    # In a damaged model, a node may have too few inputs, dimensions or attributes.
     except (IndexError, KeyError, TypeError, ValueError):
         return []
     return [tensor_type(dtype, sizes) if dtype else None for dtype, sizes in found]

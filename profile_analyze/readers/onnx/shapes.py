@@ -130,9 +130,9 @@ def _needs_walk(graph: GraphProto, scope: Scope) -> bool:
 
 
 def _inferred(model: ModelProto) -> ModelProto:
-    """Return the model with the types that `onnx` infers; as it is if `onnx` cannot infer any."""
-    # Without the propagation of data: it computes tensors of any size that a hostile model asks
-    # for, in unlimited memory. `folding` computes the tensors that shapes depend on.
+    """Return the model with the types that `onnx` infers; `model` itself if `onnx` fails."""
+    # `onnx` must not propagate data: for a hostile model, it would compute tensors of any size, in
+    # unlimited memory. `folding` computes the tensors that shapes depend on.
     try:
         return shape_inference.infer_shapes(model)
     except _INFERENCE_ERRORS:

@@ -98,7 +98,7 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
         columns = 1
         while wide is not None and _is_kept(wide, matrix.size, found):
             count = _count(wide)
-            # Of blocks with as many elements, those with more zeros count, then the wider ones.
+            # Of two block shapes of equal size, the one with more zeros wins, then the wider one.
             best = max(best, (rows * columns, count, columns, rows, count / wide.size))
             wide, columns = _joined_columns(wide), 2 * columns
         tall, rows = _joined_rows(tall), 2 * rows

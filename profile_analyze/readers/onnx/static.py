@@ -44,7 +44,8 @@ def _times_of_constants(
 ) -> Iterator[tuple[_Scope, float]]:
     """Yield how often the constant nodes of each body are executed; NaN if that is unknown.
 
-    Only those of constant nodes are executed several times: others are computed before the run.
+    Only bodies of constant nodes count as often as they are executed. In other bodies, constant
+    nodes are computed once, before the run.
     """
     yield scope, times
     for node in graph.nodes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PlacedNode(NamedTuple):
-    """A node as a row, with the graph that it is in."""
+    """A node as a row, with its graph."""
 
     node: Node
     graph: Graph
@@ -60,7 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of a row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """The outputs of rows and what bodies return as them, by the last row of the bodies."""
+        """For each row with bodies: pairs of an output and a tensor that a body returns as this
+        output. The key is the last row of the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -139,7 +140,8 @@ class ModelTables:
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
-        # No operator uses a stored result, so that none could have its parameters.
+        # If the model returns a stored constant that no operator uses, no row can have its
+        # parameters, so its role stays `UNUSED`.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
                 roles[index] = self._unless_scalar(index)
@@ -173,9 +175,9 @@ class ModelTables:
             roles[index] = higher(roles[index], role)
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. Those of a constant node count at its consumer.
+        """Yield the weights of each row. The weights of a constant node count at its consumer.
 
-        A row with bodies has the weights that they return.
+        A row with bodies also has the weights that its bodies return.
         """
         users: set[int] = set()
         for placed in self.rows:

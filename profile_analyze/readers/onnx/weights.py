@@ -45,7 +45,8 @@ _INTEGERS: Final = [number for name, number in TensorProto.DataType.items() if "
 
 
 LARGEST_SPARSE: Final = 1 << 28
-"""The most elements of a sparse weight whose zeros are located, because the file can be small."""
+"""The zeros of a sparse weight with more elements are not located: even a small file can hold a
+sparse weight too large for the memory."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -80,7 +81,7 @@ def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
 def _words_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[Any] | None:
-    """Return the bits of values that have `bits` each; small ones share a byte."""
+    """Return values of `bits` bits, as integers. Values of less than 8 bits share a byte."""
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
@@ -90,7 +91,7 @@ def _words_of_bytes(
 
 
 def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Return the parts of each byte that have `bits` each, the lowest one first."""
+    """Return each byte in parts of `bits` bits, the lowest part first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     parts: NDArray[np.uint8] = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
     return parts.reshape(-1)
@@ -111,7 +112,7 @@ def _external(proto: Any, folder: Path | None, size: int) -> NDArray[np.uint8] |
 
 
 def _words_of_fields(proto: Any, shape: tuple[int, ...], nonzero: int) -> NDArray[Any] | None:
-    """Return the numbers of values that are stored as a list of numbers."""
+    """Return the values of a weight that is stored as a list of numbers."""
     try:
         values = numpy_helper.to_array(proto)
     except (TypeError, ValueError):  # no values, or another number of them

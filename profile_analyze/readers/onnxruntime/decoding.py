@@ -86,7 +86,7 @@ def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
         if not text:
             continue
         event = _decoded(text)
-        # Before 1.31, names were not escaped: the line break in `C:\new` is none.
+        # Before 1.31, names were not escaped: the `\n` in `C:\new` is not a line break.
         if event is None or _CONTROL.search(event.name):
             repaired = _repaired(text)
             if repaired is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_EVENTS: Final = 1_000_000
-"""ONNX Runtime stops recording after so many events."""
+"""ONNX Runtime stops recording after this many events."""
 _KERNEL_TIME: Final = "_kernel_time"
 """The end of the name of an event that has the time of a node; other events mark fences."""
 
@@ -28,7 +28,7 @@ class _ThreadStatistics(msgspec.Struct, gc=False):
 
 
 class _Arguments(msgspec.Struct, gc=False):
-    """The arguments of an event. Each version of the runtime writes others, so all are optional."""
+    """The arguments of an event. All are optional, because each version writes different ones."""
 
     op_name: str | None = None
     provider: str | None = None
@@ -74,7 +74,7 @@ class NodeFacts(NamedTuple):
     """The dtypes and shapes of the inputs, as JSON; empty if the file does not say."""
     outputs: bytes
     sizes: tuple[str | None, str | None, str | None]
-    """The bytes of the inputs that are computed, of those that are constant, and of the outputs."""
+    """The bytes of the computed inputs, of the constant inputs, and of the outputs."""
 
 
 class KernelFacts(NamedTuple):

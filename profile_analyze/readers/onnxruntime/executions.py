@@ -25,8 +25,8 @@ US_PER_S: Final = 1e6
 _LAUNCHING: Final = frozenset(
     ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "JS", "CANN")
 )
-"""The devices that work after the node that launched their work has ended, so that the times of
-nodes are host times."""
+"""Nodes only launch work on these devices, and may end before that work ends. The times of such
+nodes are therefore host times."""
 
 
 class Recorded(NamedTuple):

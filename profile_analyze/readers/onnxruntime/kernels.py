@@ -37,7 +37,7 @@ class Kernels(NamedTuple):
 def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kernels:
     """Return the executions of kernels that are in a run, and append their operators."""
     launched_by = _launched_by(events, nodes)
-    # A kernel may end after its run, so the run of its node counts.
+    # A kernel may end after its run, so it gets the run of the node that launched it.
     of_time = runs_of(events.kernels, events.runs)
     run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], of_time)
     rows = np.flatnonzero(run >= 0)

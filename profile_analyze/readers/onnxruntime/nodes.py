@@ -80,7 +80,7 @@ def _operators(
 
 
 def device_of(provider: str | None) -> str | None:
-    """Return the name of a device: that of the provider, without the suffix of all providers."""
+    """Return the name of a device: the name of the provider without `ExecutionProvider`."""
     return provider.removesuffix(_PROVIDER_SUFFIX) if provider else None
 
 

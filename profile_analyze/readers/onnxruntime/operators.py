@@ -118,7 +118,7 @@ def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
 
 
 def _keys(rows: Sequence[Operator]) -> list[str]:
-    """Return the path of each operator, with a number after the second one of the same path."""
+    """Return the path of each operator. From the second one of a path on, a number follows."""
     counts: dict[str, int] = {}
     keys: dict[str, None] = {}
     for row in rows:

@@ -23,14 +23,14 @@ microsecond before the start of what ran inside."""
 
 
 def column(values: Any) -> NDArray[Any]:
-    """Return an array of the standard library as one of NumPy."""
+    """Return an `array` of the standard library as a NumPy array."""
     return np.array(values)
 
 
 def runs_of(times: Times, runs: Times) -> Indices:
     """Return the run that contains each execution, or -1. `runs` must be in order of their start.
 
-    Of overlapping runs, the one on the thread of the execution counts.
+    If runs overlap, the result is the run on the thread of the execution.
     """
     start_us, thread = column(times.start_us), column(times.thread)
     result = np.full(len(start_us), _NONE)
@@ -46,7 +46,10 @@ def runs_of(times: Times, runs: Times) -> Indices:
 
 
 def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
-    """Return the candidate that started last before each start, if it had not ended; else -1."""
+    """Return, for each start, the last run among `candidates` that had started by then.
+
+    The result is -1 if that run had ended, or if there is none.
+    """
     run_start_us = column(runs.start_us)[candidates]
     run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
     index = np.searchsorted(run_start_us, start_us, side="right") - 1

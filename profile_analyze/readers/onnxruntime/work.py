@@ -1,7 +1,8 @@
 """Derives what the nodes of a profile compute, from their types and shapes.
 
-The translation to the kinds of operator is that of ONNX models. A profile has no attributes, leaves
-out optional inputs, and lacks the weights that were packed when the session was created.
+Nodes are translated to the kinds of operator in the same way as nodes of ONNX models. A profile has
+no attributes, leaves out optional inputs, and lacks the weights that were packed when the session
+was created.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _DOMAINS: Final = ("", "com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training"
 _UNKNOWN_WITHOUT_ATTRIBUTES: Final = frozenset(
     ("Resize", "Upsample", "GridSample", "RotaryEmbedding", "GemmaRotaryEmbedding")
 )
-"""Nodes whose computation depends on an attribute that has a default in models."""
+"""Nodes whose computation depends on an attribute. A profile lacks it, so the default that a model
+would have must not be assumed: the computation is unknown."""
 
 
 def work_of_node(
@@ -146,7 +148,7 @@ def _convolution(
 def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
     """Return the completion of a product with its second matrix at position `at`.
 
-    `packed_dtype` is the dtype of that matrix, if it is not that of the first.
+    `packed_dtype` is the dtype of that matrix; None if it is the dtype of the first matrix.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
@@ -159,7 +161,7 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
             return _Completed(inputs, of_operation={"k": depth})
         if len(a) < 2 or len(b) > 2:
             return _Completed(inputs)
-        # The second matrix was packed in advance. A transposed first one has its rows last.
+        # The second matrix was packed in advance. If the first is transposed, its rows come last.
         is_transposed = len(result) > 1 and result[-2] == a[-1] != a[-2]
         depth = a[-2] if is_transposed else a[-1]
         packed = Tensor((depth, result[-1]), packed_dtype or _dtype(inputs[0]))
@@ -171,7 +173,7 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
 
 
 def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
-    """Return the common size of two matrices; None if the second one is none of the product."""
+    """Return the common size of two matrices; None if they cannot be multiplied."""
     for depth in a[-1:-3:-1]:
         if len(b) >= 2 and b[-2:] in {(depth, columns), (columns, depth)}:
             return depth
@@ -179,7 +181,7 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
 
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product of packed 4-bit weights, whose columns are those of the result."""
+    """Complete a product of packed 4-bit weights, which has as many columns as the result."""
     result = _shape(outputs[0])
     if not result:  # only in a damaged file
         return _Completed(inputs)
@@ -187,7 +189,7 @@ def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
 
 
 def _recurrent(gates: int) -> Completion:
-    """Return the completion of a recurrent layer of so many gates."""
+    """Return the completion of a recurrent layer with this number of gates."""
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
         data, result = _shape(inputs[0]), _shape(outputs[0])

@@ -51,8 +51,8 @@ def test_operators_whose_inputs_do_not_fit_are_named(inputs: str) -> None:
     read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
     notes = [one for one in read.problems if "cannot run" in one]
     assert notes == [
-        f"1 operator cannot run with these sizes: {reason}; this and all work that depends on the "
-        "results is N/A"
+        f"1 operator cannot run with these sizes: {reason}; this work, and all work that depends "
+        "on it, is N/A"
     ]
     assert [read.graph.values[name].dims for name in "yz"] == [None, None]
 
@@ -91,8 +91,8 @@ def test_what_does_not_depend_on_the_operator_stays_known_also_in_bodies() -> No
         None,
     ]
     assert read.problems == (
-        "1 operator cannot run with these sizes: Reshape_0 (Reshape: {8,6} to {1,6}); this and all "
-        "work that depends on the results is N/A",
+        "1 operator cannot run with these sizes: Reshape_0 (Reshape: {8,6} to {1,6}); this work, "
+        "and all work that depends on it, is N/A",
     )
 
 
@@ -112,8 +112,8 @@ def branches(condition: str) -> str:
 
 
 WRONG = (
-    "1 operator cannot run with these sizes: wrong (MatMul: {8,6} by {8,6}); this and all work "
-    "that depends on the results is N/A",
+    "1 operator cannot run with these sizes: wrong (MatMul: {8,6} by {8,6}); this work, and all work "
+    "that depends on it, is N/A",
 )
 
 
@@ -149,8 +149,8 @@ def test_operators_in_functions_and_nested_bodies() -> None:
     <domain: "f", opset_import: ["" : 18]> square (v) => (w) { [product] w = MatMul (v, v) }"""
     read = read_model(Source.of_bytes("m", model(text, head).SerializeToString()))
     assert [one.replace("product__1", "product") for one in read.problems] == [
-        "1 operator cannot run with these sizes: product (MatMul: {8,6} by {8,6}); this and all "
-        "work that depends on the results is N/A"
+        "1 operator cannot run with these sizes: product (MatMul: {8,6} by {8,6}); this work, and all "
+        "work that depends on it, is N/A"
     ]
     assert read.graph.values["y"].dims is None
 
@@ -174,6 +174,6 @@ ConvTranspose_0     N/A       N/A
 MatMul_1            N/A       N/A
 """,
         "note: 1 operator cannot run with these sizes: ConvTranspose_0 (ConvTranspose: input "
-        "{1,4,8,8}, but the weight {3,8,3,3} is for 3 channels); this and all work that depends "
-        "on the results is N/A\n",
+        "{1,4,8,8}, but the weight {3,8,3,3} is for 3 channels); this work, and all work that "
+        "depends on it, is N/A\n",
     )

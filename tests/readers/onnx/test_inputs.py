@@ -112,7 +112,7 @@ def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, optio
         (
             helper.make_tensor_type_proto(TensorProto.FLOAT, None),
             "x:-1",
-            "the input 'x' has no shape in the model for -1 to keep; give its sizes, as in "
+            "the model has no shape of the input 'x' that -1 could keep; give its sizes, as in "
             "--input-shape x:8",
         ),
         (
