@@ -30,6 +30,12 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),
     DeferredReader(
+        "MegEngine timeline",
+        "trace events with OpDispatch, KernelLaunch or TensorLink",
+        module="profile_analyze.readers.megengine_timeline.reader",
+        pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
+    ),
+    DeferredReader(
         "ONNX model",
         "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",
@@ -41,6 +47,15 @@ READERS: Final[tuple[Reader, ...]] = (
         suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
         # the tag of any field
         pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
+    ),
+    DeferredReader(
+        "TensorFlow Lite benchmark",
+        "a table with [node type] and [avg ms]",
+        module="profile_analyze.readers.tflite.reader",
+        # A benchmark without any table is recognised, too, so that the error says what to do.
+        # JSON is left out by its start, because searching all of a long head takes a second.
+        pattern=rb"(?![\[{]\s*[\"{]).*?(\[node type\][^\n]*\[avg ms\]"
+        rb"|\bnode type, (start, )?first, avg_ms, %|\bInference timings in us: Init: )",
     ),
 )
 """All supported formats, in the order in which they are tried."""

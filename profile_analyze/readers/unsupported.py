@@ -44,10 +44,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("an OpenVINO execution graph", rb"(<\?xml[^>]*>\s*)?<net\b"),
     _Signature(
-        "a Chrome timeline of MegEngine's imperative profiler",
-        rb'[\[{].*"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
-    ),
-    _Signature(
         "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
@@ -59,7 +55,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
     _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
-    _Signature("a TensorFlow Lite benchmark log", rb".*\[node type\].*\[avg ms\]"),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
     _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
