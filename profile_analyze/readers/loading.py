@@ -54,7 +54,7 @@ READERS: Final[tuple[Reader, ...]] = (
         module="profile_analyze.readers.tflite.reader",
         # A benchmark without any table is recognised, too, so that the error says what to do.
         # JSON is left out by its start, because searching all of a long head takes a second.
-        pattern=rb"(?![\[{]\s*[\"{]).*?(\[node type\][^\n]*\[avg ms\]"
+        pattern=rb"(?![\[{]\s*[\"{]).*?(\[node type\][^\n]{0,999}\[avg ms\]"
         rb"|\bnode type, (start, )?first, avg_ms, %|\bInference timings in us: Init: )",
     ),
 )

@@ -37,11 +37,12 @@ def placed_kernels(recording: Recording, host: Placed) -> PlacedKernels:
     """Return the kernels, joined with operators by their id."""
     launched_by = _launched_by(recording, host)
     run = np.append(host.run, NONE)[launched_by]
-    pid_of_thread = [pid for pid, _ in recording.threads]
     kernels = recording.kernels
-    for index in np.flatnonzero(launched_by == NONE).tolist():
-        pid = pid_of_thread[kernels.thread[index]]
-        run[index] = host.run_of(pid, kernels.spans_before[index])
+    pids = np.array([pid for pid, _ in recording.threads], np.int64)[np.array(kernels.thread)]
+    position = np.array(kernels.spans_before)
+    for pid in sorted({*pids.tolist()}):
+        alone = (launched_by == NONE) & (pids == pid)
+        run[alone] = host.runs_of(pid, position[alone])
     launch_us = np.append(np.array(recording.spans.launch_us)[host.span], np.nan)[launched_by]
     # On a CPU, a kernel may start a few microseconds before its launch is recorded.
     return PlacedKernels(launched_by, run, np.minimum(launch_us, np.array(kernels.start_us)))

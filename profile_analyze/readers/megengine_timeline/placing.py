@@ -44,11 +44,13 @@ class Placed(NamedTuple):
     """The names of all that is around it, outermost first."""
     iterations: list[Iteration]
 
-    def run_of(self, pid: int, position: int) -> int:
-        """Return the run of the last of them that began before a number of spans."""
+    def runs_of(self, pid: int, positions: Indices) -> Indices:
+        """Return the runs of the last of them that began before so many spans."""
         own = np.flatnonzero(self.pid == pid)
-        before = int(np.searchsorted(self.span[own], position)) - 1
-        return int(self.run[own[max(before, 0)]]) if len(own) else 0
+        if not len(own):
+            return np.zeros(len(positions), np.int64)
+        before = np.searchsorted(self.span[own], positions) - 1
+        return self.run[own[np.maximum(before, 0)]]
 
 
 def placed(recording: Recording) -> Placed:
@@ -72,8 +74,11 @@ def placed(recording: Recording) -> Placed:
     new_index[span] = np.arange(len(span))
     parent = new_index[parent[span]]
     path: list[tuple[str, ...]] = []
+    inside: dict[int, tuple[str, ...]] = {NONE: ()}
     for outer in parent.tolist():
-        path.append(() if outer < 0 else (*path[outer], spans.name[span[outer]]))
+        if outer not in inside:
+            inside[outer] = (*path[outer], spans.name[span[outer]])
+        path.append(inside[outer])
     return Placed(span, pids[span], run[span], parent, path, iterations)
 
 

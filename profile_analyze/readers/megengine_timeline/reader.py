@@ -13,7 +13,7 @@ from profile_analyze.readers.megengine_timeline.decoding import Timeline
 from profile_analyze.readers.megengine_timeline.executions import recorded
 from profile_analyze.readers.megengine_timeline.notes import notes_on
 from profile_analyze.readers.megengine_timeline.operators import operators_of
-from profile_analyze.readers.megengine_timeline.recording import Recording
+from profile_analyze.readers.megengine_timeline.recording import Recording, TooDeepError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,6 +32,9 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
                 recording.add(events)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             reason = f"has arguments that cannot be read: {error}; profile again"
+            raise MalformedProfileError(source.name, reason) from None
+        except TooDeepError:
+            reason = "is nested too deeply for a profile"
             raise MalformedProfileError(source.name, reason) from None
         if not any(facts >= 0 for facts in recording.spans.facts):
             raise MalformedProfileError(source.name, _nothing(recording))

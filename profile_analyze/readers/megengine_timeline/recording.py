@@ -40,7 +40,13 @@ _HOUSEKEEPING: Final = frozenset(
     ("OpDispatch", "StartProfile", "StopProfile", "Sync", "AutoEvict", "GetValue", "TensorWaitProp")
 )
 """The names of other events that are neither operators nor scopes."""
+_DEEPEST: Final = 200
+"""A file with more scopes inside of each other is damaged, and would take much memory."""
 HOST_TO_DEVICE: Final = "HostToDevice"
+
+
+class TooDeepError(Exception):
+    """Too many scopes are inside of each other."""
 
 
 class TensorArguments(msgspec.Struct, frozen=True, gc=False):
@@ -166,6 +172,8 @@ class Recording:
             return
         spans = self.spans
         stack = self._open[thread]
+        if len(stack) >= _DEEPEST:
+            raise TooDeepError
         spans.parent.append(stack[-1].index if stack else NONE)
         stack.append(_Open(name, len(spans.name)))
         spans.name.append(name)

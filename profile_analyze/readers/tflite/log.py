@@ -29,13 +29,10 @@ _PREFIX: Final = re.compile(
 _SECTION: Final = re.compile(
     r"Profiling Info for (Benchmark Initialization|Regular Benchmark Runs)"
 )
-_PART: Final = re.compile(
-    r"(Primary graph|Subgraph \(index: (\d+)(?:, name: (.*))?\))(?: \(name: .*\))? profile:"
-)
-_TITLE: Final = re.compile(r"={5,} (.+?) ={5,}")
-_COUNT: Final = re.compile(
-    r"(Timings \(microseconds\): |^)count=(\d+) (?:.*\bavg=|curr=)([\d.,eE+]+)"
-)
+_SUBGRAPH: Final = re.compile(r"Subgraph \(index: (\d{1,9})(?:, name: (.*))?\) profile:\s*$")
+_TITLE: Final = re.compile(r"\s*={5,} (.+?) ={5,}")
+_TIMINGS: Final = "Timings (microseconds): "
+_COUNT: Final = re.compile(r"count=(\d+) (?:.*\bavg=|curr=)([\d.,eE+]+)")
 _EXECUTED: Final = re.compile(r"Number of nodes executed: (\d+)")
 _INFERENCE: Final = re.compile(r"Inference timings in us: .*Inference \(avg\): (\S+)")
 _THREADS: Final = re.compile(r"(?:Num threads|#threads used for CPU inference): \[(\d{1,4})\]")
@@ -155,19 +152,16 @@ class _Reading:
         if columns is not None:
             self._columns = columns
         elif self._columns is None:
-            self._add_fact(body)
+            if not self._moves_on(body):
+                self._add_number(body)
         elif not body:
             self._columns = None
         elif not body.strip():
             pass  # a truncated row
-        elif self._starts_something(body):
+        elif self._moves_on(body) or _EXECUTED.match(body):
             self._columns = None
-            self._add_fact(body)
         else:
             self._add_row(number, body)
-
-    def _starts_something(self, body: str) -> bool:
-        return any(one.search(body) for one in (_TITLE, _SECTION, _PART, _EXECUTED))
 
     def _add_row(self, number: int, body: str) -> None:
         assert self._columns is not None
@@ -178,18 +172,16 @@ class _Reading:
         part = self.sections[-1].part(self._part)
         part.tables.setdefault(self._title, []).append(node)
 
-    def _add_fact(self, body: str) -> None:
-        if not self._moves_on(body):
-            self._add_number(body)
-
     def _moves_on(self, body: str) -> bool:
         """Return whether the line begins a section, a part or a table."""
         if found := _SECTION.search(body):
             self._start_section(is_initialisation=found[1].endswith("Initialization"))
-        elif found := _TITLE.search(body):
+        elif found := _TITLE.match(body):
             self._title = found[1]
-        elif found := _PART.search(body):
-            self._part = MAIN if found[2] is None else found[3] or f"subgraph {found[2]}"
+        elif body.startswith("Primary graph") and body.rstrip().endswith("profile:"):
+            self._part = MAIN
+        elif found := _SUBGRAPH.match(body):
+            self._part = found[2] or f"subgraph {found[1]}"
         elif body.startswith("Delegate internal:"):
             self._part = DELEGATE
         else:
@@ -198,15 +190,17 @@ class _Reading:
 
     def _add_number(self, body: str) -> None:
         part = self.sections[-1].part(self._part)
-        if (found := _COUNT.search(body)) and found[1]:
-            part.runs, part.mean_us = _integer(found[2]), _float(found[3])
-        elif found:
-            self._runs = _integer(found[2])
-        elif found := _EXECUTED.search(body):
+        _, timings, after = body.rpartition(_TIMINGS)
+        if found := _COUNT.match(after):
+            if timings:
+                part.runs, part.mean_us = _integer(found[1]), _float(found[2])
+            else:
+                self._runs = _integer(found[1])
+        elif found := _EXECUTED.match(body):
             part.executed = _integer(found[1])
-        elif found := _INFERENCE.search(body):
+        elif found := _INFERENCE.match(body):
             self._wall_us = _float(found[1])
-        elif found := _THREADS.search(body):
+        elif found := _THREADS.match(body):
             self._threads = _integer(found[1])
 
     def _start_section(self, *, is_initialisation: bool) -> None:

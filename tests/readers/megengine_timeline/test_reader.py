@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.errors import InputError
 from profile_analyze.model.levels import at_level
+from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.readers.megengine_timeline.events import (
     DEVICE,
@@ -288,6 +291,15 @@ def test_broken_events(old: bytes, new: bytes, reason: str, tmp_path: Path) -> N
     assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
 
 
+def test_scopes_may_not_be_nested_without_end(tmp_path: Path) -> None:
+    deep = [event("B", "scope", 5)] * 300
+    done = run_command(path := write_bytes(tmp_path, document(*deep, *ADD)))
+    assert (done.code, done.err) == (
+        1,
+        f"profile_analyze: error: {path}: is nested too deeply for a profile\n",
+    )
+
+
 def test_times_that_overflow_are_unknown(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, document(*op("ABS", 1, -1e308, 1.7e308))))
     assert str(profile.executions.duration_s[0]) == "nan"
@@ -359,12 +371,21 @@ def test_events_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert (parts.tracks, parts.notes) == (whole.tracks, whole.notes)
 
 
-def test_truncation_at_every_byte(tmp_path: Path) -> None:
+def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the error about a file, empty if there is none, and the notes."""
+    try:
+        return "", read_profile(Source.of_bytes("run.json", content), ()).notes
+    except InputError as error:
+        return str(error), ()
+
+
+def test_truncation_at_every_byte() -> None:
     """Whatever is left of the file, it is read with a note, or there is one line of error."""
     content = document(*ADD, *scope("net", 19, 30, *CONVOLUTION), *tensor("Output", 40), *names())
     for end in range(20, len(content) - 1):
-        done = run_command(write_bytes(tmp_path, content[:end]), "--notes", "all")
-        if done.code:
-            assert (done.code, done.err.count("\n")) == (1, 1), end
-        elif not content[:end].endswith((b"}]", b'"}')):
-            assert "note: the file ends in the middle" in done.err, end
+        error, notes = outcome(content[:end])
+        if error:
+            assert "\n" not in error, end
+        else:
+            is_noted = any("the file ends in the middle" in note for note in notes)
+            assert is_noted or content[:end].endswith((b"}]", b'"}')), end
