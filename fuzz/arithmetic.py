@@ -118,7 +118,8 @@ def orders_hold(profile: Profile) -> Iterator[str]:
     operators = run(_query(), profile)
     for order in ("time", "+time", "+flops", "type"):
         yield from _out_of_order(profile, order)
-    if sorted(operators["id"]) != sorted(_keys(profile)[profile.recorded("device")].tolist()):
+    rows = at_level(profile)
+    if sorted(operators["id"]) != sorted(_keys(rows)[rows.recorded("device")].tolist()):
         yield "ordering loses or repeats operators"
 
 

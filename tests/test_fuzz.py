@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 RELIABILITY = Path(__file__).parent.parent / "docs" / "reliability.md"
-OTHER_FIXTURES = {"cases", "calls", "classifiers", "onnx-tool", "reports", "runs"}
+OTHER_FIXTURES = {"cases", "calls", "classifiers", "make", "onnx-tool", "reports", "runs"}
 """These have texts, or files of formats that other folders have."""
 PARTS = 8
 INPUTS = 2000 if IS_FULL else 160

@@ -35,21 +35,20 @@ def walls_s(profile: Profile) -> Floats:
 def outside_s(profile: Profile) -> Floats:
     """Return how much of each run no operator explains, shape (runs,), in seconds.
 
-    It is N/A for a run whose operators may have run at the same time. The rows must be of one
-    level.
+    If operators have times on the host and on the device, the longer total counts: the host may
+    launch work faster than the device does it. It is N/A for a run whose operators may have run at
+    the same time on each side. The rows must be of one level.
     """
     walls = walls_s(profile)
     if np.isnan(walls).all():
         return walls
-    side = _side_of_operators(profile)
-    inside_s = profile.totals_s("host_time" if side == HOST else "time")
-    outside = np.maximum(walls - inside_s, 0.0)
-    return np.where(_runs_with_one_line(profile, side), outside, np.nan)
-
-
-def _side_of_operators(profile: Profile) -> Side:
-    """Return the side of the threads that ran the operators."""
-    return HOST if any(track.side == HOST for track in profile.tracks) else DEVICE
+    inside_s = np.full(len(walls), np.nan)
+    sides: tuple[tuple[Side, str], ...] = ((HOST, "host_time"), (DEVICE, "time"))
+    for side, measure in sides:
+        total_s = np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
+        inside_s = np.fmax(inside_s, total_s)
+    outside: Floats = np.maximum(walls - inside_s, 0.0)
+    return outside
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

@@ -33,10 +33,6 @@ class Recogniser(Protocol):
 class Reader(Recogniser, Protocol):
     """Reads one input format. A reader needs only these members."""
 
-    @property
-    def hallmark(self) -> str:
-        """A property of all files of this format, for messages."""
-
     has_inputs: bool = False
     """Whether its files are models with inputs, to which `Source.inputs` gives sizes."""
     default_output_format: str = "plain"

@@ -23,10 +23,9 @@ class DeferredReader:
 
     default_output_format = "plain"
 
-    def __init__(  # noqa: PLR0913  # one argument for each property of a format
+    def __init__(  # one argument for each property of a format
         self,
         format_: str,
-        hallmark: str,
         *,
         module: str,
         pattern: bytes,
@@ -44,7 +43,6 @@ class DeferredReader:
         """
         self.has_inputs = has_inputs
         self.format = format_
-        self.hallmark = hallmark
         self._module = module
         self._extra = extra
         self._pattern = pattern

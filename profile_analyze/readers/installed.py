@@ -31,7 +31,7 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     reader = reader_among(installed, source)
     if reader is not None:
         return reader
-    formats = ", ".join(f"{one.format} ({one.hallmark})" for one in (*supported, *installed))
+    formats = ", ".join(one.format for one in (*supported, *installed))
     reason = f"{looks_like(source.head(), source.name)}; supported formats: {formats}"
     raise UnknownFormatError(source.name, reason)
 
@@ -56,7 +56,6 @@ class _InstalledReader:
         with self._blamed(file):
             self._reader: Reader = entry.load()()
             self.format = self._reader.format
-            self.hallmark = self._reader.hallmark
             self.has_inputs = self._reader.has_inputs
 
     def recognises(self, head: bytes, name: str) -> bool:

@@ -26,25 +26,26 @@ READERS: Final[tuple[Reader, ...]] = (
     MegEngineReader(),
     DeferredReader(
         "ONNX Runtime profile",
-        "a list of events of the category Session, Node or Kernel",
         module="profile_analyze.readers.onnxruntime.reader",
         pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),
     DeferredReader(
         "TensorRT profile",
-        "a list that begins with a count of inferences",
         module="profile_analyze.readers.tensorrt.reader",
         pattern=rb'\[\s*\{\s*"count"\s*:',
     ),
     DeferredReader(
         "TensorRT engine description",
-        "an object that begins with the key Layers",
         module="profile_analyze.readers.tensorrt.engine",
         pattern=rb'\{\s*"Layers"\s*:',
     ),
     DeferredReader(
+        "MegEngine timeline",
+        module="profile_analyze.readers.megengine_timeline.reader",
+        pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
+    ),
+    DeferredReader(
         "ONNX model",
-        "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
         has_inputs=True,
@@ -54,6 +55,14 @@ READERS: Final[tuple[Reader, ...]] = (
         suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
         # the tag of any field
         pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
+    ),
+    DeferredReader(
+        "TensorFlow Lite benchmark",
+        module="profile_analyze.readers.tflite.reader",
+        # A benchmark without any table is recognised, too, so that the error says what to do.
+        # JSON is left out by its start, because searching all of a long head takes a second.
+        pattern=rb"(?![\[{]\s*[\"{]).*?(\[node type\][^\n]{0,999}\[avg ms\]"
+        rb"|\bnode type, (start, )?first, avg_ms, %|\bInference timings in us: Init: )",
     ),
 )
 """The formats that this package supports, in the order in which they are tried."""

@@ -56,10 +56,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("an OpenVINO execution graph", rb"(<\?xml[^>]*>\s*)?<net\b"),
     _Signature(
-        "a Chrome timeline of MegEngine's imperative profiler",
-        rb'[\[{].*"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
-    ),
-    _Signature(
         "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
@@ -71,7 +67,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
     _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
-    _Signature("a TensorFlow Lite benchmark log", rb".*\[node type\].*\[avg ms\]"),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
     _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
@@ -98,4 +93,4 @@ def looks_like(head: bytes, name: str) -> str:
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
             return f"looks like {signature.format}"
-    return f"is not JSON: it starts with {head[:12].decode('latin-1')!r}"
+    return f"is in no known format: it starts with {head[:12].decode('latin-1')!r}"

@@ -83,6 +83,7 @@ def test_what_operators_explain_of_a_run() -> None:
         ((CPU, CPU._replace(device="npu")), 1.0),
         ((CPU, CPU._replace(name="thread 2")), nan),
         ((THREAD, STREAM), 2.0),  # the thread launches what the stream runs
+        ((STREAM, THREAD), 2.0),  # the stream works longer than the thread that launches
         ((STREAM, STREAM), 1.0),
     ],
 )

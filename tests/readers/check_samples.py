@@ -19,8 +19,10 @@ from tabulate import tabulate
 
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
+from tests.readers.megengine_timeline import independent as megengine_timeline
 from tests.readers.onnxruntime import independent as onnxruntime
 from tests.readers.tensorrt import independent as tensorrt
+from tests.readers.tflite import independent as tflite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "ONNX Runtime profile": onnxruntime.expected,
     "TensorRT profile": tensorrt.expected,
+    "MegEngine timeline": megengine_timeline.expected,
+    "TensorFlow Lite benchmark": tflite.expected,
 }
 """By format of the profile."""
 

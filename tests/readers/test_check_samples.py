@@ -13,8 +13,17 @@ from tests.readers.check_samples import INDEPENDENT, check_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOLDERS = ("onnxruntime", "tensorrt")
-FILES = sorted(path for one in FOLDERS for path in (PROFILES.parent / one).iterdir())
+FOLDERS = ("megengine-timeline", "onnxruntime", "tensorrt", "tflite")
+NOT_COUNTED = {
+    "trace.json.gz",  # has no operator
+    "subgraphs.txt",  # the independent count does not look into subgraphs
+}
+FILES = sorted(
+    path
+    for one in FOLDERS
+    for path in (PROFILES.parent / one).iterdir()
+    if path.name not in NOT_COUNTED
+)
 LOOP = PROFILES.parent / "onnxruntime" / "loop-1.31.json.gz"
 
 

@@ -48,7 +48,6 @@ class MegEngineReader(Reader, BatchReader):
     """Reads GraphProfiler JSON, as `load_and_run --profile` writes it."""
 
     format = _ORIGIN.format
-    hallmark = "an object with the keys profiler and graph_exec"
     default_output_format = "table"  # what MegEngine's own profile_analyze prints
 
     def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # part of `Recogniser`

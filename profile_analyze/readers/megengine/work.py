@@ -64,13 +64,13 @@ def derived_work(
     """Return what one call costs, by the formulas that all runtimes share; NaN for unknown."""
     if in_shapes is None or out_shapes is None:
         return Work()
-    operation = _operation_of(
+    operation = operation_of(
         Call(type_, in_shapes, out_shapes, dtypes or (), dict(parameters or ()))
     )
     return Work() if operation is None else work_of(operation)
 
 
-def _operation_of(call: Call) -> Operation | None:
+def operation_of(call: Call) -> Operation | None:
     """Return the operation of a call; None if its kind is not known."""
     if call.type in _SIMPLE:
         return _operation(_SIMPLE[call.type], _tensors(call.in_shapes, call.dtypes), call)

@@ -10,6 +10,7 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.terms import DERIVED, DTYPES, KERNEL, MEASURED, OPERATOR, OTHER
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
 from profile_analyze.readers.onnxruntime.tensors import LARGEST_SIZE, tensor, tensors_of
 from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
@@ -87,7 +88,7 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
     """Return the table of operators."""
     is_measured = np.array([row.memory_is_measured for row in rows], np.bool_)
     return Operators.of(
-        key=Categorical.of(_keys(rows)),
+        key=Categorical.of(distinct_keys("/".join((*row.scope, row.name)) for row in rows)),
         name=Categorical.of([row.name for row in rows]),
         type=Categorical.of([row.type for row in rows]),
         category=Categorical.of(
@@ -115,20 +116,6 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
 
 def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
     return np.array([*values], np.float64)
-
-
-def _keys(rows: Sequence[Operator]) -> list[str]:
-    """Return the path of each operator. From the second one of a path on, a number follows."""
-    counts: dict[str, int] = {}
-    keys: dict[str, None] = {}
-    for row in rows:
-        path = "/".join((*row.scope, row.name))
-        key = path
-        while key in keys:
-            counts[path] = counts.get(path, 1) + 1
-            key = f"{path} #{counts[path]}"
-        keys[key] = None
-    return [*keys]
 
 
 def _shapes(tensors: Tensors | None) -> tuple[tuple[int, ...], ...] | None:

@@ -34,7 +34,7 @@ def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
         return None
     try:
         found = _decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return tuple((dtype, tuple(shape)) for one in found for dtype, shape in one.items())
 

@@ -178,7 +178,11 @@ def test_without_the_package_the_extra_is_named(
     ("name", "content", "start"),
     [
         ("m.onnx", b'{"profiler": 1}', "at $: object missing"),
-        ("m.onnx", b"version https://git-lfs", "is not JSON: it starts with 'version http'"),
+        (
+            "m.onnx",
+            b"version https://git-lfs",
+            "is in no known format: it starts with 'version http'",
+        ),
         ("m.onnx", b"[1]", "looks like JSON, but no profile; "),
         ("m.onnx", b"", "is empty; "),
         ("m.json", b"\x08\x08\x3a\x05", "truncated or damaged: "),

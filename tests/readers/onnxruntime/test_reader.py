@@ -324,3 +324,10 @@ def test_truncation_at_every_byte(tmp_path: Path) -> None:
             assert (done.code, done.err.count("\n")) == (1, 1), end
     profile = at_level(pa.load(write_bytes(tmp_path, content[:-40])))
     assert list(profile.operators.name.categories) == ["add"]
+
+
+def test_a_dtype_that_is_not_utf8_makes_the_shapes_unknown(tmp_path: Path) -> None:
+    content = document(ADD, run(9, 10)).replace(b'"float"', b'"fl\xd8at"', 1)
+    table, notes = shown(tmp_path, content, "--columns", "time,in_shapes,out_shapes")
+    assert table.splitlines()[-1].split() == ["5.000", "N/A", "{2,3}"]
+    assert notes

@@ -1,0 +1,1 @@
+"""The reader of the Chrome timelines that MegEngine's imperative profiler writes."""

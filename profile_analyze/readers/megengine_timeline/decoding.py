@@ -1,0 +1,117 @@
+"""Decodes a timeline part by part, so that memory holds few events at once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
+
+from profile_analyze.errors import MalformedProfileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.readers.source import Source
+
+_BETWEEN: Final = b'},{"args":'
+"""What is between two events if the second one has arguments. It cannot be inside of a text, where
+quotes are escaped."""
+_START: Final = re.compile(rb'\s*\{\s*"traceEvents"\s*:\s*\[|\s*\[')
+_END: Final = re.compile(
+    rb'\s*\](\s*,\s*"metadata"\s*:\s*\{[^{}]*\})?\s*\}?\s*$'  # a list needs no brace
+)
+_LONGEST_END: Final = 4096
+_MOST_CUTS: Final = 8
+"""How often the end of a truncated file is searched for the start of an incomplete event."""
+
+
+class Event(msgspec.Struct, gc=False):
+    """One event as the file has it. Times are in microseconds."""
+
+    ph: str
+    name: str = ""
+    ts: float = 0.0
+    tid: int = 0
+    pid: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)] = 0
+    cat: str = ""
+    id: int | str = 0
+    args: msgspec.Raw = msgspec.Raw()
+
+
+class _Document(msgspec.Struct, gc=False):
+    events: list[Event] = msgspec.field(name="traceEvents")
+
+
+_decode_events: Final = msgspec.json.Decoder(list[Event]).decode
+_decode_document: Final = msgspec.json.Decoder(_Document).decode
+_FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class Timeline:
+    """The events of a file in its order, in lists of some events."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.is_complete = True
+        """Whether the list of events is closed, once all events were read."""
+
+    def parts(self) -> Iterator[Sequence[Event]]:
+        """Yield all events. Raises `MalformedProfileError`."""
+        start = _START.match(self._source.head())
+        try:
+            if start is None:
+                yield _decode_document(self._source.content()).events
+            else:
+                yield from self._streamed()
+        except _FAILURES as error:
+            raise MalformedProfileError(self._source.name, _reason(error)) from None
+
+    def _streamed(self) -> Iterator[Sequence[Event]]:
+        rest = bytearray()
+        is_first = True
+        for chunk in self._source.chunks():
+            searched = max(0, len(rest) - len(_BETWEEN))
+            rest += chunk
+            if is_first:
+                found = _START.match(rest)
+                del rest[: found.end() if found else 0]
+                is_first = False
+            end = rest.rfind(_BETWEEN, searched)
+            if end > 0:
+                yield _decoded(rest[: end + 1])
+                del rest[: end + len("},")]
+        yield self._last(bytes(rest))
+
+    def _last(self, rest: bytes) -> Sequence[Event]:
+        """Return the last events. Those of a truncated file are decoded as far as they go."""
+        end = _END.search(rest, max(0, len(rest) - _LONGEST_END))
+        if end is not None:
+            return _decoded(rest[: end.start()])
+        self.is_complete = False
+        for _ in range(_MOST_CUTS):
+            if (events := _decoded_or_none(rest)) is not None:
+                return events
+            rest = rest[: max(0, rest.rfind(b"},{") + 1)]
+        return _decoded(rest)
+
+
+def _decoded_or_none(events: bytes) -> Sequence[Event] | None:
+    try:
+        return _decoded(events)
+    except _FAILURES:
+        return None
+
+
+def _decoded(events: bytes | bytearray) -> Sequence[Event]:
+    return _decode_events(b"[" + events + b"]")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "is nested too deeply for a profile"
+    if isinstance(error, UnicodeDecodeError):
+        return "has an event with text that is not UTF-8; profile again"
+    detail = str(error).removeprefix("JSON is malformed: ")
+    detail = re.sub(r" \(byte \d+\)$", "", detail)  # counted from the start of a part
+    return f"has an event that cannot be read: {detail}; profile again"

@@ -1,0 +1,72 @@
+"""The table of operators of a timeline."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.terms import DERIVED, OPERATOR
+from profile_analyze.readers.keys import distinct_keys
+from profile_analyze.readers.megengine_timeline.work import Cost, cost_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.megengine_timeline.recording import Facts
+
+
+class Row(NamedTuple):
+    """A row of the table: an operator with its path, shapes and parameters; a scope; a kernel."""
+
+    path: tuple[str, ...]
+    scope: str | None
+    """The name of a scope; None for an operator or a kernel."""
+    facts: int
+    """The index in `Recording.facts`; -1 for a scope."""
+    level: str
+
+
+def operators_of(rows: Sequence[Row], facts: Sequence[Facts]) -> Operators:
+    """Return the table of operators."""
+    known = {row.facts: cost_of(facts[row.facts]) for row in rows if row.facts >= 0}
+    costs = [known.get(row.facts) if row.level == OPERATOR else None for row in rows]
+    types = [facts[row.facts].name if row.facts >= 0 else None for row in rows]
+    names = [
+        ".".join((*row.path, row.scope or type_ or "unnamed"))
+        for row, type_ in zip(rows, types, strict=True)
+    ]
+    return Operators.of(
+        key=Categorical.of(distinct_keys(names)),
+        name=Categorical.of(names),
+        type=Categorical.of(types),
+        category=Categorical.of(_each(costs, lambda cost: cost.category)),
+        level=Categorical.of([row.level for row in rows]),
+        scope=Categorical.of([row.path or None for row in rows]),
+        computation=_numbers(costs, lambda cost: cost.work.computation),
+        memory=_numbers(costs, lambda cost: cost.work.memory),
+        source=DERIVED,
+        optional={
+            "in_shapes": Categorical.of(_each(costs, lambda cost: cost.in_shapes)),
+            "out_shapes": Categorical.of(_each(costs, lambda cost: cost.out_shapes)),
+            "input_dtypes": Categorical.of(_each(costs, lambda cost: cost.dtypes)),
+            "compute_dtype": Categorical.of(_each(costs, lambda cost: cost.compute_dtype)),
+            "parameters": Categorical.of(_each(costs, lambda cost: cost.parameters)),
+            "macs": _numbers(costs, lambda cost: cost.work.macs),
+            "derived_computation": _numbers(costs, lambda cost: cost.work.computation),
+            "derived_memory": _numbers(costs, lambda cost: cost.work.memory),
+        },
+    )
+
+
+def _each(costs: Iterable[Cost | None], value: Callable[[Cost], Any]) -> list[Any]:
+    return [None if cost is None else value(cost) for cost in costs]
+
+
+def _numbers(costs: Iterable[Cost | None], value: Callable[[Cost], float]) -> NDArray[np.float64]:
+    return np.array([nan if cost is None else value(cost) for cost in costs], np.float64)

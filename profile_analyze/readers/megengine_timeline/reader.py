@@ -1,0 +1,64 @@
+"""The reader of the Chrome timelines of MegEngine's imperative profiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.readers.megengine_timeline.decoding import Timeline
+from profile_analyze.readers.megengine_timeline.executions import recorded
+from profile_analyze.readers.megengine_timeline.notes import notes_on
+from profile_analyze.readers.megengine_timeline.operators import operators_of
+from profile_analyze.readers.megengine_timeline.recording import Recording, TooDeepError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from profile_analyze.readers.source import Source
+
+FORMAT: Final = "MegEngine timeline"
+
+
+def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+    """Return the profile in `source`. See `Reader.read`."""
+    with gc_paused():
+        timeline, recording = Timeline(source), Recording()
+        try:
+            for events in timeline.parts():
+                recording.add(events)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            reason = f"has arguments that cannot be read: {error}; profile again"
+            raise MalformedProfileError(source.name, reason) from None
+        except TooDeepError:
+            reason = "is nested too deeply for a profile"
+            raise MalformedProfileError(source.name, reason) from None
+        if not any(facts >= 0 for facts in recording.spans.facts):
+            raise MalformedProfileError(source.name, _nothing(recording))
+        found = recorded(recording)
+        operators = operators_of(found.rows, [*recording.facts])
+        several = len(found.pids) > 1
+        return Profile(
+            file=source.name,
+            origin=Origin(FORMAT),
+            operators=operators,
+            executions=found.executions,
+            tracks=found.tracks,
+            runs=found.runs,
+            processes=tuple(
+                f"{source.name}, process {pid}" if several else source.name for pid in found.pids
+            ),
+            notes=tuple(notes_on(timeline, recording, found, operators)),
+        )
+
+
+def _nothing(recording: Recording) -> str:
+    """Return why there is nothing to analyse."""
+    what = "no operator" if recording.spans.name or recording.thread_names else "no event"
+    return (
+        f"has {what}: replays of trace() leave no events; profile traced code with GraphProfiler, "
+        "or run it without trace()"
+    )

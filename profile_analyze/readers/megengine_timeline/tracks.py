@@ -1,0 +1,64 @@
+"""The tracks of a timeline: workers on the host, and devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.readers.megengine.terms import track_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.megengine_timeline.placing import Placed
+    from profile_analyze.readers.megengine_timeline.recording import Recording
+
+    Indices = NDArray[np.int64]
+
+
+def tracks_of(recording: Recording, host: Placed, tracks: dict[Track, int]) -> Indices:
+    """Return the track of each entry of `Placed`, then of each kernel, and add the tracks."""
+    thread = np.append(
+        np.array(recording.spans.thread, np.int64)[host.span],
+        np.array(recording.kernels.thread, np.int64),
+    )
+    is_host = np.arange(len(thread)) < len(host.span)
+    devices = _device_names(recording)
+    pids = {pid for pid, _ in recording.threads}
+    result = np.empty(len(thread), np.int64)
+    for index, (pid, tid) in enumerate(recording.threads):
+        name = recording.thread_names.get((pid, tid), "")
+        worker = Track(name or "worker", HOST, kind="thread")
+        device = _device(name or f"device {tid}", devices)
+        for is_of_track, track in (
+            ((thread == index) & is_host, worker),
+            ((thread == index) & ~is_host, device),
+        ):
+            own = track._replace(process=str(pid), clock=str(pid)) if len(pids) > 1 else track
+            if is_of_track.any():
+                result[is_of_track] = tracks.setdefault(own, len(tracks))
+    return result
+
+
+def _device(name: str, devices: dict[str, str]) -> Track:
+    """Return the track of a device. Unlike in a graph profile, all threads have one clock."""
+    track = track_of(devices.get(name, name), DEVICE)
+    return track._replace(name=name, device=name, clock="", together="sum")
+
+
+def _device_names(recording: Recording) -> dict[str, str]:
+    """Return the whole name of each device, such as `CompNode("cpu0:0" from "xpux:0")`.
+
+    Its keys are the short names, of which threads have one. `__device__` is not used: it may be
+    `invalid`.
+    """
+    found = {}
+    for facts in recording.facts:
+        for tensor in (*facts.inputs, *facts.outputs):
+            parts = tensor.device.split('"')
+            if len(parts) == 5:  # the quotes around two names
+                found[parts[3]] = found[parts[1]] = tensor.device
+    return found

@@ -1,0 +1,140 @@
+"""Translates operators of the imperative runtime, and derives what one call costs."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from profile_analyze.model import terms
+from profile_analyze.readers.megengine.terms import category_of, dtype_of
+from profile_analyze.readers.megengine.work import Call, operation_of
+from profile_analyze.work.kinds import work_of
+from profile_analyze.work.operation import Work
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from profile_analyze.model.operators import Parameters, Shapes
+    from profile_analyze.readers.megengine_timeline.recording import Facts, TensorArguments
+
+_TYPES: Final[Mapping[str, str]] = {
+    "Convolution": "ConvolutionForward",
+    "ConvBias": "ConvBiasForward",
+    "Pooling": "PoolingForward",
+    "Softmax": "SoftmaxForward",
+    "AddAxis": "AxisAddRemove",
+    "RemoveAxis": "AxisAddRemove",
+    "TypeCvtV2": "TypeCvt",
+    "HostToDevice": "Copy",
+}
+"""The types of the graph runtime for those that have another name here."""
+_SHAPE: Final = re.compile(r"\{(\d{1,18}(?:,\s*\d{1,18})*)?\}")
+_LARGEST_SIZE: Final = (1 << 63) - 1
+
+_INTEGER: Final = re.compile(r"-?\d{1,18}")
+_NUMBER: Final = re.compile(r"-?\d{1,18}\.\d{1,18}(?:[eE][-+]?\d{1,3})?")
+_decode_parameters: Final = msgspec.json.Decoder(dict[str, str | int | float | bool | None]).decode
+
+
+class Cost(NamedTuple):
+    """What one call of an operator costs, and what it computes on."""
+
+    category: str
+    work: Work
+    in_shapes: Shapes | None
+    out_shapes: Shapes | None
+    dtypes: tuple[str, ...] | None
+    parameters: Parameters
+    compute_dtype: str | None
+
+
+def cost_of(facts: Facts) -> Cost:
+    """Return what one call of an operator costs; NaN for what does not follow from its shapes."""
+    parameters = _parameters(facts.arguments)
+    by_name = dict(parameters)
+    # Elementwise operators are named after their mode.
+    is_elementwise = by_name.get("mode") == facts.name
+    type_ = "Elemwise" if is_elementwise else _TYPES.get(facts.name, facts.name)
+    in_shapes, out_shapes = _shapes(facts.inputs), _shapes(facts.outputs)
+    dtypes = tuple(one.dtype for one in facts.inputs)
+    return Cost(
+        category_of(type_),
+        _work(type_, in_shapes, facts, by_name),
+        in_shapes,
+        out_shapes,
+        dtypes or None,
+        parameters,
+        _compute_dtype((*facts.inputs[:1], *facts.outputs[:1])),
+    )
+
+
+def _work(
+    type_: str, in_shapes: Shapes | None, facts: Facts, parameters: Mapping[str, int | float | str]
+) -> Work:
+    out_shapes = _shapes(facts.outputs)
+    if in_shapes is None or out_shapes is None or not out_shapes:
+        return Work()
+    outputs = tuple(
+        Tensor(shape, dtype_of(one.dtype))
+        for shape, one in zip(out_shapes, facts.outputs, strict=True)
+    )
+    # The graph runtime has words where this one has numbers.
+    translated = {
+        name: ("true" if value else "false") if name.startswith("transpose") else value
+        for name, value in parameters.items()
+    }
+    dtypes = tuple(one.dtype for one in facts.inputs)
+    operation = operation_of(Call(type_, in_shapes, out_shapes, dtypes, translated))
+    if operation is not None:
+        return work_of(operation._replace(outputs=outputs))
+    inputs = (
+        Tensor(shape, dtype_of(dtype)) for shape, dtype in zip(in_shapes, dtypes, strict=True)
+    )
+    return Work(memory=sum(one.bytes for one in (*inputs, *outputs)))
+
+
+def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
+    """Return the shapes in texts such as `{4,3,32,32}`; None if one is no possible shape."""
+    result = []
+    for tensor in tensors:
+        found = _SHAPE.fullmatch(tensor.shape)
+        if found is None:
+            return None
+        shape = tuple(map(int, found[1].split(","))) if found[1] else ()
+        if prod(size for size in shape if size) > _LARGEST_SIZE:
+            return None
+        result.append(shape)
+    return tuple(result)
+
+
+def _parameters(arguments: bytes) -> Parameters:
+    """Return the parameters of an operator. The file has numbers as texts."""
+    try:
+        found = _decode_parameters(arguments) if arguments else {}
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ()
+    return tuple(
+        (name, _value(value))
+        for name, value in sorted(found.items())
+        if not name.startswith("__") and value is not None
+    )
+
+
+def _value(value: str | float) -> int | float | str:
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else value
+    if _INTEGER.fullmatch(value):
+        return int(value)
+    return float(value) if _NUMBER.fullmatch(value) else value
+
+
+def _compute_dtype(tensors: Sequence[TensorArguments]) -> str | None:
+    for one in tensors:
+        dtype = dtype_of(one.dtype)
+        if dtype in terms.DTYPES and dtype != "bool":
+            return dtype
+    return None

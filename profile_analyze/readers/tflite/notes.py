@@ -1,0 +1,111 @@
+"""Notes on a benchmark: what was left out, and what the numbers include."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.readers.tflite.types import is_delegate
+from profile_analyze.units import counted, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.readers.tflite.log import Log, Section
+    from profile_analyze.readers.tflite.rows import Row, Rows
+
+_SLOW_START: Final = 1.2
+"""A first run that takes this many times the mean is worth a note."""
+
+
+def notes_on(log: Log, section: Section, found: Rows) -> Iterator[Note]:
+    """Yield the notes on the profile of a section."""
+    yield from _notes_on_file(log, section)
+    if found.left_out:
+        yield Note(
+            f"left out {counted(found.left_out, 'node')} of subgraphs or inside of delegates: the "
+            "file does not say in which nodes they ran",
+            Importance.INCOMPLETE,
+        )
+    yield from _notes_on_rows(found.rows)
+
+
+def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
+    if not log.is_complete:
+        yield Note(
+            "the file ends inside of a table, so nodes may be missing; copy it again",
+            Importance.INCOMPLETE,
+        )
+    for name, part in section.parts.items():
+        missing = (part.executed or 0) - len(part.nodes)
+        if missing > 0 and part.nodes:
+            where = f" of {name}" if name else ""
+            yield Note(
+                f"the table{where} has {len(part.nodes)} of {part.executed} nodes; copy it again",
+                Importance.INCOMPLETE,
+            )
+    if lines := log.unread:
+        yield Note(
+            f"left out {counted(len(lines), 'line')} inside of tables that are no rows, the first "
+            f"is line {lines[0]}",
+            Importance.INCOMPLETE,
+        )
+    others = [one for one in log.sections if one is not section]
+    if repeated := sum(not one.is_initialisation for one in others):
+        yield Note(
+            f"left out {counted(repeated, 'further benchmark')} in the file; write each one to a "
+            "file of its own",
+            Importance.INCOMPLETE,
+        )
+    nodes = [node for one in others if one.is_initialisation for node in one.part("").nodes]
+    if nodes:
+        time_s = sum(node.mean_ms * node.calls for node in nodes) / 1e3
+        yield Note(
+            f"left out the initialisation ({counted(len(nodes), 'node')}, {seconds(time_s)} s)",
+            Importance.CONTEXT,
+        )
+
+
+def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
+    time_s = np.array([row.duration_s for row in rows], np.float64)
+    is_outer = np.array([row.parent < 0 for row in rows], np.bool_)
+    total_s = float(np.nansum(time_s[is_outer]))
+    parents = {row.parent for row in rows}
+    is_closed = np.array(
+        [is_delegate(row.kind.type) and n not in parents for n, row in enumerate(rows)], np.bool_
+    )
+    for is_affected, text, importance in (
+        (
+            is_closed,
+            "{} are delegates, whose operators the file does not name",
+            Importance.INCOMPLETE,
+        ),
+        (
+            np.isnan(time_s),
+            "the time of {} is unknown: it was not called in every run",
+            Importance.INCOMPLETE,
+        ),
+    ):
+        if count := int(is_affected.sum()):
+            share = float(np.nansum(time_s[is_affected])) / total_s if total_s else float("nan")
+            yield Note(text.format(operators_and_share(count)), importance, share)
+    yield from _note_on_first_run(rows)
+    yield Note(
+        f"the computation of {operators_and_share(len(rows))} is unknown: the file has no shapes",
+        Importance.CONTEXT,
+        1.0 if total_s else float("nan"),
+    )
+
+
+def _note_on_first_run(rows: list[Row]) -> Iterator[Note]:
+    """Yield a note if the first run was slow. Only nodes that are called once a run say so."""
+    once = [row for row in rows if row.parent < 0 and row.calls == 1 and row.first_s == row.first_s]
+    first_s = sum(row.first_s for row in once)
+    mean_s = sum(row.duration_s for row in once)
+    if mean_s > 0 and first_s > _SLOW_START * mean_s:
+        yield Note(
+            f"the means include the first run, which took {first_s / mean_s:.1f} times as long",
+            Importance.CONTEXT,
+        )

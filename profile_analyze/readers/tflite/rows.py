@@ -1,0 +1,127 @@
+"""Chooses the rows of a profile from the tables of a benchmark, and nests the inner ones."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.readers.tflite.log import DELEGATE, MAIN
+from profile_analyze.readers.tflite.types import CALLS_SUBGRAPHS, INSIDE, is_delegate, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from profile_analyze.readers.tflite.log import Node, Section
+    from profile_analyze.readers.tflite.types import Kind
+
+_NO_PARENT: Final = -1
+_TOLERANCE: Final = 1.05
+"""Nodes inside of another one may seem to take this much longer than it, because each time is
+rounded to a microsecond and has the cost of measuring it."""
+
+
+class Row(NamedTuple):
+    """A node, as an operator with one execution."""
+
+    name: str
+    kind: Kind
+    scope: tuple[str, ...]
+    duration_s: float
+    """The mean time of all calls in a run; NaN if it is unknown."""
+    calls: int
+    start_s: float
+    first_s: float
+    parent: int
+    """The index of the row that this one ran inside, or -1."""
+
+
+class Rows(NamedTuple):
+    """The rows of a profile, and the nodes that are not among them."""
+
+    rows: list[Row]
+    left_out: int
+    """How many nodes ran inside of other nodes, but nothing says inside of which."""
+
+
+def rows_of(section: Section, runs: int | None) -> Rows:
+    """Return the rows of a section. `runs` is the number of its runs, if it is known."""
+    main = section.part(MAIN)
+    outer = [node for node in main.nodes if node.type != INSIDE]
+    rows = [_row(node, main.mean_us, runs) for node in outer]
+    left_out = 0
+    for name, part in section.parts.items():
+        nodes = [node for node in part.nodes if name != MAIN or node.type == INSIDE]
+        is_inside_delegate = name in {MAIN, DELEGATE}
+        inner = [_row(node, part.mean_us, runs) for node in nodes]
+        parent = _parent(outer, rows, inner, is_inside_delegate=is_inside_delegate)
+        if parent == _NO_PARENT:
+            left_out += len(inner)
+            continue
+        scope = (rows[parent].name,) if is_inside_delegate else (rows[parent].name, name)
+        device = rows[parent].kind if is_inside_delegate else None
+        for row in inner:
+            kind = row.kind
+            if device is not None:
+                kind = kind._replace(device=device.device, device_kind=device.device_kind)
+            rows.append(row._replace(scope=scope, parent=parent, kind=kind))
+    return Rows(rows, left_out)
+
+
+def _parent(
+    outer: Sequence[Node], rows: Sequence[Row], inner: Sequence[Row], *, is_inside_delegate: bool
+) -> int:
+    """Return the only node of the main graph that the inner rows can have run in, or -1.
+
+    Hexagon's delegate writes cycles, not times, and subgraphs may call others: such rows together
+    take longer than the node around them.
+    """
+    candidates = [
+        index
+        for index, node in enumerate(outer)
+        if (is_delegate(node.type) if is_inside_delegate else _calls_subgraphs(node.type))
+    ]
+    if len(candidates) != 1:
+        return _NO_PARENT
+    (parent,) = candidates
+    before = sum(row.duration_s for row in rows[len(outer) :] if row.parent == parent)
+    inside_s = before + sum(row.duration_s for row in inner)
+    return parent if inside_s <= rows[parent].duration_s * _TOLERANCE else _NO_PARENT
+
+
+def _calls_subgraphs(type_: str) -> bool:
+    return type_.partition("/")[0] in CALLS_SUBGRAPHS
+
+
+def _row(node: Node, total_us: float, runs: int | None) -> Row:
+    calls: float = node.calls
+    is_of_all_runs = node.name.startswith(_OF_ALL_RUNS)
+    if is_of_all_runs:
+        calls = calls / runs if runs else nan
+    # A node that is called in some runs only has 0 calls. Its share of the time is exact.
+    duration_s = node.mean_ms * calls / 1e3 if calls else node.share * total_us / 1e6
+    return Row(
+        _name(node.name),
+        kind_of(node.type, node.name),
+        (),
+        duration_s if 0 <= duration_s < inf else nan,
+        int(calls) if calls == calls else 0,  # noqa: PLR0124  # NaN is unknown
+        node.start_ms / 1e3,
+        node.first_ms / 1e3 if node.first_ms >= 0 and not is_of_all_runs else nan,
+        _NO_PARENT,
+    )
+
+
+_OF_ALL_RUNS: Final = "[Unknown]:"
+"""How names begin in the tables of LiteRT, which has no names. There, `times called` counts the
+calls of all runs, and `first` is the start of the first call."""
+
+
+def _name(name: str) -> str:
+    """Return the names of the tensors in `[a;b]:7`, or the whole name if it has no brackets.
+
+    The number is the index of the node, which differs between versions of a model.
+    """
+    tensors, colon, index = name.rpartition("]:")
+    if colon and tensors.startswith("[") and index.isdecimal() and len(tensors) > 1:
+        return tensors[1:] if not name.startswith(_OF_ALL_RUNS) else name
+    return name or "unnamed"

@@ -1,0 +1,104 @@
+"""Translates the types of nodes: of TensorFlow Lite's own kernels, of delegates and of XNNPACK."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.model import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INSIDE: Final = "DelegateOpInvoke"
+"""The type of rows about what ran inside of a delegate."""
+_INSIDE_NAME: Final = "Delegate/"
+"""How the name of such a row, or of an operator that a delegate profiled itself, begins."""
+CALLS_SUBGRAPHS: Final = frozenset(
+    ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
+)
+"""The types of nodes that run subgraphs."""
+
+_CATEGORIES: Final[Mapping[str, str]] = {
+    terms.CONVOLUTION: "CONV_2D DEPTHWISE_CONV_2D TRANSPOSE_CONV CONV_3D CONV_3D_TRANSPOSE "
+    "Convolution Deconvolution",
+    terms.MATMUL: "FULLY_CONNECTED BATCH_MATMUL LSTM BIDIRECTIONAL_SEQUENCE_LSTM RNN SVDF "
+    "UNIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_RNN BIDIRECTIONAL_SEQUENCE_RNN "
+    "STABLEHLO_DOT_GENERAL Fully_Connected Batch_Matrix_Multiply Dynamic_Fully_Connected",
+    terms.ATTENTION: "odml.scaled_dot_product_attention Scaled_Dot_Product_Attention",
+    terms.NORMALIZATION: "L2_NORMALIZATION LOCAL_RESPONSE_NORMALIZATION",
+    terms.SOFTMAX: "SOFTMAX LOG_SOFTMAX Softmax",
+    terms.POOLING: "AVERAGE_POOL_2D MAX_POOL_2D L2_POOL_2D Average_Pooling Max_Pooling "
+    "Global_Average_Pooling ArgMax_Pooling Unpooling",
+    terms.ELEMENTWISE: "ADD SUB MUL DIV ADD_N ABS NEG EXP LOG SQRT RSQRT SQUARE POW SIN COS FLOOR "
+    "CEIL ROUND RELU RELU6 RELU_N1_TO_1 RELU_0_TO_1 PRELU LEAKY_RELU ELU GELU TANH LOGISTIC "
+    "HARD_SWISH MAXIMUM MINIMUM SQUARED_DIFFERENCE FLOOR_DIV FLOOR_MOD SELECT SELECT_V2 WHERE "
+    "EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER GREATER_EQUAL LOGICAL_AND LOGICAL_OR LOGICAL_NOT "
+    "QUANTIZE DEQUANTIZE CAST FAKE_QUANT SIGN Add Subtract Multiply Divide Abs Negate Square "
+    "Square_Root Reciprocal_Square_Root Squared_Difference Maximum Minimum Clamp Sigmoid Tanh "
+    "HardSwish Leaky_ReLU PReLU ELU Exp GELU Convert Floor Ceiling Bankers_Rounding Truncation",
+    terms.REDUCTION: "MEAN SUM REDUCE_MAX REDUCE_MIN REDUCE_PROD REDUCE_ANY REDUCE_ALL ARG_MAX "
+    "ARG_MIN CUMSUM TOPK_V2 SEGMENT_SUM Mean Sum",
+    terms.EMBEDDING: "EMBEDDING_LOOKUP EMBEDDING_LOOKUP_SPARSE GATHER GATHER_ND HASHTABLE_LOOKUP",
+    terms.DATA_MOVEMENT: "CONCATENATION RESHAPE TRANSPOSE SLICE STRIDED_SLICE SPLIT SPLIT_V PACK "
+    "UNPACK PAD PADV2 MIRROR_PAD SQUEEZE EXPAND_DIMS TILE BROADCAST_TO FILL SPACE_TO_DEPTH "
+    "DEPTH_TO_SPACE SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR "
+    "REVERSE_V2 REVERSE_SEQUENCE SCATTER_ND ONE_HOT RANGE DYNAMIC_UPDATE_SLICE ROLL "
+    "Concatenate Concatenate2 Concatenate3 Concatenate4 Copy Transpose Constant_Pad Slice "
+    "Even_Split2 Even_Split3 Even_Split4 Depth_To_Space Space_To_Depth Resize_Bilinear Reshape",
+    terms.CONTROL: "SHAPE RANK ASSIGN_VARIABLE READ_VARIABLE VAR_HANDLE "
+    + " ".join(CALLS_SUBGRAPHS),
+}
+"""The types in each category. Those of XNNPACK have `_` for blanks."""
+_CATEGORY_OF: Final = {
+    type_: category for category, types in _CATEGORIES.items() for type_ in types.split()
+}
+
+_DELEGATE: Final = re.compile(r"TfLite(\w+?)Delegate(?:V\d+)?$")
+_XNNPACK: Final = re.compile(r"(.*?) \((?:[A-Z]+, ?)?([A-Z]+\d+)(?:, ?[A-Z]+\d+)*\)")
+"""A type such as `Convolution (NHWC, QC8) IGEMM`, `Add (ND, QS8)` or `Convert (NC, QS8, F32)`."""
+_DTYPES: Final[Mapping[str, str]] = {
+    "F32": "fp32",
+    "F16": "fp16",
+    "BF16": "bf16",
+    "S32": "int32",
+    **dict.fromkeys(("QC8", "QS8", "S8", "QD8"), "int8"),
+    **dict.fromkeys(("QU8", "U8"), "uint8"),
+}
+"""The dtypes in the names of XNNPACK's operators. A quantized one counts as its integer."""
+
+_CPU_DELEGATES: Final = frozenset(("XNNPack", "Flex"))
+_GPU_DELEGATES: Final = frozenset(("Gpu", "GpuV2", "Metal"))
+
+
+class Kind(NamedTuple):
+    """What the type of a node says."""
+
+    type: str
+    category: str
+    compute_dtype: str | None = None
+    device: str | None = "CPU"
+    device_kind: terms.DeviceKind | None = terms.CPU
+
+
+def kind_of(type_: str, name: str) -> Kind:
+    """Return what the type and name of a node say."""
+    if type_ == INSIDE:
+        type_ = name.removeprefix(_INSIDE_NAME).rpartition(":")[0] or type_
+    if found := _DELEGATE.match(type_):
+        device = found[1]
+        is_gpu, is_cpu = device in _GPU_DELEGATES, device in _CPU_DELEGATES
+        kind: terms.DeviceKind | None = terms.GPU if is_gpu else terms.CPU if is_cpu else None
+        return Kind(type_, terms.OTHER, None, device, kind)
+    if found := _XNNPACK.match(type_):
+        category = _CATEGORY_OF.get(found[1].replace(" ", "_"), terms.OTHER)
+        return Kind(type_, category, _DTYPES.get(found[2]), "XNNPack")
+    category = _CATEGORY_OF.get(type_.partition("/")[0], terms.OTHER)
+    if name.startswith(_INSIDE_NAME):  # a delegate profiled it, and does not say which one it is
+        return Kind(type_, category, None, None, None)
+    return Kind(type_, category)
+
+
+def is_delegate(type_: str) -> bool:
+    """Return whether nodes of this type run a part of the graph in a delegate."""
+    return _DELEGATE.match(type_) is not None

@@ -1,0 +1,1 @@
+"""Tests of the reader of TensorFlow Lite's benchmark_model."""

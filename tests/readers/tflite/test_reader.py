@@ -1,0 +1,310 @@
+"""Benchmark logs: whole answers, layouts, nesting, what is left out, and damage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.errors import InputError
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.levels import at_level
+from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.source import Source
+from tests.conftest import PROFILES, run_command
+from tests.readers.tflite.independent import expected
+from tests.readers.tflite.tables import RUNS, Layout, Row, log, part
+from tests.readers.tiny_file import write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profile_analyze.model.profile import Profile
+
+COLUMNS = "id,type,category,device,calls"
+FOLDER = PROFILES.parent / "tflite"
+CONV = Row("CONV_2D", "[net/conv;net/bias]:0", 2.5, first=5.0)
+POOL = Row("Max Pooling (NHWC, S8)", "Delegate/Max Pooling (NHWC, S8):1", 0.25, 4)
+NO_SHAPES = "note: the computation of {} operators (100.0% of the time) is unknown: the file has no shapes\n"
+
+
+def loaded(folder: Path, text: str) -> Profile:
+    return pa.load(write_bytes(folder, text.encode()))
+
+
+def seconds_by_type(profile: Profile) -> dict[str, float]:
+    profile = at_level(profile)
+    found: dict[str, float] = {}
+    for type_, time_s in zip(
+        profile.operators.type.values(), profile.measured("time")[:, 0], strict=True
+    ):
+        found[type_] = found.get(type_, 0.0) + float(time_s)
+    return found
+
+
+def test_a_whole_answer() -> None:
+    path = str(FOLDER / "delegates-old.txt")
+    done = run_command(path, "--notes", "all", "--top", "3", "--columns", "time,share,device,name")
+    assert (done.code, done.out) == (
+        0,
+        "total device time   5.936 ms\n"
+        "total host time     N/A\n"
+        "wall time of a run  8.000 ms (operators: 74.2%, outside of them: 2.064 ms)\n"
+        "\n"
+        "device self time (ms)  share  device  name\n"
+        "                2.031  34.2%  CPU     net/conv1/Relu\n"
+        "                1.377  23.2%  CPU     net/logits/BiasAdd\n"
+        "                1.204  20.3%  Gpu     net/block1/add, net/block1/aux\n",
+    )
+    assert done.err == (
+        "note: 2 operators (36.3% of the time) are delegates, whose operators the file does not "
+        f"name\n{NO_SHAPES.format(7)}"
+        "note: left out the initialisation (2 nodes, 0.00735 s)\n"
+        "note: the means include the first run, which took 1.2 times as long\n"
+        "note: times are means over 50 inferences; how much they vary is not known\n"
+    )
+
+
+def test_the_operators_of_a_delegate_that_names_them() -> None:
+    path = str(FOLDER / "xnnpack-new.txt")
+    done = run_command(path, "--format", "csv", "--top", "99", "--columns", COLUMNS)
+    assert done.out.replace("\r\n", "\n") == (
+        "id,type,category,device,calls\n"
+        '"call:3, call:2, call:1, call:0",TFLite_Detection_PostProcess,other,CPU,1.0\n'
+        '"Delegate/Convert (NC, QS8, F32):4","Convert (NC, QS8, F32)",elementwise,XNNPack,'
+        "1.0\n"
+        '"Delegate/Convolution (NHWC, QC8) DWConv:1","Convolution (NHWC, QC8) DWConv",'
+        "convolution,XNNPack,13.0\n"
+        '"Delegate/Convolution (NHWC, QC8) IGEMM:0","Convolution (NHWC, QC8) IGEMM",'
+        "convolution,XNNPack,1.0\n"
+        '"Delegate/Convolution (NHWC, QC8) GEMM:2","Convolution (NHWC, QC8) GEMM",'
+        "convolution,XNNPack,13.0\n"
+        "tfl.quantize,QUANTIZE,elementwise,CPU,1.0\n"
+        '"Delegate/Add (ND, QS8):3","Add (ND, QS8)",elementwise,XNNPack,1.0\n'
+        "fpn/resample;fpn/up,RESIZE_NEAREST_NEIGHBOR,data movement,CPU,1.0\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["delegates-old.txt", "xnnpack-new.txt", "run.csv"])
+def test_the_sums_by_type_equal_an_independent_count(name: str) -> None:
+    profile = pa.load(FOLDER / name)
+    assert seconds_by_type(profile) == pytest.approx(expected(FOLDER / name), rel=1e-12)
+    assert (profile.origin.times, profile.origin.averaged_over) == ("mean", 50)
+    assert profile.check() == ()
+
+
+def test_subgraphs_and_the_inside_of_delegates_are_nested() -> None:
+    path = FOLDER / "subgraphs.txt"
+    profile = at_level(pa.load(path))
+    us = pytest.approx
+    assert [
+        (name, scope and "/".join(scope), time_s * 1e6)
+        for name, scope, time_s in zip(
+            profile.operators.name.values(),
+            profile.operators.scope.values(),
+            profile.measured("time")[:, 0].tolist(),
+            strict=True,
+        )
+    ] == [
+        ("while", None, us(500)),
+        ("out", None, us(200)),
+        ("sum", None, us(100)),
+        ("body/fc", "while/while_body", us(4000)),
+        ("body/tanh", "while/while_body", us(500)),
+        ("Delegate/Fully Connected (NC, F32) GEMM:0", "out", us(1200)),
+        ("Delegate/Softmax (NC, F32):1", "out", us(600)),
+    ]
+    top = at_level(pa.load(path), "top")
+    assert top.measured("time")[:3, 0].tolist() == pytest.approx([5e-3, 2e-3, 1e-4])
+    assert not top.recorded("device")[3:].any()
+
+
+@pytest.mark.parametrize("layout", ["old", "new", "spaces", "csv", "old csv"])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "INFO: ",
+        "11-22 12:01:02.003  4242  4243 I tflite  : ",
+        "I/tflite  ( 4242): ",
+        "I1122 12:01:02.003456    4242 benchmark.cc:12] ",
+    ],
+)
+def test_every_layout_and_prefix(layout: Layout, prefix: str, tmp_path: Path) -> None:
+    profile = loaded(tmp_path, log(part([CONV, POOL], layout), prefix=prefix))
+    assert seconds_by_type(profile) == pytest.approx(
+        {"CONV_2D": 2.5e-3, "Max Pooling (NHWC, S8)": 1e-3}
+    )
+    operators = profile.operators
+    assert [*operators.name.values()] == ["net/conv;net/bias", "Delegate/Max Pooling (NHWC, S8):1"]
+    assert [*operators.categorical("compute_dtype").values()] == [None, "int8"]
+    assert operators.numbers("first_s").tolist() == pytest.approx([5e-3, 0.25e-3])
+    assert profile.runs[0].wall_s == 8e-3
+    assert [track.threads for track in profile.tracks] == [4, 4]
+    assert profile.executions.start_s.tolist() == pytest.approx(
+        [0.0, 2.5e-3] if "old" in layout else [float("nan")] * 2, nan_ok=True
+    )
+    assert not [note for note in profile.notes if "left out" in note or "ends" in note]
+
+
+def test_numbers_with_thousands(tmp_path: Path) -> None:
+    text = log(part([Row("CONV_2D", "[a]:0", 1234.5)])).replace("1234.500", "1,234.500")
+    assert seconds_by_type(loaded(tmp_path, text)) == {"CONV_2D": 1.2345}
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("[a]:0", "a"),
+        ("[]:0", "[]:0"),
+        ("[a b;c, d]:0", "a b;c, d"),
+        ("[50% 60% 7 8]:0", "50% 60% 7 8"),
+        ("[\u0430\u2028\x0b|]:0", "\u0430\u2028\x0b|"),
+        ("AllocateTensors/0", "AllocateTensors/0"),
+        ("[" + "a" * 5000 + "]:0", "a" * 5000),
+    ],
+)
+def test_hostile_names(name: str, shown: str, tmp_path: Path) -> None:
+    for layout in ("old", "spaces", "csv"):
+        profile = loaded(tmp_path, log(part([Row("A 1% 2%", name, 1.0)], layout)))
+        assert [*profile.operators.name.values()] == [shown]
+        assert [*profile.operators.type.values()] == ["A 1% 2%"]
+
+
+def test_the_same_name_twice(tmp_path: Path) -> None:
+    rows = [Row("ADD", "[a]:0", 1.0), Row("ADD", "[a]:1", 1.0)]
+    profile = loaded(tmp_path, log(part(rows)))
+    assert isinstance(profile.operators.key, Categorical)
+    assert [*profile.operators.key.values()] == ["a", "a #2"]
+
+
+def test_a_node_that_is_not_called_in_every_run(tmp_path: Path) -> None:
+    rows = [Row("CONV_2D", "[a]:0", 1.0), Row("IF", "[b]:1", 0.5, 1)]
+    text = log(part(rows)).replace("        1\t[b]:1", "        0\t[b]:1")
+    assert seconds_by_type(loaded(tmp_path, text)) == pytest.approx(
+        {"CONV_2D": 1e-3, "IF": 0.5e-3}, rel=1e-4
+    )
+    profile = loaded(tmp_path, text.replace("Timings (micro", "Times (micro"))
+    assert profile.measured("time")[:, 0].tolist() == pytest.approx(
+        [1e-3, float("nan")], nan_ok=True
+    )
+    assert profile.notes[0] == (
+        "the time of 1 operator (0.0% of the time) is unknown: it was not called in every run"
+    )
+
+
+def test_tables_of_litert_count_the_calls_of_all_runs(tmp_path: Path) -> None:
+    text = log(part([Row("CONV_2D", "[Unknown]:0", 0.1, 50)], "spaces"))
+    profile = loaded(tmp_path, text)
+    assert (profile.measured("time")[0, 0], profile.calls()[0, 0]) == (pytest.approx(1e-4), 1)
+
+
+WHILE = Row("WHILE", "[w]:0", 3.0)
+DELEGATE = Row("TfLiteHexagonDelegate", "[d]:1", 2.0)
+CYCLES = Row("DelegateOpInvoke", "Delegate/Conv:0", 900.0)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        # two nodes that may have run the subgraph
+        [part([WHILE, WHILE]), "Subgraph (index: 1) profile:\n", part([CONV])],
+        # cycles instead of times
+        [part([DELEGATE, WHILE]), "Delegate internal: \n", part([CYCLES])],
+        # older versions have one table for both
+        [part([DELEGATE, WHILE, CYCLES])],
+    ],
+)
+def test_inner_nodes_without_a_known_place_are_left_out(parts: list[str], tmp_path: Path) -> None:
+    profile = loaded(tmp_path, log(*parts))
+    assert len(profile) == 2
+    assert profile.notes[0] == (
+        "left out 1 node of subgraphs or inside of delegates: the file does not say in which nodes "
+        "they ran"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (
+            log(part([CONV, POOL])).replace("[Name]", "[Name]\nbroken", 1),
+            "left out 1 line inside of tables that are no rows, the first is line 14",
+        ),
+        (
+            log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
+            "the table has 2 of 9 nodes; copy it again",
+        ),
+        (
+            log(part([CONV])) + log(part([POOL])),
+            "left out 1 further benchmark in the file; write each one to a file of its own",
+        ),
+    ],
+)
+def test_notes_on_files(text: str, note: str, tmp_path: Path) -> None:
+    assert note in loaded(tmp_path, text).notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            log().partition(RUNS)[0],
+            "has no table of nodes; run benchmark_model with --enable_op_profiling=true",
+        ),
+        (
+            log(initialisation=[CONV]),
+            "has no table of nodes but that of the initialisation; run benchmark_model with "
+            "--enable_op_profiling=true",
+        ),
+        (
+            "\t[node type]\t[first]\t[avg ms]\t[Name]\nCONV_2D 1 2\n",
+            "line 2 is in a table, but is no row of it",
+        ),
+        (
+            log(part([CYCLES])),
+            "has no node of the main graph",
+        ),
+    ],
+)
+def test_files_without_anything_to_analyse(text: str, reason: str, tmp_path: Path) -> None:
+    done = run_command(path := write_bytes(tmp_path, text.encode()))
+    assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
+
+
+def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return the error about a file, empty if there is none, and the notes."""
+    try:
+        return "", read_profile(Source.of_bytes("run.txt", content), ()).notes
+    except InputError as error:
+        return str(error), ()
+
+
+@pytest.mark.parametrize("layout", ["old", "csv"])
+def test_truncation_at_every_byte(layout: Layout) -> None:
+    """Whatever is left of the file, it is read with a note, or there is one line of error."""
+    content = log(part([CONV, POOL], layout)).encode()
+    start = content.index(b"node type")
+    end_of_table = content.index(b"\n\n", start)
+    for end in range(start, len(content) - 1):
+        error, notes = outcome(content[:end])
+        if error:
+            assert "\n" not in error, end
+        else:
+            is_noted = any("the file ends inside of a table" in note for note in notes)
+            assert is_noted or end > end_of_table, end
+
+
+@pytest.mark.parametrize("text", ["nan", "-nan", "inf", "1e999", "1.7e308", "9" * 40, "-5"])
+def test_impossible_numbers_are_unknown(text: str, tmp_path: Path) -> None:
+    whole = log(part([CONV, POOL])).replace("0.250", text)
+    profile = loaded(tmp_path, whole)
+    assert profile.check() == ()
+    run_command(write_bytes(tmp_path, whole.encode()))
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    content = log(part([Row("ADD", "[a?b]:0", 1.0)])).encode().replace(b"?", b"\xff")
+    profile = pa.load(write_bytes(tmp_path, content))
+    assert [*profile.operators.name.values()] == ["a\ufffdb"]
