@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LEAST_RUNS: Final = 3
 """With fewer runs, nobody can tell which of them are slower than usual."""
+_ROUNDING: Final = 1.001
+"""Operators that take so many times as long as the run that contains them are rounded."""
 _SLOW: Final = 1.2
 """A first run counts as warm-up if it takes so many times the median."""
 
@@ -35,8 +37,8 @@ def walls_s(profile: Profile) -> Floats:
 def outside_s(profile: Profile) -> Floats:
     """Return how much of each run no operator explains, shape (runs,), in seconds.
 
-    It is N/A for a run whose operators may have run at the same time. The rows must be of one
-    level.
+    It is N/A for a run whose operators may have run at the same time, or were measured in another
+    run than the whole: they take longer. The rows must be of one level.
     """
     walls = walls_s(profile)
     if np.isnan(walls).all():
@@ -44,7 +46,8 @@ def outside_s(profile: Profile) -> Floats:
     side = _side_of_operators(profile)
     inside_s = profile.totals_s("host_time" if side == HOST else "time")
     outside = np.maximum(walls - inside_s, 0.0)
-    return np.where(_runs_with_one_line(profile, side), outside, np.nan)
+    is_longer = inside_s > walls * _ROUNDING
+    return np.where(_runs_with_one_line(profile, side) & ~is_longer, outside, np.nan)
 
 
 def _side_of_operators(profile: Profile) -> Side:

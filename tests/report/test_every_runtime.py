@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.analysis.synchronisation import without_synchronisation
 from profile_analyze.report.schema import schema
 from tests import in_memory
 from tests.conftest import FIXTURES
@@ -50,6 +51,8 @@ REPORTS: Mapping[str, Callable[[], pa.Report]] = {
     "static": lambda: answer(in_memory.static()),
     "static_by_type": lambda: answer(in_memory.static(), by="type"),
     "averages": lambda: answer(in_memory.averages()),
+    "synchronised": lambda: answer(in_memory.synchronised()),
+    "synchronised_corrected": lambda: answer(without_synchronisation(in_memory.synchronised())),
     "nested_operator": lambda: answer(in_memory.nested()),
     "nested_operator_host": lambda: answer(in_memory.nested(), measure="host_time"),
     "nested_top": lambda: answer(in_memory.nested(), level="top"),
