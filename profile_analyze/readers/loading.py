@@ -30,6 +30,16 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),
     DeferredReader(
+        "MIGraphX report",
+        "lines of instructions with times, as migraphx-driver perf prints them",
+        module="profile_analyze.readers.migraphx.reader",
+        # Logs may come first, but no JSON or XML. A program without times is recognised, too.
+        pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
+        rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
+        rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
+        rb"|ms / \d+ = [-+\d.e]+ms(?:,|\xef\xbc\x8c))",
+    ),
+    DeferredReader(
         "ONNX model",
         "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",
