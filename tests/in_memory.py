@@ -10,6 +10,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.recorded import RecordedFact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -159,6 +160,30 @@ def averages() -> Profile:
             {"operator": 1, "duration_s": 0.5e-3},
         ],
         origin=Origin("a made-up report", "2.1", "mean", averaged_over=10, hardware="a card"),
+    )
+
+
+def synchronised() -> Profile:
+    """Return means of a runtime that waited for each operator, and printed its own totals."""
+    recorded = (
+        RecordedFact("batch_size", 4.0, "", "batch size"),
+        RecordedFact("p50_s", 2.0e-3, "s", "latencies", "p50"),
+        RecordedFact("p99_s", 2.25e-3, "s", "latencies", "p99"),
+        RecordedFact("inferences_per_s", 2000.0, "inferences/s", "rate"),
+    )
+    return profile_of(
+        [
+            {"name": "conv", "type": "Conv", "category": "convolution"},
+            {"name": "add", "type": "Add", "category": "elementwise"},
+            {"name": "view", "type": "View", "category": "data movement"},
+        ],
+        [
+            {"operator": 0, "duration_s": 2.0e-3, "calls": 2},
+            {"operator": 1, "duration_s": 0.75e-3},
+            {"operator": 2, "duration_s": 0.05e-3},
+        ],
+        runs=[Run(wall_s=2e-3)],
+        origin=Origin("a made-up report", times="mean", synchronised=True, recorded=recorded),
     )
 
 

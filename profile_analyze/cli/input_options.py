@@ -41,6 +41,12 @@ RUNS: Final = OptionGroup(
             help="correct for the load of the machine: divide the times of each run by the "
             "slowness of the whole run; this hides a change of all operators at once",
         ),
+        Option.of(
+            "--correct-sync",
+            action="store_true",
+            help="correct for a runtime that waited for each operator: take off what all operators "
+            "take longer than a whole run, the same for each call",
+        ),
     ),
 )
 

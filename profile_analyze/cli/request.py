@@ -58,6 +58,7 @@ class Request(NamedTuple):
     skip_runs: int
     match: str
     correct_drift: bool
+    correct_sync: bool
     queries: Mapping[Side, Query]
     """The query of each side."""
     measure_peaks: Callable[[], Peaks] | None
@@ -122,6 +123,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         skip_runs=arguments.skip_runs,
         match=arguments.match,
         correct_drift=arguments.correct_drift,
+        correct_sync=arguments.correct_sync,
         queries=queries,
         measure_peaks=measure_peaks,
         asked_side=asked_side,

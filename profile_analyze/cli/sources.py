@@ -162,18 +162,18 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
 
 
 def _prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Return the profile without the runs to skip, with the level and the work to show."""
+    """Return the profile without the runs to skip, with the level, times and work to show."""
     level = request.queries["device"].level
     try:
         prepared = at_level(without_first_runs(profile, request.skip_runs), level)
     except QueryError as error:
         raise naming_option(error) from None
-    if request.work is None and model is None:
+    if request.work is None and model is None and not request.correct_sync:
         return prepared
-    # Imported here, because only calls with `--work` or `--model` need it.
-    from profile_analyze.cli.derived_work import with_derived_work
+    # Imported here, because only calls with `--correct-sync`, `--work` or `--model` need it.
+    from profile_analyze.cli.adjustments import adjusted
 
-    return with_derived_work(prepared, model, request.work)
+    return adjusted(request, prepared, model)
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Executions, Run, Track
     from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
+    from profile_analyze.model.recorded import RecordedFact
     from profile_analyze.model.static import StaticModel
     from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
@@ -42,6 +43,11 @@ class Origin(NamedTuple):
     """For mean times, the number of inferences. The times are means over these, not sums."""
     hardware: str | None = None
     """A description of the hardware, if the file has one."""
+    synchronised: bool = False
+    """Whether the runtime waited for each operator before it started the next. The time of an
+    operator then includes the wait, so that all operators together may take longer than a run."""
+    recorded: tuple[RecordedFact, ...] = ()
+    """What the runtime itself printed about the whole program."""
 
 
 # `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.

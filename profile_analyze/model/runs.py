@@ -344,4 +344,6 @@ def _common_origin(origins: Sequence[Origin]) -> Origin:
     kinds = {origin.times for origin in origins}
     # A single file of means is enough for the joined times to count as means.
     times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
-    return Origin(**{**same, "format": formats, "times": times})
+    # Likewise, synchronised times in one file make the joined times wrong in the same way.
+    synchronised = any(origin.synchronised for origin in origins)
+    return Origin(**{**same, "format": formats, "times": times, "synchronised": synchronised})

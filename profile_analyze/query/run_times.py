@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LEAST_RUNS: Final = 3
 """With fewer runs, nobody can tell which of them are slower than usual."""
+_ROUNDING: Final = 1.001
+"""Operators that take so many times as long as the run that contains them are rounded."""
 _SLOW: Final = 1.2
 """A first run counts as warm-up if it takes at least this multiple of the median."""
 
@@ -37,7 +39,8 @@ def outside_s(profile: Profile) -> Floats:
 
     If operators have times on the host and on the device, the longer total counts: the host may
     launch work faster than the device does it. It is N/A for a run whose operators may have run at
-    the same time on each side. The rows must be of one level.
+    the same time on each side, or take longer than the run, because they were measured in another
+    one. The rows must be of one level.
     """
     walls = walls_s(profile)
     if np.isnan(walls).all():
@@ -48,7 +51,7 @@ def outside_s(profile: Profile) -> Floats:
         total_s = np.where(_runs_with_one_line(profile, side), profile.totals_s(measure), np.nan)
         inside_s = np.fmax(inside_s, total_s)
     outside: Floats = np.maximum(walls - inside_s, 0.0)
-    return outside
+    return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

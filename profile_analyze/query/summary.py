@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.executions import Track
     from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.model.recorded import RecordedFact
     from profile_analyze.query.comparison_summary import Change
     from profile_analyze.query.judgement import Judgement
     from profile_analyze.query.model_summary import ModelSummary
@@ -77,6 +78,8 @@ class Summary(NamedTuple):
     NaN with one run."""
     model: ModelSummary | None = None
     """The size and work of a model that has not run; None for a profile of a run."""
+    recorded: tuple[RecordedFact, ...] = ()
+    """What the runtime itself printed about the whole program."""
     change: Change | None = None
     """How the device time differs from that of a baseline; None without one."""
 
@@ -109,7 +112,7 @@ def summarise(
         copy=copy,
         notes=(
             *_notes(profile, operators),
-            *_warm_up_notes(source, at_one_level),
+            *_notes_on_times(source, at_one_level),
             *(note for part in parts.values() if part for note in part.notes),
         ),
         **_work(profile, query),
@@ -118,28 +121,27 @@ def summarise(
         processes=processes,
         runs=runs,
         spread=profile.spread(),
+        recorded=profile.origin.recorded,
         **parts,
     )
 
 
+def _imported(module: str) -> Any:
+    """Return a module of this package that few questions need."""
+    return import_module(f"{__package__}.{module}")
+
+
 def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the parts of the summary that few questions have.
-
-    Their modules are imported here, because a plain call needs none of them.
-    """
-
-    def imported(module: str) -> Any:
-        return import_module(f"{__package__}.{module}")
-
+    """Return the parts of the summary that few questions have."""
     parts: dict[str, Any] = {}
     if query.peaks:
-        parts["judgement"] = imported("judgement").judge(query, profile)
+        parts["judgement"] = _imported("judgement").judge(query, profile)
     comparison = None if isinstance(source, Profile) else source
     # Models have no times to compare: their summary has the difference of their work.
     if profile.model is not None:
-        parts["model"] = imported("model_summary").model_summary(profile, comparison)
+        parts["model"] = _imported("model_summary").model_summary(profile, comparison)
     elif comparison is not None:
-        parts["change"] = imported("comparison_summary").change_of(query, comparison)
+        parts["change"] = _imported("comparison_summary").change_of(query, comparison)
     return parts
 
 
@@ -219,10 +221,16 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
 
 
-def _warm_up_notes(source: Profile | Comparison, profile: Profile) -> Iterator[Note]:
-    yield from warm_up_notes(profile)
+def _notes_on_times(source: Profile | Comparison, profile: Profile) -> Iterator[Note]:
+    yield from _notes_on_times_of(profile)
     if not isinstance(source, Profile):
-        yield from (note.about("baseline") for note in warm_up_notes(source.base))
+        yield from (note.about("baseline") for note in _notes_on_times_of(source.base))
+
+
+def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
+    yield from warm_up_notes(profile)
+    if profile.origin.synchronised:
+        yield from _imported("synchronisation_notes").synchronisation_notes(profile)
 
 
 def _track_notes(profile: Profile) -> Iterator[Note]:

@@ -45,6 +45,15 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
     ),
     DeferredReader(
+        "MIGraphX report",
+        module="profile_analyze.readers.migraphx.reader",
+        # Logs may come first, but no JSON or XML. A program without times is recognised, too.
+        pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
+        rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
+        rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
+        rb"|ms / \d+ = [-+\d.e]+ms(?:,|\xef\xbc\x8c))",
+    ),
+    DeferredReader(
         "ONNX model",
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",

@@ -68,7 +68,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
     _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
-    _Signature("a MIGraphX performance report", rb".*\bTotal instructions time: "),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
     # `Source` has already decompressed the outer gzip layer.
     _Signature("a gzip file inside another; unpack it once", rb"\x1f\x8b"),

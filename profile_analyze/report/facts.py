@@ -1,6 +1,6 @@
 """The register of the summary's facts. Every output format and the JSON schema use each entry.
 
-The modules `totals_facts`, `model_facts`, `comparison_facts` and `roofline_facts` have the entries.
+The modules `NAME_facts` have the entries of each of `GROUP_NAMES`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class FactGroup(NamedTuple):
     facts: tuple[Fact, ...]
 
 
-GROUP_NAMES: Final = ("totals", "model", "comparison", "roofline")
+GROUP_NAMES: Final = ("totals", "recorded", "model", "comparison", "roofline")
 """The groups in the order of printing. The module `NAME_facts` defines the group `NAME`."""
 
 
@@ -89,6 +89,7 @@ def sections_of(summary: Summary) -> tuple[Section, ...]:
     """Return the facts of `summary`, group by group, followed by the conclusions in words."""
     applies = {
         "totals": True,
+        "recorded": bool(summary.recorded),
         "model": summary.model is not None,
         "comparison": summary.change is not None,
         "roofline": summary.judgement is not None,

@@ -119,6 +119,7 @@ def _origin(profile: Profile) -> dict[str, Any]:
         "format_version": json_ready(profile.origin.version),
         "times": profile.origin.times,
         "averaged_over": profile.origin.averaged_over,
+        "synchronised": profile.origin.synchronised,
         "hardware": json_ready(profile.origin.hardware),
     }
 

@@ -125,6 +125,11 @@ def _origin() -> dict[str, Any]:
         "averaged_over": _described(
             "How many inferences times are averaged over.", _OPTIONAL_COUNT
         ),
+        "synchronised": _described(
+            "Whether the runtime waited for each operator before it started the next, so that "
+            "times include the wait.",
+            {"type": "boolean"},
+        ),
         "hardware": _described("What the file says about the hardware.", _OPTIONAL_TEXT),
     }
 

@@ -115,6 +115,7 @@ def test_every_format_shows_a_comparison(tmp_path: Path) -> None:
         "format_version": None,
         "times": "of each execution",
         "averaged_over": None,
+        "synchronised": False,
         "hardware": None,
     }
     track = {

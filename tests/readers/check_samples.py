@@ -20,6 +20,7 @@ from tabulate import tabulate
 import profile_analyze as pa
 from profile_analyze.model.levels import at_level
 from tests.readers.megengine_timeline import independent as megengine_timeline
+from tests.readers.migraphx import independent as migraphx
 from tests.readers.onnxruntime import independent as onnxruntime
 from tests.readers.tensorrt import independent as tensorrt
 from tests.readers.tflite import independent as tflite
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "ONNX Runtime profile": onnxruntime.expected,
     "TensorRT profile": tensorrt.expected,
+    "MIGraphX report": migraphx.expected,
     "MegEngine timeline": megengine_timeline.expected,
     "TensorFlow Lite benchmark": tflite.expected,
 }

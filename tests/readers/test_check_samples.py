@@ -13,9 +13,10 @@ from tests.readers.check_samples import INDEPENDENT, check_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOLDERS = ("megengine-timeline", "onnxruntime", "tensorrt", "tflite")
+FOLDERS = ("megengine-timeline", "migraphx", "onnxruntime", "tensorrt", "tflite")
 NOT_COUNTED = {
     "trace.json.gz",  # has no operator
+    "branches.txt",  # instructions inside an `if` are in its time, too
     "subgraphs.txt",  # the independent count does not look into subgraphs
 }
 FILES = sorted(

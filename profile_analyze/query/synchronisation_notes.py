@@ -1,0 +1,34 @@
+"""Notes on synchronised times, which include the wait of the runtime for each operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.analysis.synchronisation import waits_s
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import ratio
+from profile_analyze.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.profile import Profile
+
+
+def synchronisation_notes(profile: Profile) -> Iterator[Note]:
+    """Yield a note on what the wait adds to the times. The rows must be of one level."""
+    text = "the runtime waited for each operator before the next, so times include that wait"
+    each_s = waits_s(profile)
+    most_s = float(np.fmax.reduce(each_s, initial=0.0))
+    if most_s > 0:
+        walls_s = np.array([run.wall_s for run in profile.runs])
+        times = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
+        yield Note(
+            f"{text}: all operators together take {times:.3g} times as long as a whole run; "
+            f"--correct-sync takes off {seconds(most_s)} s for each call",
+            Importance.WRONG,
+        )
+    else:
+        yield Note(f"{text}, which matters for short ones", Importance.CONTEXT)

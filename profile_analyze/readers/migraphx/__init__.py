@@ -1,0 +1,1 @@
+"""The reader of MIGraphX reports: the text that `migraphx-driver perf` prints."""

@@ -1,0 +1,103 @@
+"""Notes on a report: what is missing, and what the rows are."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.readers.migraphx.rows import MS_PER_S, known_time_s
+from profile_analyze.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.readers.migraphx.lines import Report
+    from profile_analyze.readers.migraphx.rows import Row, Rows
+
+_KEEP: Final = "keep the whole output of migraphx-driver perf"
+_MISSING_SHARE: Final = 0.01
+"""Sums of rounded times differ by less than this share of the total."""
+
+_NO_TIME: Final = "no time for {}: MIGraphX prints nan for instructions that it did not run"
+_NO_SHAPES: Final = (
+    "the computation of {} is unknown without shapes; keep the lines of instructions, or record "
+    "with migraphx-driver perf --detailed"
+)
+_NO_INPUTS: Final = (
+    f"the input shapes of {{}} are unknown, because the file lacks the lines of the inputs; {_KEEP}"
+)
+_UNKNOWN: Final = "the computation of {} does not follow from their names and shapes"
+_NESTED: Final = (
+    "{} ran inside others (if, loop): their times count once here, but twice in the report's "
+    "Total instructions time; those inside a loop are the mean of one pass"
+)
+
+
+def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
+    """Yield notes on what the file has; `rows` are those of the last of its `reports`."""
+    if len(reports) > 1:
+        yield Note(
+            f"the file has {len(reports)} reports, and only the last one is shown; write each to "
+            "its own file",
+            Importance.WRONG,
+        )
+    if rows.of == "totals":
+        yield Note(
+            f"the file has only totals, so all instructions are one row; {_KEEP}",
+            Importance.INCOMPLETE,
+        )
+    if rows.of == "summary":
+        has = "not all" if reports[-1].instructions else "no"
+        yield Note(
+            f"the rows are the groups of the report's summary, because the file has {has} lines of "
+            f"instructions; {_KEEP}",
+            Importance.INCOMPLETE,
+        )
+        if any(row.calls is None for row in rows.rows):
+            yield Note(
+                "each group counts as one call, because versions of MIGraphX before 2022 do not "
+                "print the number of calls",
+                Importance.INCOMPLETE,
+            )
+    yield from _notes_on_totals(reports[-1], rows)
+
+
+def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
+    if not report.totals.get("total", nan) > 0:
+        yield Note(
+            "the file ends before the time of a whole run (Total time), so instructions may be "
+            f"missing; {_KEEP}",
+            Importance.INCOMPLETE,
+        )
+    whole_s = report.totals.get("instructions", nan) / MS_PER_S
+    if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
+        yield Note(
+            f"the rows have {seconds(rows.time_s)} s of the report's Total instructions time, "
+            f"{seconds(whole_s)} s: the lines of the others are missing; {_KEEP}",
+            Importance.INCOMPLETE,
+        )
+
+
+def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
+    """Yield notes on operators, with their share of the time; `nested` ran inside others."""
+    for pattern, affected, importance in (
+        (_NO_TIME, [row for row in rows.rows if isnan(row.time_s)], Importance.INCOMPLETE),
+        *_unknown(rows),
+        (_NESTED, nested, Importance.CONTEXT),
+    ):
+        if affected:
+            share = known_time_s(affected) / rows.time_s if rows.time_s else nan
+            yield Note(pattern.format(operators_and_share(len(affected))), importance, share)
+
+
+def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:
+    """Yield which rows have an unknown computation, by the reason."""
+    if rows.of == "totals":
+        return
+    without_shapes = _NO_SHAPES if rows.of == "summary" else _NO_INPUTS
+    unknown = [row for row in rows.rows if isnan(row.cost.work.computation)]
+    has_no_shapes = [row for row in unknown if row.inputs is None]
+    has_shapes = [row for row in unknown if row.inputs is not None]
+    yield without_shapes, has_no_shapes, Importance.INCOMPLETE
+    yield _UNKNOWN, has_shapes, Importance.INCOMPLETE

@@ -1,0 +1,87 @@
+"""The table of operators: instructions, groups of the summary, or all instructions together."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.terms import DERIVED, DTYPES
+from profile_analyze.readers.migraphx.shapes import sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.migraphx.rows import Row
+
+
+def operators_of(rows: Sequence[Row]) -> Operators:
+    """Return the table of operators."""
+    return Operators.of(
+        key=Categorical.of(_keys(rows)),
+        name=Categorical.of([row.name for row in rows]),
+        type=Categorical.of([row.type for row in rows]),
+        category=Categorical.of([row.cost.category if row.type else None for row in rows]),
+        scope=Categorical.of([(row.module,) if row.module else None for row in rows]),
+        computation=_numbers(row.cost.work.computation for row in rows),
+        memory=_numbers(row.cost.work.memory for row in rows),
+        source=DERIVED,
+        optional={
+            "in_shapes": Categorical.of([_in_shapes(row) for row in rows]),
+            "in_strides": Categorical.of([_in_strides(row) for row in rows]),
+            "out_shapes": Categorical.of(
+                [sizes_of(row.outputs) if row.outputs else None for row in rows]
+            ),
+            "input_dtypes": Categorical.of([_input_dtypes(row) for row in rows]),
+            "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
+            "parameters": Categorical.of([row.parameters for row in rows]),
+            "macs": _numbers(row.cost.work.macs for row in rows),
+            "derived_computation": _numbers(row.cost.work.computation for row in rows),
+            "derived_memory": _numbers(row.cost.work.memory for row in rows),
+            CONSTANT_BYTES: _numbers(row.constant_bytes for row in rows),
+        },
+    )
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _keys(rows: Iterable[Row]) -> list[str]:
+    """Return the name of each row, with a number after the second one of the same name."""
+    keys: dict[str, None] = {}
+    for row in rows:
+        candidates = (f"{row.name} #{number}" if number > 1 else row.name for number in count(1))
+        keys[next(key for key in candidates if key not in keys)] = None
+    return [*keys]
+
+
+def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:
+    return None if row.inputs is None else sizes_of([value.shape for value in row.inputs])
+
+
+def _in_strides(row: Row) -> tuple[tuple[int, ...] | None, ...] | None:
+    """Return the strides of each input, None for a contiguous one; empty if all are contiguous."""
+    if row.inputs is None:
+        return None
+    strides = tuple(
+        None if value.shape.is_contiguous else value.shape.strides for value in row.inputs
+    )
+    return strides if any(strides) else ()
+
+
+def _input_dtypes(row: Row) -> tuple[str, ...] | None:
+    return None if row.inputs is None else tuple(value.shape.type for value in row.inputs)
+
+
+def _compute_dtype(row: Row) -> str | None:
+    """Return the canonical dtype of the first input that is no condition, or of the output."""
+    shapes = [value.shape for value in row.inputs or ()]
+    dtypes = (shape.dtype for shape in (*shapes, *row.outputs))
+    return next((dtype for dtype in dtypes if dtype in DTYPES and dtype != "bool"), None)

@@ -1,0 +1,150 @@
+"""Reads shapes as MIGraphX prints them: `half_type, {1, 64, 56, 56}, {0, 1, 0, 0}`."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.work.tensor import Dims
+
+_COMMA: Final = r"\s*[,\uff0c]\s*"
+"""Some builds print the comma of full width."""
+_SHAPE: Final = re.compile(
+    rf"dynamic{_COMMA}(?P<dynamic>\w+){_COMMA}\{{(?P<ranges>(?:[^{{}}]|\{{[^{{}}]*\}})*)\}}"
+    rf"|(?P<type>\w+){_COMMA}\{{(?P<lens>[^{{}}]*)\}}{_COMMA}\{{(?P<strides>[^{{}}]*)\}}"
+)
+SHAPE_START: Final = rf"(?:\w+_type{_COMMA}\{{|dynamic{_COMMA}\w+{_COMMA}\{{|\[)"
+"""Matches where a shape may begin."""
+_DIMENSION: Final = re.compile(r"\[(?P<range>[^\[\]]*)\]|(?P<size>\d+)")
+_NUMBER: Final = re.compile(r"\d+")
+_DETAILED: Final = re.compile(r"(?P<lens>\d+(?:x\d+)*)(?::(?P<strides>\d+(?:x\d+)*))?")
+_MOST_DIGITS: Final = 18
+_LARGEST_SIZE: Final = (1 << 63) - 1
+"""The largest number of elements that a tensor can have."""
+
+_DTYPES: Final = {
+    "float": "fp32",
+    "half": "fp16",
+    "double": "fp64",
+    "fp4x2": "fp4",
+}
+"""The canonical names (`terms.DTYPES`) of types that MIGraphX calls otherwise."""
+_SUFFIX: Final = "_type"
+_PACKED: Final = "fp4x2_type"
+"""A type with two values in each element. Sizes count its elements."""
+
+
+class Shape(NamedTuple):
+    """The type, sizes and strides of one tensor."""
+
+    type: str
+    """As in the file: `float_type`."""
+    lens: Dims
+    """The sizes. None for a size that differs from run to run."""
+    strides: tuple[int, ...] | None = None
+    """In elements; None if they are unknown."""
+
+    @property
+    def dtype(self) -> str:
+        """The canonical name of the type, or the name in the file."""
+        name = self.type.removesuffix(_SUFFIX)
+        return "fp8" if name.startswith("fp8") else _DTYPES.get(name, name)
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor with all of its values."""
+        return self._with(self.lens)
+
+    @property
+    def stored(self) -> Tensor:
+        """The tensor with the values in memory: one for all that are broadcast (stride 0)."""
+        strides = self.strides
+        if strides is None or len(strides) != len(self.lens):
+            return self.tensor
+        return self._with(
+            tuple(
+                1 if stride == 0 and size else size
+                for size, stride in zip(self.lens, strides, strict=True)
+            )
+        )
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements follow one another in memory, as far as is known."""
+        if self.strides is None or len(self.strides) != len(self.lens):
+            return True
+        expected = 1
+        for size, stride in zip(reversed(self.lens), reversed(self.strides), strict=True):
+            if size is None or (size > 1 and stride != expected):
+                return False
+            expected *= size
+        return True
+
+    def _with(self, lens: Dims) -> Tensor:
+        if self.type == _PACKED and lens and lens[-1] is not None:
+            lens = (*lens[:-1], 2 * lens[-1])
+        is_possible = prod(size for size in lens if size) <= _LARGEST_SIZE
+        return Tensor(lens if is_possible else None, self.dtype)
+
+
+def shapes_of(text: str) -> tuple[Shape, ...]:
+    """Return the shape at the start of `text`, or those of a tuple; empty if there is none."""
+    if text.startswith("["):
+        return tuple(map(_shape, _SHAPE.finditer(text)))
+    found = _SHAPE.match(text)
+    return () if found is None else (_shape(found),)
+
+
+def _shape(found: re.Match[str]) -> Shape:
+    if found["dynamic"] is not None:
+        return Shape(found["dynamic"], tuple(_dimensions(found["ranges"])))
+    return Shape(found["type"], _sizes(found["lens"]), _known(_sizes(found["strides"])))
+
+
+def _dimensions(text: str) -> Iterable[int | None]:
+    """Yield the sizes of a dynamic shape: `[1..4]` is unknown, and `[3..3]` is 3."""
+    for found in _DIMENSION.finditer(text):
+        if found["range"] is None:
+            yield from _sizes(found["size"])
+        else:
+            limits = _sizes(found["range"])[:2]
+            yield limits[0] if len(limits) == 2 and limits[0] == limits[1] else None
+
+
+def _sizes(text: str) -> Dims:
+    return tuple(
+        int(digits) if len(digits) <= _MOST_DIGITS else None for digits in _NUMBER.findall(text)
+    )
+
+
+def _known(sizes: Dims) -> tuple[int, ...] | None:
+    known = tuple(size for size in sizes if size is not None)
+    return known if len(known) == len(sizes) else None
+
+
+def detailed_shapes(text: str) -> tuple[Shape, ...]:
+    """Return the shapes of the arguments of a group: `half_type(1x64, 64x1000:1x64, 1x1000)`.
+
+    The type is that of the output. Those of the inputs are not printed, so it counts as theirs.
+    """
+    type_, _, arguments = text.partition("(")
+    return tuple(
+        Shape(
+            type_,
+            _sizes(found["lens"]),
+            None if found["strides"] is None else _known(_sizes(found["strides"])),
+        )
+        for found in _DETAILED.finditer(arguments)
+    )
+
+
+def sizes_of(shapes: Sequence[Shape]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the sizes of all shapes; None if one of them is unknown."""
+    known = tuple(_known(shape.lens) for shape in shapes)
+    return None if None in known else known  # type: ignore[return-value]  # none is None here

@@ -1,0 +1,43 @@
+"""The numbers on the whole program at the end of a report."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.readers.migraphx.rows import MS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_WHOLE_RUNS: Final = "whole runs"
+_OVERHEAD: Final = "overhead"
+
+_LINES: Final = {
+    "batch_size": ("batch size", ""),
+    "inferences_per_s": ("rate", ""),
+    "min": (_WHOLE_RUNS, "min"),
+    "median": (_WHOLE_RUNS, "median"),
+    "mean": (_WHOLE_RUNS, "mean"),
+    "max": (_WHOLE_RUNS, "max"),
+    "instructions": ("sum of instructions", ""),
+    "dry_run": (_OVERHEAD, "dry run"),
+    "difference": (_OVERHEAD, "whole run minus instructions"),
+}
+"""The label and the part of the line that shows each number."""
+_UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
+"""The units of numbers that are no times in milliseconds."""
+
+
+def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
+    """Yield the numbers of a report that are known, apart from the time of a whole run."""
+    percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
+    for name, (label, part) in ({**_LINES, **percentiles}).items():
+        value = totals.get(name)
+        if value is None or isnan(value):
+            continue
+        if name in _UNITS:
+            yield RecordedFact(name, value, _UNITS[name], label, part)
+        else:
+            yield RecordedFact(f"{name}_s", value / MS_PER_S, "s", label, part)

@@ -1,0 +1,50 @@
+"""What the runtime itself printed about the whole program, such as its latencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.report.facts import Fact, FactGroup
+from profile_analyze.units import six_digits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.query.summary import Summary
+    from profile_analyze.report.sections import Line
+    from profile_analyze.report.times import Times
+
+_SCHEMA: Final = {"type": "object", "additionalProperties": {"type": "number"}}
+
+
+def _lines(summary: Summary, times: Times) -> Iterator[Line]:
+    """Yield a line for each label, with all of its numbers."""
+    parts: dict[str, list[str]] = {}
+    for fact in summary.recorded:
+        parts.setdefault(fact.label, []).append(_text(fact, times))
+    for label, texts in parts.items():
+        yield label, ", ".join(texts)
+
+
+def _text(fact: RecordedFact, times: Times) -> str:
+    if fact.unit == "s":
+        value = times.total(fact.value)
+    else:
+        value = f"{six_digits(fact.value)} {fact.unit}".rstrip()
+    return f"{fact.part} {value}".lstrip()
+
+
+GROUP: Final = FactGroup(
+    "recorded",
+    "What the runtime itself printed about the whole program; null if it printed nothing.",
+    (
+        Fact(
+            "numbers",
+            "The numbers by name, those of times in seconds. The names depend on the format.",
+            lambda summary: {fact.name: fact.value for fact in summary.recorded},
+            _SCHEMA,
+            lines=_lines,
+        ),
+    ),
+)

@@ -1,0 +1,75 @@
+"""Correction of times that include the runtime's wait for each operator."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.analysis.synchronisation import waits_s, without_synchronisation
+from profile_analyze.model.executions import Run
+from tests.in_memory import averages, synchronised
+
+CORRECTED = (
+    "times are corrected for synchronisation: 0.0002 s less for each call; 1 operator took less "
+    "than that, and count as 0"
+)
+
+
+def test_each_call_is_shorter_by_the_same_wait() -> None:
+    profile = synchronised()
+    assert waits_s(profile).tolist() == pytest.approx([0.8e-3 / 4])
+    corrected = without_synchronisation(profile)
+    assert corrected.measured("time")[:, 0].tolist() == pytest.approx([1.6e-3, 0.55e-3, 0.0])
+    assert not corrected.origin.synchronised
+    assert list(corrected.notes) == [CORRECTED]
+    assert not [note for note in pa.summarise(corrected).notes if "waited" in note]
+
+
+def test_the_note_says_what_the_wait_adds() -> None:
+    assert list(pa.summarise(synchronised()).notes) == [
+        "times are means over several inferences; how much they vary is not known",
+        "the runtime waited for each operator before the next, so times include that wait: all "
+        "operators together take 1.4 times as long as a whole run; --correct-sync takes off "
+        "0.0002 s for each call",
+    ]
+    compared = pa.compare(synchronised(), synchronised())
+    notes = [note for note in pa.summarise(compared).notes if "waited" in note]
+    assert [note.startswith("baseline: ") for note in notes] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "reason"),
+    [
+        (nan, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call does not follow"),
+        (0.0, "the time of a whole run is unknown, so --correct-sync changes nothing: the wait in each call does not follow"),
+        (3e-3, "all operators together take no longer than a whole run, so --correct-sync changes nothing: no wait can be seen"),
+    ],
+)  # fmt: skip
+def test_a_wait_that_cannot_be_seen_is_not_taken_off(wall_s: float, reason: str) -> None:
+    profile = synchronised().changed(runs=(Run(wall_s=wall_s),))
+    corrected = without_synchronisation(profile)
+    assert corrected.measured("time").tolist() == profile.measured("time").tolist()
+    assert list(corrected.notes) == [reason]
+    assert (
+        "the runtime waited for each operator before the next, so times include that wait, which "
+        "matters for short ones"
+    ) in pa.summarise(profile).notes
+
+
+def test_other_formats_are_not_corrected() -> None:
+    assert list(without_synchronisation(averages()).notes) == [
+        "times are not synchronised in this format: --correct-sync changes nothing"
+    ]
+
+
+def test_operators_that_take_longer_than_the_run_explain_no_share_of_it() -> None:
+    summary = pa.summarise(synchronised())
+    assert (summary.wall_s, str(summary.outside_s), str(summary.explained)) == (2e-3, "nan", "nan")
+
+
+def test_joined_files_are_synchronised_if_one_is() -> None:
+    joined = pa.join_runs([averages(), synchronised()])
+    assert joined.origin.synchronised
+    assert joined.origin.recorded == ()

@@ -1,0 +1,42 @@
+"""An independent count of the times in a MIGraphX report, with regular expressions alone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SYMBOL = re.compile(r"symbol_name=([^,\]]*)")
+
+
+def type_of(operator: str) -> str:
+    """Return the name under which MIGraphX adds up an instruction."""
+    symbol = SYMBOL.search(operator)
+    if operator.startswith("gpu::code_object[") and symbol is not None:
+        return f"gpu::code_object::{symbol[1]}"
+    return "@param" if operator.startswith("@param:") else re.split(r"[\[({ ]", operator)[0]
+
+
+def expected(path: Path) -> dict[str, float]:
+    """Return the seconds by type: of the instructions, else of the summary, else of the total.
+
+    The total has the type `None`, as a text.
+    """
+    text = path.read_text(encoding="utf-8").replace("\uff1a", ":").replace("\uff0c", ",")
+    found: dict[str, float] = defaultdict(float)
+    for line in text.splitlines():
+        timed = re.fullmatch(r"(?:.*\))?\S.* = (\S.*) -> .*: ([\d.e-]+)ms,\s*[\d.]+%", line)
+        if timed is not None:
+            found[type_of(timed[1])] += float(timed[2]) / 1e3
+    if not found:
+        for line in text.splitlines():
+            group = re.fullmatch(r"(.*?): ([\d.e-]+)ms(?: / \d+ = [\d.e-]+ms)?,\s*[\d.]+%", line)
+            if group is not None:
+                found[re.sub(r"<.*>$", "", group[1])] += float(group[2]) / 1e3
+    if not found:
+        total = re.search(r"Total instructions time: ([\d.e-]+)ms", text)
+        found["None"] = float(total[1]) / 1e3 if total else 0.0
+    return dict(found)

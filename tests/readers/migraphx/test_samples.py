@@ -1,0 +1,176 @@
+"""Whole reports: their sums equal an independent count, and whole answers are as recorded."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.levels import at_level
+from tests.conftest import FIXTURES, run_command
+from tests.readers.migraphx.independent import expected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = FIXTURES / "migraphx"
+SAMPLES = sorted(FOLDER.iterdir())
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_the_sums_by_type_equal_an_independent_count(path: Path) -> None:
+    profile = pa.load(path)
+    found: dict[str, float] = defaultdict(float)
+    types = profile.operators.type.values().tolist()
+    for row, time_s in zip(
+        profile.executions.operator.tolist(), profile.executions.duration_s.tolist(), strict=True
+    ):
+        found[str(types[row])] += time_s
+    assert found == pytest.approx(expected(path))
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_shares_add_up_to_the_whole(path: Path) -> None:
+    shares = pa.run(pa.Query(), pa.load(path))["share"]
+    assert sum(share for share in shares.tolist() if share == share) == pytest.approx(1)
+
+
+def test_a_whole_answer() -> None:
+    done = run_command(str(FOLDER / "current.txt"), "-t", "4", "--notes", "all")
+    assert (done.code, done.out) == (
+        0,
+        "total device time    87.250 us\n"
+        "total host time      N/A\n"
+        "wall time of a run   60.900 us\n"
+        "batch size           2\n"
+        "rate                 32840.7 inferences/s\n"
+        "whole runs           min 58.800 us, median 60.800 us, mean 61.300 us, max 71.200 us, "
+        "p90 64.100 us, p95 65.500 us, p99 70.100 us\n"
+        "sum of instructions  87.250 us\n"
+        "overhead             dry run 4.100 us, whole run minus instructions -26.350 us\n"
+        "\n"
+        "device self time (us)  share         flops    bandwidth  type                                         name\n"
+        "               42.000  48.1%  43.69 GFLOPS   1.75 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7\n"
+        "               12.500  14.3%   2.62 GFLOPS   6.10 GiB/s  gpu::pooling                                 @9\n"
+        "                9.500  10.9%  67.37 MFLOPS  42.56 MiB/s  gpu::code_object::mlir_dot                   @16\n"
+        "                8.800  10.1%  11.36 MFLOPS   8.67 MiB/s  gpu::code_object::softmax_kernel             @18\n",
+    )
+    assert done.err == (
+        "note: the runtime waited for each operator before the next, so times include that wait: "
+        "all operators together take 1.43 times as long as a whole run; --correct-sync takes off "
+        "1.39e-06 s for each call\n"
+        "note: times are means over several inferences; how much they vary is not known\n"
+    )
+
+
+KEEP = "keep the whole output of migraphx-driver perf"
+
+
+@pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        (
+            "summary.txt",
+            [
+                "the rows are the groups of the report's summary, because the file has no lines of "
+                f"instructions; {KEEP}",
+                "the computation of 5 operators (93.2% of the time) is unknown without shapes; keep "
+                "the lines of instructions, or record with migraphx-driver perf --detailed",
+            ],
+        ),
+        ("totals.txt", [f"the file has only totals, so all instructions are one row; {KEEP}"]),
+        ("old.txt", []),
+        ("fork.txt", []),
+        (
+            "branches.txt",
+            [
+                "no time for 1 operator (0.0% of the time): MIGraphX prints nan for instructions "
+                "that it did not run",
+                "3 operators (35.7% of the time) ran inside others (if, loop): their times count "
+                "once here, but twice in the report's Total instructions time; those inside a loop "
+                "are the mean of one pass",
+            ],
+        ),
+    ],
+)
+def test_notes(name: str, notes: list[str]) -> None:
+    assert list(pa.load(FOLDER / name).notes) == notes
+
+
+def test_the_dialect_of_a_fork_has_the_same_operators() -> None:
+    fork, current = (pa.load(FOLDER / f"{name}.txt") for name in ("fork", "current"))
+    for column in ("name", "category", "computation", "memory"):
+        of_fork, of_current = (getattr(one.operators, column) for one in (fork, current))
+        if column in ("name", "category"):
+            of_fork, of_current = of_fork.values(), of_current.values()
+        assert of_fork.tolist() == of_current.tolist()
+    assert fork.origin.recorded[:2] == current.origin.recorded[:2]
+    assert fork.origin.version is None
+    assert current.origin.version == "2.15.0.20260101-1-g0123456"
+
+
+def test_detailed_groups_have_shapes_and_calls() -> None:
+    table = pa.run(pa.Query(), pa.load(FOLDER / "detailed.txt"))
+    assert list(zip(table["type"], table["calls"], table["macs"], strict=True))[:2] == [
+        ("gpu::code_object::mlir_convolution_add_relu", 2, 2 * 2 * 16 * 32 * 32 * 27),
+        ("gpu::gemm", 1, 2 * 16 * 10),
+    ]
+    assert table["in_shapes"][1] == ((2, 16), (16, 10))
+    assert table["in_strides"][1] == (None, (1, 16))
+
+
+def test_the_branch_of_an_if_counts_once() -> None:
+    profile = at_level(pa.load(FOLDER / "branches.txt"))
+    table = pa.run(pa.Query(), profile)
+    rows = zip(table["name"], table["scope"], table["time"].tolist(), strict=True)
+    us = pytest.approx
+    assert list(rows)[:3] == [
+        ("main:If_0_then:@1", ("main:If_0_then",), us(22e-6)),
+        ("@3", None, us(15e-6)),
+        ("main:If_0_then:@0", ("main:If_0_then",), us(3e-6)),
+    ]
+    assert profile.totals_s("time").tolist() == [us(45e-6)]
+
+
+def test_what_the_runtime_printed_is_in_the_json() -> None:
+    done = run_command(str(FOLDER / "current.txt"), "--format", "json")
+    document = json.loads(done.out)
+    assert document["profile"]["synchronised"] is True
+    assert (document["profile"]["times"], document["profile"]["format"]) == (
+        "mean",
+        "MIGraphX report",
+    )
+    assert document["summary"]["recorded"]["numbers"] == pytest.approx(
+        {
+            "batch_size": 2,
+            "inferences_per_s": 32840.7,
+            "min_s": 58.8e-6,
+            "median_s": 60.8e-6,
+            "mean_s": 61.3e-6,
+            "max_s": 71.2e-6,
+            "p90_s": 64.1e-6,
+            "p95_s": 65.5e-6,
+            "p99_s": 70.1e-6,
+            "instructions_s": 87.25e-6,
+            "dry_run_s": 4.1e-6,
+            "difference_s": -26.35e-6,
+        }
+    )
+    assert document["summary"]["wall_time_s"] == pytest.approx(60.9e-6)
+    assert document["summary"]["outside_operators_s"] is None
+
+
+def test_corrected_times() -> None:
+    done = run_command(str(FOLDER / "current.txt"), "--correct-sync", "-t", "2", "--notes", "all")
+    assert done.out.splitlines()[-2:] == [
+        "               40.613  54.6%  45.18 GFLOPS  1.81 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7",
+        "               11.113  14.9%   2.95 GFLOPS  6.87 GiB/s  gpu::pooling                                 @9",
+    ]
+    assert done.err == (
+        "note: times are corrected for synchronisation: 1.39e-06 s less for each call; 14 operators "
+        "took less than that, and count as 0\n"
+        "note: times are means over several inferences; how much they vary is not known\n"
+    )
