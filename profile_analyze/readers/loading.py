@@ -30,6 +30,18 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'\[\s*\{\s*"cat"\s*:\s*"(Session|Node|Kernel|Api)"',
     ),
     DeferredReader(
+        "OpenVINO execution graph",
+        "XML with the root net",
+        module="profile_analyze.readers.openvino.graph",
+        pattern=rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE.*?>\s*)?<net\b",
+    ),
+    DeferredReader(
+        "OpenVINO counters",
+        "CSV with the column layerName, or JSON with detailed_performance or avg_performance",
+        module="profile_analyze.readers.openvino.counters_reader",
+        pattern=rb'layerName[;,]execStatus[;,]|\s*\{\s*"report_type"\s*:|\s*\{.{,99}"(detailed|avg)_performance"\s*:',
+    ),
+    DeferredReader(
         "ONNX model",
         "protobuf with a graph and operator sets",
         module="profile_analyze.readers.onnx.reader",

@@ -38,11 +38,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
     _Signature("a TensorRT engine description (trtexec --exportLayerInfo)", rb'\{\s*"Layers"\s*:'),
-    _Signature(
-        "an OpenVINO counter report",
-        rb'\{.*"report_type".*"(detailed|avg)_performance"|layerName;execStatus;layerType;',
-    ),
-    _Signature("an OpenVINO execution graph", rb"(<\?xml[^>]*>\s*)?<net\b"),
+    _Signature("a summary of OpenVINO's benchmark_app, without layers", rb'\{\s*"cmd_options"\s*:'),
     _Signature(
         "a Chrome timeline of MegEngine's imperative profiler",
         rb'[\[{].*"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',

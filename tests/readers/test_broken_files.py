@@ -18,6 +18,8 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON (an object with the keys profiler and "
     "graph_exec), ONNX Runtime profile (a list of events of the category Session, Node or Kernel), "
+    "OpenVINO execution graph (XML with the root net), OpenVINO counters (CSV with the column "
+    "layerName, or JSON with detailed_performance or avg_performance), "
     "ONNX model (protobuf with a graph and operator sets)"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
@@ -63,12 +65,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     ),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
     (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
-    (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
-    (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
-    (
-        b'{"report_type": "a", "detailed_performance": []}',
-        "looks like an OpenVINO counter report",
-    ),
+    (b'{"cmd_options": {}}', "looks like a summary of OpenVINO's benchmark_app, without layers"),
     (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
     (
         b"===\n[node type] [first] [avg ms]",

@@ -159,7 +159,9 @@ def test_messages_name_all_supported_formats(tmp_path: Path) -> None:
         f"profile_analyze: error: {file}: looks like a Chrome timeline; supported formats: made-up "
         "text (the first line made-up), MegEngine GraphProfiler JSON (an object with the keys "
         "profiler and graph_exec), ONNX Runtime profile (a list of events of the category Session, "
-        "Node or Kernel), ONNX model (protobuf with a graph and operator sets)\n"
+        "Node or Kernel), OpenVINO execution graph (XML with the root net), OpenVINO counters (CSV "
+        "with the column layerName, or JSON with detailed_performance or avg_performance), "
+        "ONNX model (protobuf with a graph and operator sets)\n"
     )
 
 
