@@ -10,6 +10,7 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.fused_layers import FUSED_NAMES
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
@@ -144,6 +145,7 @@ def _texts(rows: Sequence[Row]) -> dict[str, OptionalValues]:
         "compute_dtype": of_rows(lambda row: row.dtype),
         "conv_kind": of_rows(lambda row: row.cost.conv_kind),
         "parameters": of_rows(lambda row: _parameters(row.layer)),
+        FUSED_NAMES: of_rows(lambda row: _fused_names(row.layer)),
     }
 
 
@@ -180,6 +182,12 @@ def _precisions(ports: Iterable[LayerPort]) -> tuple[str, ...]:
 def _parameters(layer: Layer) -> Parameters:
     values = {name: layer.data.get(attribute, "") for name, attribute in _PARAMETERS.items()}
     return tuple(sorted((name, value) for name, value in values.items() if value))
+
+
+def _fused_names(layer: Layer) -> tuple[str, ...] | None:
+    """Return the names of the layers of the model that a layer executes; None for a single one."""
+    names = tuple(filter(None, layer.data.get("originalLayersNames", "").split(",")))
+    return names if len(names) > 1 else None
 
 
 def _weights(tables: GraphTables) -> dict[str, OptionalValues]:

@@ -70,7 +70,7 @@ def test_a_whole_answer(tmp_path: Path) -> None:
     assert table == (
         "id,type,category,time_s,macs,params,param_bytes,conv_kind,memory_source,input_dtype,"
         "in_shapes,out_shapes,device,param.original_layers,param.primitive\n"
-        '5,Convolution,convolution,0.00003,3888,112,448.0,full,derived,FP32,'
+        "5,Convolution,convolution,0.00003,3888,112,448.0,full,derived,FP32,"
         '"{1,3,8,8}, {4,3,3,3}, {4}","{1,4,6,6}",CPU,"conv,relu",brgconv_avx512_f32\n'
         '6,Subgraph,other,0.00001,,0,0.0,,unknown,FP32,"{1,4,6,6}","{1,4,6,6}",CPU,,jit_avx512_f32\n'
     )
