@@ -19,7 +19,7 @@ from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -103,9 +103,17 @@ def compare(
     if added is not None:
         profile, base, notes = added
         base_row_of, how = matched_rows(profile, base, steps)
+    comparison = _with_matches(profile, base, base_row_of, how)
+    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison), *notes))
+
+
+def _with_matches(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], how: Sequence[str]
+) -> Comparison:
+    """Return the comparison without notes. `base_row_of` has the matches, -1 for none."""
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
     new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
-    comparison = Comparison(
+    return Comparison(
         profile=new_profile,
         base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
@@ -113,7 +121,6 @@ def compare(
         base_operators=len(base),
         notes=(),
     )
-    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison), *notes))
 
 
 def _with_same_rows(

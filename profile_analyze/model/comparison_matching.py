@@ -115,7 +115,8 @@ def _where_work_agrees(
         one[:-1]
         for one, base_row in base_rows.items()
         if one[0] in ONE_KIND
-        and abs(computation[rows[one]] / base_computation[base_row] - 1) > _SIMILAR_WORK
+        and abs(computation[rows[one]] - base_computation[base_row])
+        > _SIMILAR_WORK * base_computation[base_row]
     }
     return {one: row for one, row in base_rows.items() if one[:-1] not in differing}
 

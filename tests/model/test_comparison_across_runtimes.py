@@ -120,9 +120,11 @@ def test_what_may_be_something_else_does_not_match(
     assert {how for _, _, how, *_ in matched(comparison)} == {"added", "removed"}
 
 
-def test_a_weight_that_one_side_does_not_know() -> None:
+@pytest.mark.parametrize(("work", "base_work"), [(1.05, 1.0), (0.0, 0.0), (float("nan"), 1.0)])
+def test_a_weight_that_one_side_does_not_know(work: float, base_work: float) -> None:
     comparison = pa.compare(
-        run_of("new", conv("a", work=1.05)), run_of("old", conv("x", weight=None))
+        run_of("new", conv("a", work=work)),
+        run_of("old", conv("x", weight=None, work=base_work)),
     )
     assert matched(comparison) == [("a", "x", "shapes", us(10), us(10))]
 
