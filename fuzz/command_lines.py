@@ -69,7 +69,7 @@ _PEAK_COLUMNS: Final = (
     "memory_time",
 )
 _BASELINE_COLUMNS: Final = (
-    *("base", "difference", "ratio", "verdict", "match", "p_value", "change"),
+    *("base", "base_name", "difference", "ratio", "verdict", "match", "p_value", "change"),
     *("absolute_difference", "ratio_low", "ratio_high", "base_macs", "macs_difference"),
     *("absolute_macs_difference", "base_params", "params_difference", "base_memory"),
     "memory_difference",
@@ -325,7 +325,7 @@ def _sides(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
 
 def _comparison(random: Random) -> Iterator[list[str]]:
     if random.random() < 0.3:
-        yield ["--match", random.choice(("auto", "name", "structure"))]
+        yield ["--match", random.choice(("auto", "name", "structure", "shapes"))]
     if random.random() < 0.3:
         yield ["--threshold", _choice(random, ("3%", "0", "0.5"), ("3", "nan", "-1"))]
     if random.random() < 0.3:

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from random import Random
 
 FIXTURES: Final = Path(__file__).parent.parent / "tests" / "fixtures"
-FOLDERS: Final = ("megengine-timeline", "migraphx", "models", "onnxruntime", "tensorrt", "tflite")
+FOLDERS: Final = (
+    "megengine-timeline",
+    "migraphx",
+    "models",
+    "onnxruntime",
+    "openvino",
+    "tensorrt",
+    "tflite",
+)
 """The folders with recorded files, each of one format."""
 
 _LARGEST: Final = 200_000

@@ -159,7 +159,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     "gpu": "kernel",
     **dict.fromkeys(("verdict", "verdicts", "totals", "total"), "summary"),
     **dict.fromkeys(("tables", "table", "rows", "operators"), "device"),
-    **dict.fromkeys(("shape", "shapes"), "structure"),
+    "shape": "shapes",
     **dict.fromkeys(("estimated", "computed", "theoretical"), "derived"),
     **dict.fromkeys(("reported", "actual", "runtime"), "measured"),
     **dict.fromkeys(("average", "avg"), "mean"),

@@ -135,14 +135,22 @@ COLUMNS: Final = (
     _column(
         "match",
         "",
-        "how the operator was matched with an operator of the baseline: name or structure; added "
-        "if only the profile has it, removed if only the baseline has it; for a group: both, added "
-        "or removed",
+        "how the operator was matched with an operator of the baseline: name, structure or shapes; "
+        "added if only the profile has it, removed if only the baseline has it; for a group: both, "
+        "added or removed",
         FORMULA,
         kind="text",
         is_key=True,
-        worked="by name and type, or else by structure (--match)",
+        worked="by name and type, or else by structure, or else by shapes (--match)",
         worked_of_groups="by which sides have an operator of the group",
+    ),
+    _column(
+        "base_name",
+        "",
+        "the name of the operator in the baseline, if they match by structure or shapes and it has "
+        "another name there; N/A otherwise",
+        kind="text",
+        worked="from the baseline",
     ),
     *_WORK,
 )

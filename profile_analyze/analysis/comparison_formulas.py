@@ -137,6 +137,7 @@ FORMULAS: Final = Formulas(
     of_operators={
         "base": _base,
         "match": _match,
+        "base_name": lambda rows: _comparison(rows).base_name,
         "base_macs": _base_macs,
         "base_memory": _base_memory,
         "base_params": _base_params,

@@ -202,11 +202,13 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--match",
-            choices=("auto", "name", "structure"),
+            choices=("auto", "name", "structure", "shapes"),
             default="auto",
             help="how operators of both sides are matched. name: by name and type; structure: by "
-            "type, shapes and parameters, in the order of execution; auto: by name, and the rest "
-            "by structure (default: auto)",
+            "type, shapes and parameters, in the order of execution; shapes: by category and the "
+            "shapes of the first input and output, in the order of execution, where both sides "
+            "have as many; auto: by name, the rest by structure, and across formats the rest by "
+            "shapes (default: auto)",
         ),
         Option.of(
             "--threshold",

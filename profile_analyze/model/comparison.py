@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.identity import identities
+from profile_analyze.model.comparison_matching import MATCHES, matched_rows, steps_of
+from profile_analyze.model.fused_layers import with_parts
 from profile_analyze.model.levels import at_level, common_level
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
@@ -18,23 +19,11 @@ from profile_analyze.model.terms import ADDED, CONTROL, REMOVED
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.profile import Profile
-
-_BY_NAME: Final = ("name", "name", "type")
-_BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
-
-MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "auto": (_BY_NAME, _BY_STRUCTURE),
-    "name": (_BY_NAME,),
-    "structure": (_BY_STRUCTURE,),
-}
-"""The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
-columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
-step skips operators that an earlier step has matched."""
 
 _LEAST_SHARED: Final = 0.25
 """If fewer operators of the smaller side are matched, the two sides look like different models.
@@ -56,8 +45,11 @@ class Comparison:
     profile: Profile
     base: Profile
     match: Categorical[str]
-    """Shape (operators,): how each operator was matched, `name` or `structure`; `added` if only
-    the profile has it, `removed` if only the baseline has it."""
+    """Shape (operators,): how each operator was matched, `name`, `structure` or `shapes`; `added`
+    if only the profile has it, `removed` if only the baseline has it."""
+    base_name: Categorical[str]
+    """Shape (operators,): the name of each operator in the baseline, if that is another one; N/A
+    otherwise."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
@@ -93,7 +85,10 @@ def compare(
     - `name`: operators with the same name and type match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution.
-    - `auto`: by name, then the rest by structure.
+    - `shapes`: operators of one category with the same shapes of first inputs and output match, in
+      the order of execution, if both sides have as many of them. Names and types may differ, so
+      that it works across runtimes.
+    - `auto`: by name, then the rest by structure, and across formats the rest by shapes.
 
     Both profiles are compared at the same level: see `at_level`.
 
@@ -105,17 +100,31 @@ def compare(
     _check_that_both_have_run(profile, base)
     common = level or common_level(profile, base)
     profile, base = at_level(profile, common), at_level(base, common)
-    base_row_of, how = _matched(profile, base, MATCHES[match])
+    steps = steps_of(match, profile, base)
+    base_row_of, how = matched_rows(profile, base, steps)
+    added = with_parts(profile, base, base_row_of)
+    notes: tuple[Note, ...] = ()
+    if added is not None:
+        profile, base, notes = added
+        base_row_of, how = matched_rows(profile, base, steps)
+    comparison = _with_matches(profile, base, base_row_of, how)
+    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison), *notes))
+
+
+def _with_matches(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], how: Sequence[str]
+) -> Comparison:
+    """Return the comparison without notes. `base_row_of` has the matches, -1 for none."""
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
     new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
-    comparison = Comparison(
+    return Comparison(
         profile=new_profile,
         base=new_base,
         match=Categorical.of([*how, *[REMOVED] * len(removed)]),
+        base_name=_other_names(profile, base, base_row_of, len(removed)),
         base_operators=len(base),
         notes=(),
     )
-    return replace(comparison, notes=(*_notes_of(base), *_notes_on(comparison)))
 
 
 def _with_same_rows(
@@ -141,6 +150,18 @@ def _with_same_rows(
             **base.without_tables(keep="tensors"),
         ),
     )
+
+
+def _other_names(
+    profile: Profile, base: Profile, base_row_of: NDArray[np.int64], removed: int
+) -> Categorical[str]:
+    """Return the names of operators in the baseline, where they have other names there."""
+    names = profile.operators.name.values().tolist()
+    base_names = base.operators.name.take_or_missing(base_row_of).values().tolist()
+    others = [
+        None if other == name else other for name, other in zip(names, base_names, strict=True)
+    ]
+    return Categorical.of([*others, *[None] * removed])
 
 
 def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> Operators:
@@ -179,7 +200,13 @@ def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
     # A row that ran on both sides keeps the match of its operator.
     former = comparison.match.take(former_row).values()
     match = np.where(in_profile & in_base, former, np.where(in_profile, ADDED, REMOVED))
-    return replace(comparison, profile=profile, base=base, match=Categorical.of(match.tolist()))
+    return replace(
+        comparison,
+        profile=profile,
+        base=base,
+        match=Categorical.of(match.tolist()),
+        base_name=comparison.base_name.take(former_row),
+    )
 
 
 def _has_executions(profile: Profile) -> NDArray[np.bool_]:
@@ -187,37 +214,6 @@ def _has_executions(profile: Profile) -> NDArray[np.bool_]:
     ran = np.zeros(len(profile), np.bool_)
     ran[profile.executions.operator] = True
     return ran
-
-
-def _matched(
-    profile: Profile, base: Profile, steps: Sequence[tuple[str, ...]]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the row in `base` of each operator of `profile`, or -1, and how it was matched."""
-    base_row_of = np.full(len(profile), -1)
-    how = [ADDED] * len(profile)
-    rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
-    for step, *columns in steps:
-        if "in_shapes" in columns and not _have_shapes(profile, base):
-            continue  # without shapes, all operators of one type would look the same
-        base_rows = _rows_by_identity(base, base_rest, columns)
-        identities_of_rest = _rows_by_identity(profile, rest, columns)
-        rows = np.array([base_rows.get(one, -1) for one in identities_of_rest], np.int64)
-        is_match = rows >= 0
-        base_row_of[rest[is_match]] = rows[is_match]
-        for row in rest[is_match].tolist():
-            how[row] = step
-        rest = rest[~is_match]
-        base_rest = np.setdiff1d(base_rest, rows[is_match])
-    return base_row_of, how
-
-
-def _have_shapes(*profiles: Profile) -> bool:
-    """Return whether the formats of all `profiles` have shapes.
-
-    A format counts as having shapes even if they were not loaded. The matching then raises an
-    error, instead of silently leaving out a step.
-    """
-    return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
 
 
 def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
@@ -229,17 +225,6 @@ def _check_that_both_have_run(profile: Profile, base: Profile) -> None:
             f"{models[0]} is a model that has not run, so it has no times to compare with those of "
             f"{runs[0]}; name the profile, and the model after --model"
         )
-
-
-def _rows_by_identity(
-    profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
-) -> dict[tuple[Any, ...], int]:
-    """Return a dictionary from identities to rows, for the operators in `rows`.
-
-    The identity of an operator consists of its values in `columns`: see `identities`.
-    """
-    keys = identities(profile, columns, rows)
-    return dict(zip(keys, rows.tolist(), strict=True))
 
 
 def _notes_of(base: Profile) -> Iterator[Note]:

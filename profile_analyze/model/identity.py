@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 
+FIRST_SHAPES: Final = {
+    "in_shape": ("in_shapes", 0),
+    "weight_shape": ("in_shapes", 1),
+    "out_shape": ("out_shapes", 0),
+}
+"""The shapes of the first two inputs and of the first output: the column, and the position in it.
+The second input of most operators with weights is the weight."""
+
+
 def identities(
     profile: Profile,
     columns: Sequence[str],
@@ -26,6 +35,8 @@ def identities(
     part_of: NDArray[np.int64] | None = None,
 ) -> list[tuple[Any, ...]]:
     """Return the identity of each operator: its values in `columns`, followed by a number.
+
+    Besides columns of operators, `columns` may name `FIRST_SHAPES`.
 
     The number distinguishes operators with the same values. It counts them from 0 in the order of
     execution. Keys are not part of the identity, because they may differ between two builds of one
@@ -57,8 +68,15 @@ def identities(
 
 def _values(profile: Profile, name: str, rows: NDArray[np.int64]) -> Iterator[Any]:
     operators = profile.operators
-    is_required = name in ("name", "type", "level", "scope")
-    column = getattr(operators, name) if is_required else operators.categorical(name)
+    if name in FIRST_SHAPES:
+        source, position = FIRST_SHAPES[name]
+        column = operators.categorical(source).mapped(
+            lambda shapes: shapes[position] if position < len(shapes) else None
+        )
+    elif name in ("name", "type", "category", "level", "scope"):
+        column = getattr(operators, name)
+    else:
+        column = operators.categorical(name)
     categories = (*column.categories, None)  # code -1 (N/A) gets the appended None
     if is_constant(column.codes):
         return repeat(categories[column.codes[0]], len(rows))

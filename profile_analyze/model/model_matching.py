@@ -183,9 +183,9 @@ def _same_kind(row: Node, node: Node) -> bool:
     if row.type == node.type:
         return True
     if row.category is None or row.category == node.category:
-        # FusedConv and ConvolutionForward are kinds of Conv
-        contains = node.type.lower() in row.type.lower()
-        return contains or row.category in ONE_KIND
+        # FusedConv and ConvolutionForward are kinds of Conv, and Concat is one of Concatenation.
+        short, long = sorted((node.type.lower(), row.type.lower()), key=len)
+        return short in long or row.category in ONE_KIND
     return False
 
 

@@ -87,6 +87,9 @@ class Profile:
     """How many first runs of each process were left out (`model.iterations`)."""
     model: StaticModel | None = None
     """Facts of a model that has not run; None for a profile of a run."""
+    serves_as_model: bool = False
+    """Whether the profile describes the graph that a runtime executes, so that a profile of another
+    run can take shapes and work from it, as from a model (`model.with_model`)."""
     # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an
     # empty cache: its rows may differ.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)

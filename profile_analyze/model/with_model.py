@@ -66,7 +66,7 @@ def with_model(profile: Profile, model: Profile) -> Profile:
 
 
 def _check(profile: Profile, model: Profile) -> None:
-    if model.origin.times != ABSENT:
+    if model.origin.times != ABSENT and not model.serves_as_model:
         raise QueryError(
             f"{model.file}: is a profile of a run; name the model that ran, such as model.onnx"
         )

@@ -45,13 +45,15 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
     ),
     DeferredReader(
-        "MIGraphX report",
-        module="profile_analyze.readers.migraphx.reader",
-        # Logs may come first, but no JSON or XML. A program without times is recognised, too.
-        pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
-        rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
-        rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
-        rb"|ms / \d+ = [-+\d.e]+ms(?:,|\xef\xbc\x8c))",
+        "OpenVINO execution graph",
+        module="profile_analyze.readers.openvino.graph",
+        pattern=rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE.*?>\s*)?<net\b",
+    ),
+    DeferredReader(
+        "OpenVINO counters",
+        module="profile_analyze.readers.openvino.counters_reader",
+        pattern=rb"layerName[;,]execStatus[;,]"
+        rb'|\s*\{\s*"report_type"\s*:|\s*\{.{,99}"(detailed|avg)_performance"\s*:',
     ),
     DeferredReader(
         "ONNX model",
@@ -64,6 +66,16 @@ READERS: Final[tuple[Reader, ...]] = (
         suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
         # the tag of any field
         pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
+    ),
+    # Searching text for lines takes longer than looking at its start, so these come last.
+    DeferredReader(
+        "MIGraphX report",
+        module="profile_analyze.readers.migraphx.reader",
+        # Logs may come first, but no JSON or XML. A program without times is recognised, too.
+        pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
+        rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
+        rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
+        rb"|ms / \d+ = [-+\d.e]+ms(?:,|\xef\xbc\x8c))",
     ),
     DeferredReader(
         "TensorFlow Lite benchmark",

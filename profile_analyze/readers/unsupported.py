@@ -50,11 +50,7 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
         "file of --exportProfile",
         rb'\[\s*\{\s*"startEnqMs"|\[\s*\{[^}]*"latencyMs"',
     ),
-    _Signature(
-        "an OpenVINO counter report",
-        rb'\{.*"report_type".*"(detailed|avg)_performance"|layerName;execStatus;layerType;',
-    ),
-    _Signature("an OpenVINO execution graph", rb"(<\?xml[^>]*>\s*)?<net\b"),
+    _Signature("a summary of OpenVINO's benchmark_app, without layers", rb'\{\s*"cmd_options"\s*:'),
     _Signature(
         "a JAX or TensorFlow (XLA) trace", rb'\{.*("highres-ticks"|"name"\s*:\s*"/(host|device):)'
     ),

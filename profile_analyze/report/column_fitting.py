@@ -21,8 +21,8 @@ _EXTRAS: Final = (
 # Columns that options such as --compare and --peaks add, and the type, which belongs to the name.
 # These are left out last.
 _ASKED_FOR: Final = (
-    *("gain", "type", "bound", "base", "ratio", "lost", "difference", "efficiency", "change"),
-    "verdict",
+    *("gain", "type", "bound", "base", "base_name", "ratio", "lost", "difference", "efficiency"),
+    *("change", "verdict"),
 )
 
 

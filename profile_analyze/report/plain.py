@@ -40,7 +40,8 @@ class PlainRenderer(PeopleRenderer):
         beside = variation_columns(query, several_runs=several_runs)
         rates = ("flops", "bandwidth", *roofline_columns(query))
         if query.keys is None:
-            return ("time", *beside, "share", *rates, "type", "name")
+            base_name = ("base_name",) if query.compared else ()
+            return ("time", *beside, "share", *rates, "type", "name", *base_name)
         return (*query.times, *beside, "share", "count", *rates, *query.by)
 
     def facts(self, lines: Sequence[Line], display: Display) -> str:

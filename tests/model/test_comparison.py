@@ -11,7 +11,7 @@ from hypothesis import given
 
 import profile_analyze as pa
 from profile_analyze.cli.parser import parser
-from profile_analyze.model.comparison import MATCHES
+from profile_analyze.model.comparison_matching import MATCHES
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.catalog import CATALOG, orderable_names
 from profile_analyze.query.question import DEFAULT_THRESHOLD
@@ -65,12 +65,12 @@ def test_time_limits_apply_to_either_side() -> None:
 def test_renamed_operators_match_by_structure() -> None:
     base = profile_of([Operator("a", "Conv", 10, shape=[3]), Operator("b", "Conv", 20, shape=[4])])
     new = profile_of([Operator("x", "Conv", 21, shape=[4]), Operator("y", "Conv", 11, shape=[3])])
-    matched = {"auto": "structure", "structure": "structure", "name": "added"}
+    matched = {"auto": "structure", "structure": "structure", "name": "added", "shapes": "shapes"}
     assert set(matched) == set(MATCHES)
     for rule, how in matched.items():
         result = pa.run(pa.Query(compared=True, order="+time"), pa.compare(new, base, rule))
         found = {row["name"]: (row["match"], row["base"]) for row in result.rows}
-        if how == "structure":
+        if how in {"structure", "shapes"}:
             assert found == {"x": (how, us(20)), "y": (how, us(10))}
         else:
             removed = {"a": ("removed", us(10)), "b": ("removed", us(20))}
@@ -95,7 +95,9 @@ def test_different_parameters_do_not_match() -> None:
 
 def test_an_unknown_way_to_match() -> None:
     profile = profile_of(BASE)
-    with pytest.raises(pa.QueryError, match="match: 'id' is not one of auto, name, structure"):
+    with pytest.raises(
+        pa.QueryError, match="match: 'id' is not one of auto, name, structure, shapes"
+    ):
         pa.compare(profile, profile, "id")
 
 

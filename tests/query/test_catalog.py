@@ -106,7 +106,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 73 more (--columns help explains all)",
+            "time_max, share and 74 more (--columns help explains all)",
         ),
     ],
 )

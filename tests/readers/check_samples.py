@@ -22,6 +22,7 @@ from profile_analyze.model.levels import at_level
 from tests.readers.megengine_timeline import independent as megengine_timeline
 from tests.readers.migraphx import independent as migraphx
 from tests.readers.onnxruntime import independent as onnxruntime
+from tests.readers.openvino import independent as openvino
 from tests.readers.tensorrt import independent as tensorrt
 from tests.readers.tflite import independent as tflite
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "ONNX Runtime profile": onnxruntime.expected,
+    "OpenVINO counters": openvino.expected,
+    "OpenVINO execution graph": openvino.expected,
     "TensorRT profile": tensorrt.expected,
     "MIGraphX report": migraphx.expected,
     "MegEngine timeline": megengine_timeline.expected,

@@ -17,8 +17,8 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON, ONNX Runtime profile, TensorRT profile, "
-    "TensorRT engine description, MegEngine timeline, MIGraphX report, ONNX model, "
-    "TensorFlow Lite benchmark"
+    "TensorRT engine description, MegEngine timeline, OpenVINO execution graph, OpenVINO counters, "
+    "ONNX model, MIGraphX report, TensorFlow Lite benchmark"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
 OWN_TABLE = "looks like a table that profile_analyze printed; name the profile it is about"
@@ -73,12 +73,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),
     (b'{"highres-ticks": true}', "looks like a JAX or TensorFlow (XLA) trace"),
     (b'{"schemaVersion": "1.0"}', "looks like a Paddle profile"),
-    (b'<?xml version="1.0"?>\n<net name="x">', "looks like an OpenVINO execution graph"),
-    (b"layerName;execStatus;layerType;x", "looks like an OpenVINO counter report"),
-    (
-        b'{"report_type": "a", "detailed_performance": []}',
-        "looks like an OpenVINO counter report",
-    ),
+    (b'{"cmd_options": {}}', "looks like a summary of OpenVINO's benchmark_app, without layers"),
     (b"Name,Type,Forward_MACs,x", "looks like an onnx-tool table"),
     (b"[I] === Profile (10 iterations ) ===", "looks like a trtexec log"),
     (b"\xe4\xef\x81\x00\x20\x00\x00\x00mgv2", "looks like a MegEngine model, not a profile"),

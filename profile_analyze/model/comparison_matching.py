@@ -1,0 +1,141 @@
+"""Matches the operators of two profiles in steps, by what must be equal.
+
+Each step compares the values of some columns. Operators with the same values match in the order of
+execution.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from profile_analyze.model.identity import identities
+from profile_analyze.model.model_names import ONE_KIND
+from profile_analyze.model.terms import ADDED, CONTROL, OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+_BY_NAME: Final = ("name", "name", "type")
+_BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
+_BY_SHAPES: Final = (
+    ("shapes", "category", "in_shape", "weight_shape", "out_shape"),
+    ("shapes", "category", "in_shape", "out_shape"),
+)
+_SIMILAR_WORK: Final = 0.1
+"""How much the computation of two operators with the same shapes may differ, as a fraction of one:
+formats count biases and activations differently."""
+_WITHOUT_SHAPES: Final = (CONTROL, OTHER)
+"""The categories whose operators may do different things although their shapes are equal."""
+
+MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "auto": (_BY_NAME, _BY_STRUCTURE, *_BY_SHAPES),
+    "name": (_BY_NAME,),
+    "structure": (_BY_STRUCTURE,),
+    "shapes": _BY_SHAPES,
+}
+"""The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
+columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
+step skips operators that an earlier step has matched. In `auto`, the step `shapes` is only for
+profiles of different formats."""
+
+
+def steps_of(match: str, profile: Profile, base: Profile) -> Sequence[tuple[str, ...]]:
+    """Return the steps of `match`, one of `MATCHES`."""
+    steps = MATCHES[match]
+    if match == "auto" and profile.origin.format == base.origin.format:
+        return [step for step in steps if step not in _BY_SHAPES]
+    return steps
+
+
+def matched_rows(
+    profile: Profile, base: Profile, steps: Sequence[tuple[str, ...]]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the row in `base` of each operator of `profile`, or -1, and how it was matched."""
+    base_row_of = np.full(len(profile), -1)
+    how = [ADDED] * len(profile)
+    rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
+    for step, *columns in steps:
+        if not {"in_shapes", "in_shape"}.isdisjoint(columns) and not _have_shapes(profile, base):
+            continue  # without shapes, all operators of one type would look the same
+        base_rows = _rows_by_identity(base, base_rest, columns)
+        identities_of_rest = _rows_by_identity(profile, rest, columns)
+        if "in_shape" in columns:
+            base_rows = _where_as_many(identities_of_rest, base_rows)
+            base_rows = _where_work_agrees(profile, identities_of_rest, base, base_rows)
+        rows = np.array([base_rows.get(one, -1) for one in identities_of_rest], np.int64)
+        is_match = rows >= 0
+        base_row_of[rest[is_match]] = rows[is_match]
+        for row in rest[is_match].tolist():
+            how[row] = step
+        rest = rest[~is_match]
+        base_rest = np.setdiff1d(base_rest, rows[is_match])
+    return base_row_of, how
+
+
+def _where_as_many(
+    identities_of_rest: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
+) -> dict[tuple[Any, ...], int]:
+    """Return the identities of the baseline that equally many operators of both sides have.
+
+    The last value is the number of an operator. With fewer on one side, it is not known which of
+    them is missing there. Operators of unknown shapes or category are left out.
+    """
+    counts, base_counts = (
+        Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
+    )
+    return {
+        one: row
+        for one, row in base_rows.items()
+        if counts[one[:-1]] == base_counts[one[:-1]]
+        and None not in one
+        and one[0] not in _WITHOUT_SHAPES
+    }
+
+
+def _where_work_agrees(
+    profile: Profile,
+    rows: Mapping[tuple[Any, ...], int],
+    base: Profile,
+    base_rows: Mapping[tuple[Any, ...], int],
+) -> dict[tuple[Any, ...], int]:
+    """Return the identities without those whose operators have products of other sizes.
+
+    Runtimes may run the branches of a network in another order. If that shows for one operator, all
+    with the same shapes are left out.
+    """
+    computation, base_computation = (side.operators.computation for side in (profile, base))
+    differing = {
+        one[:-1]
+        for one, base_row in base_rows.items()
+        if one[0] in ONE_KIND
+        and abs(computation[rows[one]] - base_computation[base_row])
+        > _SIMILAR_WORK * base_computation[base_row]
+    }
+    return {one: row for one, row in base_rows.items() if one[:-1] not in differing}
+
+
+def _have_shapes(*profiles: Profile) -> bool:
+    """Return whether the formats of all `profiles` have shapes.
+
+    A format counts as having shapes even if they were not loaded. The matching then raises an
+    error, instead of silently leaving out a step.
+    """
+    return all(profile.operators.state("in_shapes") != "absent" for profile in profiles)
+
+
+def _rows_by_identity(
+    profile: Profile, rows: NDArray[np.int64], columns: Sequence[str]
+) -> dict[tuple[Any, ...], int]:
+    """Return a dictionary from identities to rows, for the operators in `rows`.
+
+    The identity of an operator consists of its values in `columns`: see `identities`.
+    """
+    keys = identities(profile, columns, rows)
+    return dict(zip(keys, rows.tolist(), strict=True))

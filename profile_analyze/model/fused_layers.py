@@ -1,0 +1,99 @@
+"""Adds the times of operators to the fused layer that the other side of a comparison has for them.
+
+A runtime may fuse a convolution with the operators after it. If the other runtime runs these one by
+one, the fused layer would match the convolution alone, and all others would have no match.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.work_sources import share_of_time
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+
+    Indices = NDArray[np.int64]
+
+FUSED_NAMES: Final = "fused_names"
+"""The optional column with the names in the model of all operators that a fused layer runs."""
+
+
+def with_parts(
+    profile: Profile, base: Profile, base_row_of: Indices
+) -> tuple[Profile, Profile, tuple[Note, ...]] | None:
+    """Return both sides of a comparison with operators added to fused layers, and notes on these.
+
+    `base_row_of` (shape: operators of `profile`) has their matches, -1 for none. Return None if
+    there is nothing to add.
+    """
+    row_of = np.full(len(base), -1)
+    matched = np.flatnonzero(base_row_of >= 0)
+    row_of[base_row_of[matched]] = matched
+    of_base = _wholes(base, row_of, profile)
+    of_profile = _wholes(profile, base_row_of, base)
+    if not of_base and not of_profile:
+        return None
+    notes = (*_notes(profile, of_profile), *(n.about("baseline") for n in _notes(base, of_base)))
+    return _added(profile, of_profile), _added(base, of_base), notes
+
+
+def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
+    """Return the row that each operator without a match is added to.
+
+    That is the match of the fused layer of the other side that has its name.
+    """
+    fused = other.operators.categorical(FUSED_NAMES)
+    if not fused.categories:
+        return {}
+    rows = np.flatnonzero(match_of >= 0).tolist()
+    names_of = fused.values().tolist()
+    whole_of: dict[str, int] = {}
+    for row in rows:
+        for name in names_of[match_of[row]] or ():
+            whole_of[name] = -1 if name in whole_of else row  # -1: two layers have the name
+    names = side.operators.name.values().tolist()
+    return {
+        row: whole_of[names[row]]
+        for row in np.flatnonzero(match_of < 0).tolist()
+        if whole_of.get(names[row], -1) >= 0
+    }
+
+
+def _added(side: Profile, wholes: dict[int, int]) -> Profile:
+    """Return the profile without the rows in `wholes`, whose times count for other rows."""
+    if not wholes:
+        return side
+    parts = np.array([*wholes])
+    keep = np.setdiff1d(np.arange(len(side)), parts)
+    new_row = np.full(len(side), -1)
+    new_row[keep] = np.arange(len(keep))
+    new_row[parts] = new_row[[*wholes.values()]]
+    executions = side.executions
+    is_part = np.isin(executions.operator, parts)
+    return side.changed(
+        operators=side.operators.take(keep),
+        executions=executions.changed(
+            operator=new_row[executions.operator].astype(np.int32),
+            # The layer is still called once, so its work counts once.
+            calls=np.where(is_part, 0, executions.calls),
+        ),
+        **side.without_tables(keep="tensors"),
+    )
+
+
+def _notes(side: Profile, wholes: dict[int, int]) -> tuple[Note, ...]:
+    if not wholes:
+        return ()
+    is_part = np.zeros(len(side), np.bool_)
+    is_part[[*wholes]] = True
+    text = (
+        f"the times of {operators_and_share(len(wholes))} are added to other operators, because "
+        "the other side runs them in fused layers"
+    )
+    return (Note(text, Importance.CONTEXT, share_of_time(side, is_part)),)

@@ -1,0 +1,1 @@
+"""The readers of OpenVINO: execution graphs (XML) and counters (CSV and JSON)."""

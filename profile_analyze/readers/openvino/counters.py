@@ -1,0 +1,178 @@
+"""Reads reports of counters: CSV and JSON, in the dialects of the tools in Python and C++."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import msgspec
+
+from profile_analyze.errors import MalformedProfileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from profile_analyze.readers.source import Source
+
+MS_PER_S: Final = 1e3
+_HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
+_COLUMNS: Final = 6
+_TOTAL: Final = re.compile(r"Total;;|Total (CPU )?time:")
+_STATUS: Final = re.compile(r"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")
+
+
+class Counter(NamedTuple):
+    """A layer of a report."""
+
+    name: str
+    type: str
+    primitive: str
+    real_ms: float
+    cpu_ms: float
+    ran: bool
+
+
+class Section(NamedTuple):
+    """The layers of one inference request, or the means over all requests."""
+
+    counters: list[Counter]
+    total_ms: float | None
+    """The sum of the times that the file states; None if it states none."""
+
+
+class Report(NamedTuple):
+    """The content of a file."""
+
+    sections: list[Section]
+    is_sorted: bool = False
+    """Whether the layers are in order of their time, not in order of execution."""
+    broken_lines: tuple[int, ...] = ()
+    """The lines that were left out because they are no layers."""
+    is_cut_by_tool: bool = False
+    """Whether the report is of a sort of which OpenVINO's tool writes only the first layer."""
+
+
+_Time = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
+
+
+class _Node(msgspec.Struct, gc=False):
+    name: str
+    node_type: str
+    status: str
+    exec_type: str
+    real_time: _Time
+    cpu_time: _Time
+
+
+class _Part(msgspec.Struct, gc=False):
+    nodes: list[_Node]
+    total_real_time: _Time | None = None
+
+
+class _Document(msgspec.Struct, gc=False):
+    report_type: str = ""
+    detailed_performance: list[_Part] | None = None
+    avg_performance: _Part | None = None
+
+
+# The tool writes numbers as texts, which only a decoder that is not strict reads as numbers.
+_decode: Final = msgspec.json.Decoder(_Document, strict=False).decode
+
+
+def read_report(source: Source) -> Report:
+    """Return the report in `source`. Raises `MalformedProfileError` if it is none."""
+    data = source.content()
+    if not data.lstrip().startswith(b"{"):
+        return _of_csv(data.decode("utf-8", "replace"))
+    try:
+        return _of_json(data)
+    except msgspec.ValidationError as error:
+        problem, _, path = str(error).partition(" - at `")
+        where = f"at {path[:-1]}: " if path else ""
+        reason = f"{where}{problem[:1].lower()}{problem[1:]}"
+    except msgspec.DecodeError as error:
+        text = str(error).removeprefix("JSON is malformed: ")
+        reason = f"is not valid JSON: {text[:1].lower()}{text[1:]}"
+    except UnicodeDecodeError:
+        reason = "is not valid JSON: a text in it is not UTF-8"
+    except RecursionError:
+        reason = "is nested too deeply for a report"
+    raise MalformedProfileError(source.name, reason)
+
+
+def _of_csv(text: str) -> Report:
+    sections: list[Section] = []
+    broken: list[int] = []
+    is_sorted = False
+    split: Callable[[str], list[str]] = _of_semicolons
+    for number, line in enumerate(text.split("\n"), 1):
+        row = line.rstrip("\r")
+        header = _HEADER.match(row.lstrip())
+        if header is not None:
+            is_sorted = header["separator"] == ","  # only the sorted report has commas
+            split = _of_commas if is_sorted else _of_semicolons
+            sections.append(Section([], None))
+        elif _TOTAL.match(row.removeprefix('"')) and sections:
+            total = _total(split(row))
+            if total is not None:
+                sections[-1] = sections[-1]._replace(total_ms=total)
+        elif row.strip(' ";') and not (is_sorted and row.startswith('"')):
+            counter = _counter_of_row(split(row))
+            if counter is None or not sections:  # only a damaged file has rows before the header
+                broken.append(number)
+            else:
+                sections[-1].counters.append(counter)
+    return Report(sections, is_sorted, tuple(broken))
+
+
+def _of_semicolons(line: str) -> list[str]:
+    """Return the fields of a line. Names are not quoted, so that they may contain semicolons."""
+    return line.removesuffix(";").rsplit(";", _COLUMNS - 1)
+
+
+def _of_commas(line: str) -> list[str]:
+    rows: list[list[str]] = [*csv.reader([line])]
+    return rows[0][:_COLUMNS] if rows else []
+
+
+def _counter_of_row(fields: list[str]) -> Counter | None:
+    if len(fields) != _COLUMNS:
+        return None
+    name, status, type_, primitive, real, cpu = fields
+    times = [_milliseconds(one) for one in (real, cpu)]
+    if not _STATUS.fullmatch(status) or None in times:
+        return None
+    return Counter(name, type_, primitive, times[0] or 0.0, times[1] or 0.0, _ran(status))
+
+
+def _ran(status: str) -> bool:
+    return status.endswith("EXECUTED")
+
+
+def _total(fields: list[str]) -> float | None:
+    return _milliseconds(fields[4]) if len(fields) == _COLUMNS else None
+
+
+def _milliseconds(text: str) -> float | None:
+    """Return a time; None if the text is none."""
+    try:
+        milliseconds = float(text)
+    except ValueError:
+        return None
+    return milliseconds if 0 <= milliseconds < float("inf") else None
+
+
+def _of_json(data: bytes) -> Report:
+    document = _decode(data)
+    parts = document.detailed_performance
+    if parts is None:
+        parts = [] if document.avg_performance is None else [document.avg_performance]
+    sections = [Section([*map(_counter_of, part.nodes)], part.total_real_time) for part in parts]
+    is_cut = document.report_type == "average" and all(len(one.counters) < 2 for one in sections)
+    return Report(sections, document.report_type == "sorted", is_cut_by_tool=is_cut)
+
+
+def _counter_of(node: _Node) -> Counter:
+    times = (node.real_time, node.cpu_time)
+    return Counter(node.name, node.node_type, node.exec_type, *times, _ran(node.status))

@@ -1,0 +1,164 @@
+"""The reader of reports of counters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.terms import GPU, HOST, MEAN
+from profile_analyze.readers.openvino.counters import MS_PER_S, read_report
+from profile_analyze.readers.openvino.notes import NO_SHAPES, reduced_precision
+from profile_analyze.readers.openvino.terms import device_track, dtype_of_primitive
+from profile_analyze.readers.openvino.work import category_of
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from profile_analyze.readers.openvino.counters import Counter, Report
+    from profile_analyze.readers.source import Source
+
+FORMAT: Final = "OpenVINO counters"
+_HOST_TRACK: Final = Track("host", HOST, kind="thread")
+_ROUNDING_MS: Final = 0.0005
+"""Times have three decimals of a millisecond, so each may be off by this much."""
+
+
+def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+    """Return the profile in `source`. See `Reader.read`."""
+    with gc_paused():
+        report = read_report(source)
+        _check(source.name, report)
+        # Requests of one stream have the same counters: those of the stream.
+        streams = [*dict.fromkeys(tuple(section.counters) for section in report.sections)]
+        operators: dict[tuple[Counter, int], int] = {}
+        rows = [
+            (row, run, counter)
+            for run, stream in enumerate(streams)
+            for row, counter in _rows_of(stream, operators)
+        ]
+        counters = [counter for counter, _ in operators]
+        has_host = any(counter.real_ms != counter.cpu_ms for _, _, counter in rows)
+        device = device_track((one.primitive for one in counters), has_host=has_host)
+        is_gpu = device.device_kind == GPU
+        return Profile(
+            file=source.name,
+            origin=Origin(FORMAT, times=MEAN),
+            operators=_table(counters),
+            executions=_executions(rows, has_host=is_gpu),
+            tracks=(device, _HOST_TRACK) if is_gpu else (device,),
+            runs=tuple(Run(0, step) for step in range(1, len(streams) + 1)),
+            processes=(source.name,),
+            notes=tuple(_notes(report, rows)),
+        )
+
+
+def _check(file: str, report: Report) -> None:
+    """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
+    if any(counter.ran for section in report.sections for counter in section.counters):
+        return
+    if report.is_cut_by_tool:
+        raise MalformedProfileError(
+            file,
+            "has one layer, which did not run: benchmark_app writes only the first layer of "
+            "average counters as JSON; use detailed_counters, or CSV (without -json_stats)",
+        )
+    count = sum(len(section.counters) for section in report.sections)
+    raise MalformedProfileError(
+        file, f"has no layer that ran, of {counted(count, 'layer')}; record it with -pc"
+    )
+
+
+def _rows_of(
+    stream: Iterable[Counter], operators: dict[tuple[Counter, int], int]
+) -> Iterator[tuple[int, Counter]]:
+    """Yield the layers that ran, with their rows, which are added to `operators`.
+
+    Layers that look alike are told apart by their order.
+    """
+    seen: dict[Counter, int] = {}
+    for counter in stream:
+        if counter.ran:
+            identity = counter._replace(real_ms=0.0, cpu_ms=0.0)
+            number = seen[identity] = seen.get(identity, -1) + 1
+            yield operators.setdefault((identity, number), len(operators)), counter
+
+
+def _table(counters: Sequence[Counter]) -> Operators:
+    return Operators.of(
+        key=np.arange(len(counters)),
+        name=Categorical.of([one.name for one in counters]),
+        type=Categorical.of([one.type or None for one in counters]),
+        category=Categorical.of([category_of(one.type) for one in counters]),
+        optional={
+            "compute_dtype": Categorical.of(
+                [dtype_of_primitive(one.primitive) for one in counters]
+            ),
+            "parameters": Categorical.of(
+                [(("primitive", one.primitive),) if one.primitive else () for one in counters]
+            ),
+        },
+    )
+
+
+def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> Executions:
+    """Return the executions on the device, and those on the host if it is another one."""
+    found = [(row, run, 0, one.real_ms) for row, run, one in rows]
+    if has_host:
+        found += [(row, run, 1, one.cpu_ms) for row, run, one in rows]
+    operator, run, track, milliseconds = zip(*found, strict=True)
+    return Executions.of(
+        operator, np.array(milliseconds, np.float64) / MS_PER_S, run=run, track=track
+    )
+
+
+def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
+    if lines := report.broken_lines:
+        yield Note(
+            f"left out {counted(len(lines), 'line')} that are no layers, the first is line "
+            f"{lines[0]}",
+            Importance.WRONG,
+        )
+    yield from _notes_on_totals(report)
+    counters = [counter for _, _, counter in rows]
+    dtypes = [dtype_of_primitive(one.primitive) for one in counters]
+    yield from reduced_precision(dtypes, [one.real_ms for one in counters])
+    yield Note(NO_SHAPES, Importance.INCOMPLETE)
+    if report.is_sorted:
+        yield Note(
+            "the layers are sorted by their time, so the order of execution is not known; "
+            "detailed_counters has it",
+            Importance.INCOMPLETE,
+        )
+
+
+def _notes_on_totals(report: Report) -> Iterator[Note]:
+    """Yield notes if layers are missing, which the totals in the file show."""
+    if report.is_cut_by_tool:
+        yield Note(
+            "the file has one layer, because benchmark_app writes only the first layer of average "
+            "counters as JSON; use detailed_counters, or CSV (without -json_stats)",
+            Importance.INCOMPLETE,
+        )
+    for section in report.sections:
+        found_ms = sum(counter.real_ms for counter in section.counters)
+        if section.total_ms is None:
+            if not report.is_sorted:
+                yield Note(
+                    "the file ends before the total, so layers may be missing; copy it again",
+                    Importance.INCOMPLETE,
+                )
+        elif abs(found_ms - section.total_ms) > _ROUNDING_MS * (len(section.counters) + 1):
+            yield Note(
+                f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
+                f"{section.total_ms:.3f} ms: layers are missing or were changed",
+                Importance.WRONG,
+            )

@@ -1,0 +1,198 @@
+"""The reader of execution graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions, Run
+from profile_analyze.model.fused_layers import FUSED_NAMES
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.static import Port, StaticModel, Stored
+from profile_analyze.model.terms import ABSENT, DERIVED, DTYPES, MEAN
+from profile_analyze.readers.openvino.layers import read_graph
+from profile_analyze.readers.openvino.notes import notes_on_graph
+from profile_analyze.readers.openvino.tables import GraphTables
+from profile_analyze.readers.openvino.terms import US_PER_S, device_track, dtype_of
+from profile_analyze.readers.openvino.work import LayerWork, tensor_of, work_of_layer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
+    from profile_analyze.readers.openvino.layers import ExecutionGraph, Layer, LayerPort
+    from profile_analyze.readers.source import Source
+    from profile_analyze.work.tensor import Tensor
+
+FORMAT: Final = "OpenVINO execution graph"
+_PARAMETERS: Final = {
+    "primitive": "primitiveType",
+    "precision": "runtimePrecision",
+    "out_precision": "outputPrecisions",
+    "layout": "outputLayouts",
+    "original_layers": "originalLayersNames",
+}
+"""The parameters of a row, and the attributes that they come from."""
+
+
+class Row(NamedTuple):
+    """A layer as a row."""
+
+    layer: Layer
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor | None, ...]
+    cost: LayerWork
+    dtype: str | None
+    """The canonical dtype that it computes in."""
+
+
+def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+    """Return the profile in `source`. See `Reader.read`."""
+    with gc_paused():
+        graph = read_graph(source)
+        _check(source.name, graph)
+        tables = GraphTables(graph)
+        rows = [_row(layer) for layer in tables.rows]
+        has_times = any(row.layer.time_us is not None for row in rows)
+        ran = [index for index, row in enumerate(rows) if row.layer.time_us is not None]
+        return Profile(
+            file=source.name,
+            origin=Origin(FORMAT, times=MEAN if has_times else ABSENT),
+            operators=_operators(rows, tables),
+            executions=Executions.of(
+                ran, [(rows[index].layer.time_us or 0.0) / US_PER_S for index in ran]
+            ),
+            tracks=(device_track(row.layer.data.get("primitiveType", "") for row in rows),)
+            if has_times
+            else (),
+            runs=(Run(),),
+            processes=(source.name,),
+            tensors=tables.tensors(),
+            uses=tables.uses(),
+            notes=tuple(notes_on_graph(rows)),
+            model=None if has_times else _static_model(tables),
+            serves_as_model=True,
+        )
+
+
+def _check(file: str, graph: ExecutionGraph) -> None:
+    """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
+    if not graph.layers:
+        raise MalformedProfileError(file, "has no layers (net, layers, layer)")
+    if not any("execTimeMcs" in layer.data for layer in graph.layers):
+        raise MalformedProfileError(
+            file,
+            "is a model of OpenVINO (IR), not an execution graph: no layer has execTimeMcs; "
+            "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes one",
+        )
+
+
+def _row(layer: Layer) -> Row:
+    inputs, outputs = (tuple(map(tensor_of, ports)) for ports in (layer.inputs, layer.outputs))
+    cost = work_of_layer(layer.type, inputs, outputs)
+    dtype = dtype_of(layer.data.get("runtimePrecision", ""))
+    return Row(layer, inputs, outputs, cost, dtype if dtype in DTYPES else None)
+
+
+def _static_model(tables: GraphTables) -> StaticModel:
+    inputs, outputs = (
+        tuple(Port(one.name, one.tensor.shape, one.tensor.dtype) for one in ports)
+        for ports in tables.ports()
+    )
+    constants = tables.constants()
+    elements = sum((one.elements for one in constants), 0.0)
+    stored = Stored(len(constants), elements, sum(_bytes(constants), 0.0))
+    return StaticModel(inputs, outputs, stored)
+
+
+def _operators(rows: Sequence[Row], tables: GraphTables) -> Operators:
+    computation = _numbers(row.cost.work.computation for row in rows)
+    memory = _numbers(row.cost.work.memory for row in rows)
+    return Operators.of(
+        key=_keys([row.layer for row in rows]),
+        name=Categorical.of([row.layer.name for row in rows]),
+        type=Categorical.of([row.layer.type or None for row in rows]),
+        category=Categorical.of([row.cost.category for row in rows]),
+        computation=computation,
+        memory=memory,
+        source=DERIVED,
+        optional={
+            **_texts(rows),
+            **_weights(tables),
+            "macs": _numbers(row.cost.work.macs for row in rows),
+            "derived_computation": computation,
+            "derived_memory": memory,
+            "output_bytes": _numbers(sum(_bytes(row.outputs)) for row in rows),
+        },
+    )
+
+
+def _texts(rows: Sequence[Row]) -> dict[str, OptionalValues]:
+    def of_rows(value: Callable[[Row], Any]) -> Categorical[Any]:
+        return Categorical.of([value(row) for row in rows])
+
+    return {
+        "in_shapes": of_rows(lambda row: _shapes(row.inputs)),
+        "out_shapes": of_rows(lambda row: _shapes(row.outputs)),
+        "input_dtypes": of_rows(lambda row: _precisions(row.layer.inputs)),
+        "compute_dtype": of_rows(lambda row: row.dtype),
+        "conv_kind": of_rows(lambda row: row.cost.conv_kind),
+        "parameters": of_rows(lambda row: _parameters(row.layer)),
+        FUSED_NAMES: of_rows(lambda row: _fused_names(row.layer)),
+    }
+
+
+def _keys(layers: Sequence[Layer]) -> NDArray[np.int64] | Categorical[str]:
+    """Return the position of each layer in the order of execution; its id if that is unknown."""
+    orders = [layer.order for layer in layers if layer.order is not None]
+    if len(set(orders)) == len(layers):
+        return np.array(orders, np.int64)
+    ids = [layer.id for layer in layers]
+    if len(set(ids)) < len(ids):
+        ids = [str(index) for index in range(len(ids))]
+    return Categorical.of(ids)
+
+
+def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.array([*values], np.float64)
+
+
+def _bytes(tensors: Iterable[Tensor | None]) -> list[float]:
+    return [one.bytes for one in tensors if one is not None]
+
+
+def _shapes(tensors: Iterable[Tensor | None]) -> Shapes | None:
+    """Return the shapes of tensors; None if a size is unknown."""
+    shapes = [one.shape for one in tensors if one is not None]
+    is_known = all(shape is not None and None not in shape for shape in shapes)
+    return tuple(shapes) if is_known else None  # type: ignore[arg-type]  # no size is None
+
+
+def _precisions(ports: Iterable[LayerPort]) -> tuple[str, ...]:
+    return tuple(port.precision for port in ports if tensor_of(port) is not None)
+
+
+def _parameters(layer: Layer) -> Parameters:
+    values = {name: layer.data.get(attribute, "") for name, attribute in _PARAMETERS.items()}
+    return tuple(sorted((name, value) for name, value in values.items() if value))
+
+
+def _fused_names(layer: Layer) -> tuple[str, ...] | None:
+    """Return the names of the layers of the model that a layer executes; None for a single one."""
+    names = tuple(filter(None, layer.data.get("originalLayersNames", "").split(",")))
+    return names if len(names) > 1 else None
+
+
+def _weights(tables: GraphTables) -> dict[str, OptionalValues]:
+    weights = tables.weights()
+    return {
+        "params": _numbers(sum((one.elements for one in row), 0.0) for row in weights),
+        "param_bytes": _numbers(sum(_bytes(row)) for row in weights),
+    }

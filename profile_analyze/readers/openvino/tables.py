@@ -1,0 +1,193 @@
+"""The layers of an execution graph as rows, with the tables of tensors and uses.
+
+Inputs, results and constants that were not executed are no rows, but tensors. So are layers that
+depend only on constants: OpenVINO runs them once, when it compiles the model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.tables import Tensors, Uses
+from profile_analyze.model.terms import (
+    ACTIVATION,
+    DERIVED_CONSTANT,
+    INPUT,
+    SCALAR,
+    STRUCTURE,
+    UNUSED,
+    WEIGHT,
+)
+from profile_analyze.readers.openvino.terms import CONSTANTS, INPUTS, RESULTS
+from profile_analyze.readers.openvino.work import tensor_of
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from profile_analyze.readers.openvino.layers import ExecutionGraph, Layer
+
+_UNKNOWN = Tensor(None)
+
+
+class Port(NamedTuple):
+    """An input or output of the whole model."""
+
+    name: str
+    tensor: Tensor
+
+
+class GraphTables:
+    """The rows and tensors of a graph."""
+
+    def __init__(self, graph: ExecutionGraph) -> None:
+        self._graph = graph
+        self._writer = {
+            (edge.to_layer, edge.to_port): (edge.from_layer, edge.from_port) for edge in graph.edges
+        }
+        self._inputs_of = {layer.id: [port.id for port in layer.inputs] for layer in graph.layers}
+        self._constant = self._constant_layers()
+        self.rows: list[Layer] = [layer for layer in graph.layers if self._is_row(layer)]
+        self._tensors: dict[tuple[str, str], Tensor] = {}
+        self._names: list[str] = []
+        for layer in graph.layers:
+            for port in layer.outputs:
+                self._tensors.setdefault((layer.id, port.id), tensor_of(port) or _UNKNOWN)
+                self._names.append(layer.name)
+        self._index = {one: index for index, one in enumerate(self._tensors)}
+
+    def _constant_layers(self) -> frozenset[str]:
+        """Return the ids of constants, and of layers that depend only on constants."""
+        constant: set[str] = set()
+        for layer in self._graph.layers:
+            writers = [self._writer.get((layer.id, port.id)) for port in layer.inputs]
+            known = [writer[0] for writer in writers if writer is not None]
+            is_derived = bool(known) and len(known) == len(writers) and constant.issuperset(known)
+            if layer.time_us is None and (layer.type.lower() in CONSTANTS or is_derived):
+                constant.add(layer.id)
+        return frozenset(constant)
+
+    def _is_row(self, layer: Layer) -> bool:
+        is_end = layer.type.lower() in INPUTS | RESULTS
+        return layer.time_us is not None or not (is_end or layer.id in self._constant)
+
+    def weights(self) -> list[list[Tensor]]:
+        """Return the weights that each row uses first: constants that are no single number."""
+        seen: set[tuple[str, str]] = set()
+        result = []
+        for layer in self.rows:
+            own = []
+            for port in layer.inputs:
+                for key in self._stored(layer.id, port.id):
+                    if key not in seen and self._role(key) == WEIGHT:
+                        seen.add(key)
+                        own.append(self._tensors[key])
+            result.append(own)
+        return result
+
+    def _stored(self, layer: str, port: str) -> Iterator[tuple[str, str]]:
+        """Yield the constants of the file that the constant input of a layer is made of."""
+        waiting = [self._writer.get((layer, port))]
+        visited: set[tuple[str, str]] = set()
+        while waiting:
+            key = waiting.pop()
+            if key is None or key[0] not in self._constant or key in visited:
+                continue
+            visited.add(key)
+            inputs = self._inputs_of[key[0]]
+            if not inputs:
+                yield key
+            waiting += [self._writer.get((key[0], one)) for one in inputs]
+
+    def constants(self) -> list[Tensor]:
+        """Return the constants that the file lists, whether they are used or not."""
+        return [
+            tensor_of(port) or _UNKNOWN
+            for layer in self._graph.layers
+            if layer.type.lower() in CONSTANTS
+            for port in layer.outputs
+        ]
+
+    def ports(self) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """Return the inputs and outputs of the model."""
+        inputs, outputs = [], []
+        for layer in self._graph.layers:
+            type_ = layer.type.lower()
+            if type_ in INPUTS:
+                inputs += [Port(layer.name, tensor_of(one) or _UNKNOWN) for one in layer.outputs]
+            elif type_ in RESULTS:
+                outputs += [Port(layer.name, tensor_of(one) or _UNKNOWN) for one in layer.inputs]
+        return tuple(inputs), tuple(outputs)
+
+    def _role(self, key: tuple[str, str]) -> str | None:
+        if key[0] not in self._constant or key not in self._tensors:
+            return ACTIVATION
+        if self._inputs_of[key[0]]:
+            return DERIVED_CONSTANT
+        tensor = self._tensors[key]
+        if tensor == _UNKNOWN:  # it stands for an optional input that is left out
+            return UNUSED
+        if (tensor.dtype or "").startswith(("int32", "int64", "uint32", "uint64", "bool")):
+            return STRUCTURE
+        return WEIGHT if tensor.elements > 1 else SCALAR
+
+    def tensors(self) -> Tensors:
+        """Return the table of tensors: the outputs of all layers."""
+        results = {
+            self._writer.get((layer.id, port.id))
+            for layer in self._graph.layers
+            if layer.type.lower() in RESULTS
+            for port in layer.inputs
+        }
+        inputs = {layer.id for layer in self._graph.layers if layer.type.lower() in INPUTS}
+        known = self._tensors.values()
+        shapes = [_known_shape(one) for one in known]
+        return Tensors(
+            key=Categorical.of(_unique(self._names)),
+            shape=Categorical.of(shapes),
+            dtype=Categorical.of([one.dtype for one in known]),
+            size=np.array([one.bytes for one in known], np.float64),
+            role=Categorical.of(
+                [INPUT if key[0] in inputs else self._role(key) for key in self._tensors]
+            ),
+            elements=np.array([one.elements for one in known], np.float64),
+            is_result=np.array([key in results for key in self._tensors], np.bool_),
+        )
+
+    def uses(self) -> Uses:
+        """Return which row reads and writes which tensor."""
+        found = []
+        for row, layer in enumerate(self.rows):
+            for port in layer.inputs:
+                index = self._index.get(self._writer.get((layer.id, port.id), ("", "")))
+                if index is not None:
+                    found.append((row, index, False))
+            found += [(row, self._index[layer.id, port.id], True) for port in layer.outputs]
+        rows, tensors, is_output = zip(*found, strict=True) if found else ((), (), ())
+        return Uses(
+            operator=np.array(rows, np.int32),
+            tensor=np.array(tensors, np.int32),
+            is_output=np.array(is_output, np.bool_),
+        )
+
+
+def _known_shape(tensor: Tensor) -> tuple[int, ...] | None:
+    is_known = tensor.shape is not None and None not in tensor.shape
+    return tensor.shape if is_known else None  # type: ignore[return-value]  # no size is None
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return the names, with a number after those that an earlier tensor has, too."""
+    counts: Counter[str] = Counter()
+    taken: dict[str, None] = {}
+    for name in names:
+        key = name
+        while key in taken:
+            counts[name] += 1
+            key = f"{name} #{counts[name] + 1}"
+        taken[key] = None
+    return [*taken]

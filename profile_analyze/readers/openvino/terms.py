@@ -1,0 +1,150 @@
+"""Translates types, precisions and devices of OpenVINO."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import CPU, DEVICE, GPU
+from profile_analyze.work.convolutions import CONVOLUTION, TRANSPOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from profile_analyze.model.terms import DeviceKind
+
+US_PER_S: Final = 1e6
+RESOLUTION_S: Final = 1e-6
+"""Times are whole microseconds."""
+
+
+def _each(kind: str, types: str) -> dict[str, str]:
+    return dict.fromkeys(types.split(), kind)
+
+
+_KINDS: Final = {
+    **_each(CONVOLUTION, "convolution groupconvolution"),
+    **_each(TRANSPOSED, "deconvolution convolutionbackpropdata groupconvolutionbackpropdata"),
+    "deformableconvolution": "deformable convolution",
+    **_each("matmul", "matmul fullyconnected gemm"),
+    "einsum": "einsum",
+    **_each("LSTM", "lstmcell lstmsequence"),
+    **_each("GRU", "grucell grusequence"),
+    **_each("RNN", "rnncell rnnseq rnnsequence"),
+    **_each(
+        "attention",
+        "mha pagedattention pagedattentionextension scaleddotproductattention "
+        "scaleddotproductattentionwithkvcache sdpa",
+    ),
+    **_each(
+        "pooling",
+        "adaptiveavgpool adaptivemaxpool adaptivepooling avgpool maxpool pooling",
+    ),
+    **_each("region pooling", "psroipooling roialign roialignrotated roipooling"),
+    **_each("softmax", "logsoftmax softmax"),
+    **_each("layer normalization", "groupnormalization mvn"),
+    **_each("RMS normalization", "normalize normalizel2 rms rmsnorm"),
+    "batchnorminference": "batch normalization",
+    "lrn": "local response normalization",
+    **_each(
+        "elementwise",
+        "abs acos acosh add asin asinh atan atanh bitwiseand bitwisenot bitwiseor bitwisexor "
+        "ceiling cos cosh divide eltwise equal erf exp floor floormod greater greaterequal "
+        "isfinite isinf isnan less lessequal log logicaland logicalnot logicalor logicalxor math "
+        "maximum minimum mod multiply negative notequal power round select sign sin sinh sqrt "
+        "squareddifference subtract tan",
+    ),
+    **_each(
+        "activation",
+        "activation clamp elu gelu hardsigmoid hsigmoid hswish leakyrelu mish prelu relu selu "
+        "sigmoid softplus softsign swish tanh",
+    ),
+    "rope": "rotary embedding",
+    **_each("quantize", "fakequantize quantize"),
+    **_each(
+        "reduction",
+        "cumsum reduce reducel1 reducel2 reducelogicaland reducelogicalor reducemax reducemean "
+        "reducemin reduceprod reducesum",
+    ),
+    **_each("cast", "convert convertlike"),
+    **_each(
+        "layout change",
+        "batchtospace depthtospace permute reorder reorgyolo shufflechannels spacetobatch "
+        "spacetodepth transpose",
+    ),
+    **_each("concat", "concat concatenation"),
+    **_each("slice", "crop slice split stridedslice variadicsplit"),
+    **_each(
+        "copy",
+        "broadcast onehot pad reversesequence roll scatterelementsupdate scatterndupdate "
+        "scatterupdate tile",
+    ),
+    **_each("gather", "gather gatherelements gathernd gathertree"),
+    **_each("resize", "gridsample interpolate resample"),
+    **_each("fill", "eye randomuniform range"),
+    **_each("view", "reshape squeeze unsqueeze"),
+    **_each(
+        "control",
+        "assign const constant if input loop memoryinput memoryoutput output parameter "
+        "readvalue result shapeof tensoriterator",
+    ),
+    **_each("data-dependent", "multiclassnms matrixnms nonmaxsuppression nonzero topk unique"),
+}
+"""The kind of operator (`work.kinds`) of each type, in lower case: those of OpenVINO's operators,
+and those that the plugins for CPU and GPU have for the same work."""
+
+CONSTANTS: Final = frozenset(("const", "constant"))
+INPUTS: Final = frozenset(("input", "parameter"))
+RESULTS: Final = frozenset(("output", "result"))
+FUSED_TYPE: Final = "subgraph"
+"""The type of a layer that runs several elementwise operators, a softmax or an attention in one."""
+
+DTYPES: Final = {
+    "f64": "fp64",
+    "f32": "fp32",
+    "f16": "fp16",
+    "bf16": "bf16",
+    **dict(zip(*[("fp64", "fp32", "fp16")] * 2, strict=True)),
+    **dict.fromkeys(("f8e4m3", "f8e5m2", "f8e8m0"), "fp8"),
+    **dict.fromkeys(("f4e2m1", "nf4"), "fp4"),
+    **{f"i{bits}": f"int{bits}" for bits in (64, 32, 16, 8, 4, 2)},
+    **{f"u{bits}": f"uint{bits}" for bits in (64, 32, 16, 8, 4, 2)},
+    **dict.fromkeys(("bool", "boolean"), "bool"),
+}
+"""The canonical names (`terms.DTYPES`) of precisions, in lower case."""
+_OF_GPU: Final = re.compile(r"__|_gpu_|^ocl|^onednn")
+"""What only the names of kernels of the GPU plugin have."""
+
+
+def kind_of(type_: str) -> str | None:
+    """Return the kind of operator of a type; None if it is not known."""
+    return _KINDS.get(type_.lower())
+
+
+def dtype_of(precision: str) -> str | None:
+    """Return the canonical dtype of a precision; the precision itself for any other one.
+
+    None if it is unknown.
+    """
+    if precision.lower() in {"", "unspecified", "undefined", "undef", "dynamic"}:
+        return None
+    return DTYPES.get(precision.lower(), precision)
+
+
+def dtype_of_primitive(primitive: str) -> str | None:
+    """Return the canonical dtype at the end of a name such as `brgconv_avx512_f32`."""
+    return DTYPES.get(primitive.rpartition("_")[2].lower())
+
+
+def device_track(primitives: Iterable[str], *, has_host: bool = False) -> Track:
+    """Return the track of the device that ran the `primitives`.
+
+    `has_host` says that the times of host and device differ, as they do only for a GPU.
+    """
+    is_gpu = has_host or any(_OF_GPU.search(one) for one in primitives)
+    kind: DeviceKind = GPU if is_gpu else CPU
+    return Track(
+        kind.upper(), DEVICE, kind.upper(), kind="device", resolution_s=RESOLUTION_S,
+        device_kind=kind,
+    )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Derives what layers compute, from their types, precisions and shapes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from profile_analyze.model import terms
+from profile_analyze.readers.openvino.terms import dtype_of, kind_of
+from profile_analyze.work.convolutions import CONVOLUTION, TRANSPOSED, conv_kind
+from profile_analyze.work.kinds import KINDS, work_of
+from profile_analyze.work.operation import Operation, Work
+from profile_analyze.work.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from profile_analyze.readers.openvino.layers import LayerPort
+
+    Shape = tuple[int, ...]
+    Tensors = list[Tensor | None]
+
+_LARGEST: Final = (1 << 63) - 1
+_GATES: Final = {4: "LSTM", 3: "GRU", 1: "RNN"}
+_UNKNOWN: Final = {
+    "pooling": {"kernel": None},
+    "rotary embedding": {"per_element": None},
+}
+"""Attributes that a graph lacks, although the work depends on them."""
+
+
+class LayerWork(NamedTuple):
+    """What one call of a layer costs."""
+
+    category: str
+    work: Work = Work()
+    conv_kind: str | None = None
+
+
+def tensor_of(port: LayerPort) -> Tensor | None:
+    """Return the tensor of a port; None for an optional input that is left out."""
+    dtype = dtype_of(port.precision)
+    if dtype is None and port.dims == (0,):
+        return None
+    is_possible = prod(size or 1 for size in port.dims) <= _LARGEST
+    return Tensor(port.dims if is_possible else None, dtype)
+
+
+def category_of(type_: str) -> str:
+    """Return the category of a type of layer."""
+    kind = kind_of(type_)
+    return terms.OTHER if kind is None else KINDS[kind].category
+
+
+def work_of_layer(
+    type_: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]
+) -> LayerWork:
+    """Return what one call of a layer costs; NaN for what does not follow from its shapes."""
+    kind = kind_of(type_)
+    if kind is None:
+        return LayerWork(terms.OTHER)
+    is_known = all(
+        one is None or (one.shape is not None and None not in one.shape)
+        for one in (*inputs, *outputs)
+    )
+    operation = Operation(kind, tuple(inputs), tuple(outputs), _UNKNOWN.get(kind, {}))
+    translate = _TRANSLATIONS.get(kind)
+    if translate is not None and is_known and inputs and outputs and inputs[0] and outputs[0]:
+        operation = translate(kind, [*inputs], [*outputs])
+    elif translate is not None:
+        operation = operation._replace(inputs=(), attributes={"k": None})
+    category = KINDS[operation.kind].category
+    if not is_known and category != terms.CONTROL:
+        return LayerWork(category)
+    return LayerWork(category, work_of(operation), conv_kind(operation))
+
+
+def _shape(tensor: Tensor | None) -> Shape:
+    return () if tensor is None or tensor.shape is None else tensor.shape  # type: ignore[return-value]  # no size is None here
+
+
+def _dtype(tensor: Tensor | None) -> str | None:
+    return None if tensor is None else tensor.dtype
+
+
+def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    """Return a convolution. A weight with groups has one dimension more than the data."""
+    data, weight, result = _shape(inputs[0]), _shape((inputs[1:] or [None])[0]), _shape(outputs[0])
+    groups = 1
+    if len(weight) == len(data) + 1 > 2:
+        groups = weight[0]
+        merged = (groups * weight[1], *weight[2:])
+        inputs[1] = Tensor(merged, _dtype(inputs[1]))
+    elif len(weight) != len(data):
+        inputs = [inputs[0], None, *inputs[1:]]  # the kernel is unknown
+    # An input that is added to the result follows the bias.
+    bias = [one for one in inputs[2:3] if len(_shape(one)) <= 1]
+    rest = inputs[2 + len(bias) :]
+    added = sum(_shape(one) == result and len(result) > 1 for one in rest)
+    return Operation(
+        kind,
+        (*inputs[:2], *(bias or [None]), *rest),
+        tuple(outputs),
+        {"groups": groups, "fused": added, "padding_before": None},
+    )
+
+
+def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    """Return a product of matrices. Each of them may be transposed."""
+    a, result = _shape(inputs[0]), _shape(outputs[0])
+    depth: int | None = None
+    if len(a) == 1:
+        depth = a[0]
+    elif len(result) >= 1 and len(a) >= 2:
+        b = _shape((inputs[1:] or [None])[0])
+        rows = result[-1] if len(b) == 1 else (result[-2:-1] or (1,))[0]
+        depth = a[-1] if a[-2] == rows else a[-2] if a[-1] == rows else None
+    return Operation(kind, tuple(inputs), tuple(outputs), {"k": depth})
+
+
+def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    weight = _shape((inputs[1:] or [None])[0])
+    a = _shape(inputs[0])
+    # The weight is (columns, depth). Dimensions before them may have been merged.
+    if len(weight) == 2 and a and weight[-1] == a[-1]:
+        return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
+    return _product(kind, inputs, outputs)
+
+
+def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    """Return a recurrent layer: its last inputs are weights, recurrent weights and bias.
+
+    A cell runs one step, and lacks the dimensions of steps and directions.
+    """
+    *_, weight, recurrence, bias = (None, None, None, *inputs)
+    shapes = [_shape(one) for one in (weight, recurrence)]
+    if len(shapes[0]) == 2:
+        shapes = [(1, *one) for one in shapes]
+    if not all(len(one) == 3 for one in shapes) or not shapes[1][2]:
+        return Operation(kind, (inputs[0], None, None), tuple(outputs))
+    gates = _GATES.get(shapes[1][1] // shapes[1][2], kind)
+    dtypes = [_dtype(one) for one in (weight, recurrence)]
+    weights = (Tensor(*one) for one in zip(shapes, dtypes, strict=True))
+    return Operation(gates, (inputs[0], *weights, bias, None, *inputs[1:-3]), tuple(outputs))
+
+
+def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
+    """Return an embedding if rows of a matrix are read, otherwise a gather."""
+    table, result = _shape(inputs[0]), _shape(outputs[0])
+    indices = _shape((inputs[1:] or [None])[0])
+    is_rows = len(table) == 2 and result == (*indices, table[1])
+    return Operation("embedding" if is_rows else kind, tuple(inputs[:2]), tuple(outputs))
+
+
+_TRANSLATIONS: Final[dict[str, Callable[[str, Any, Any], Operation]]] = {
+    **dict.fromkeys((CONVOLUTION, TRANSPOSED), _convolution),
+    "matmul": _fully_connected,
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), _recurrent),
+    "gather": _gather,
+}

@@ -1,0 +1,1 @@
+"""Tests of the readers of OpenVINO: execution graphs and counters."""

@@ -1,0 +1,238 @@
+"""Reports of counters written by hand: dialects, totals, host times, and files that are broken."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.readers.openvino.documents import HEADER, graph, layer, report, row
+from tests.readers.tiny_file import failure, write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = (
+    row("data", "Parameter", 0, status="NOT_RUN"),
+    row("conv", "Convolution", 0.03, primitive="brgconv_avx512_f32"),
+    row("relu", "Relu", 0, status="NOT_RUN", primitive="undef"),
+    row("pool", "MaxPool", 0.01),
+)
+NO_SHAPES = (
+    "note: counters have no shapes: computation and memory need --model graph.xml, the execution "
+    "graph that -exec_graph_path of benchmark_app writes\n"
+)
+MEANS = "note: times are means over several inferences; how much they vary is not known\n"
+ANSWER = (
+    "total device time  40.000 us\n"
+    "total host time    N/A\n"
+    "\n"
+    "device self time (us)  share  type         name\n"
+    "               30.000  75.0%  Convolution  conv\n"
+    "               10.000  25.0%  MaxPool      pool\n"
+)
+
+
+def node(name: str, type_: str, real: Any, status: str = "Status.EXECUTED") -> dict[str, Any]:
+    return {
+        "name": name,
+        "node_type": type_,
+        "status": status,
+        "real_time": real,
+        "cpu_time": real,
+        "exec_type": "jit_avx512_f32",
+    }
+
+
+NODES = [node("conv", "Convolution", "0.030"), node("pool", "MaxPool", "0.010")]
+PART = {"nodes": NODES, "total_real_time": "0.040", "total_cpu_time": "0.040"}
+
+
+def document(**changes: Any) -> bytes:
+    whole = {"report_type": "detailed", "detailed_performance": [PART], **changes}
+    return json.dumps(whole, indent=4).encode()
+
+
+def shown(folder: Path, content: bytes, *options: str) -> tuple[str, str]:
+    done = run_command(write_bytes(folder, content), *options)
+    assert done.code == 0, done.err
+    return done.out.replace("\r\n", "\n"), done.err
+
+
+SORTED = (
+    b'layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),"proportion (%)\n"\n'
+    b"conv,Status.EXECUTED,Convolution,jit_avx512_f32,0.030,0.030,75.00%\n"
+    b"pool,Status.EXECUTED,MaxPool,jit_avx512_f32,0.010,0.010,25.00%\n"
+    b"\nTotal time: 0.04 milliseconds\nTotal CPU time: 0.04 milliseconds\n\n\n"
+)
+ORDER_UNKNOWN = (
+    "note: the layers are sorted by their time, so the order of execution is not known; "
+    "detailed_counters has it\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "notes"),
+    [
+        (report(*ROWS), ""),
+        (report(*ROWS).replace(b"Status.", b""), ""),  # the tool in C++
+        (report(*ROWS).replace(b"\n", b"\r\n"), ""),
+        (report(*ROWS).replace(b"\n", b";\n"), ""),
+        (b"\n\t" + report(*ROWS), ""),
+        (document(), ""),
+        (document(report_type="average", detailed_performance=None, avg_performance=PART), ""),
+        (document(detailed_performance=[PART, PART]), ""),  # two requests of one stream
+        (document().replace(b'"0.030"', b"0.030"), ""),
+        (SORTED, ORDER_UNKNOWN),
+        (
+            document(report_type="sorted", detailed_performance=None, avg_performance=PART),
+            ORDER_UNKNOWN,
+        ),
+    ],
+)
+def test_a_whole_answer(content: bytes, notes: str, tmp_path: Path) -> None:
+    assert shown(tmp_path, content, "--notes", "all") == (ANSWER, NO_SHAPES + notes + MEANS)
+
+
+def test_several_streams_are_runs_of_one_process(tmp_path: Path) -> None:
+    second = {"nodes": [node("conv", "Convolution", "0.050")], "total_real_time": "0.050"}
+    for content in (
+        document(detailed_performance=[PART, second]),
+        report(*ROWS) + report(row("conv", "Convolution", 0.05, primitive="brgconv_avx512_f32")),
+    ):
+        profile = pa.load(write_bytes(tmp_path, content))
+        nan = float("nan")
+        found = [row for times in profile.measured("time").tolist() for row in times]
+        assert found == pytest.approx([30e-6, 50e-6, 10e-6, nan], nan_ok=True)
+        assert len(profile.processes) == 1
+
+
+def test_layers_that_look_alike(tmp_path: Path) -> None:
+    content = report(row("a", "Relu", 0.001), row("a", "Relu", 0.002))
+    profile = pa.load(write_bytes(tmp_path, content))
+    assert profile.measured("time").tolist() == [[1e-6], [2e-6]]
+
+
+def test_a_gpu_has_host_times(tmp_path: Path) -> None:
+    kernel = {"primitive": "convolution_gpu_bfyx__f16"}
+    content = report(
+        row("a", "Relu", 0.02, 0.003, **kernel), row("b", "Relu", 0.01, 0.001, **kernel)
+    )
+    out, notes = shown(
+        tmp_path, content, "--columns", "time,host_time,device,name", "--format", "csv"
+    )
+    assert out == "time_s,host_time_s,device,name\n0.00002,3e-6,GPU,a\n0.00001,1e-6,GPU,b\n"
+    assert notes.startswith(
+        "note: 2 operators (100.0% of the time) compute in fp16, which OpenVINO"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (
+            report(*ROWS, total=0.9),
+            "the layers add up to 0.040 ms, but the file states a total of 0.900 ms: layers are "
+            "missing or were changed",
+        ),
+        (
+            report(*ROWS).partition(b"Total")[0],
+            "the file ends before the total, so layers may be missing; copy it again",
+        ),
+        (
+            report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
+            "left out 2 lines that are no layers, the first is line 3",
+        ),
+    ],
+)
+def test_notes_on_files(content: bytes, note: str, tmp_path: Path) -> None:
+    out, notes = shown(tmp_path, content)
+    assert out == ANSWER
+    assert notes.splitlines()[0] == f"note: {note}"
+
+
+@pytest.mark.parametrize(
+    "name", ["a;b", "a;Status.EXECUTED;c", "Total", '"a', "a,b", "\u202e", "", "layerName"]
+)
+def test_hostile_names(name: str, tmp_path: Path) -> None:
+    profile = pa.load(write_bytes(tmp_path, report(row(name, "Relu", 0.001))))
+    assert profile.operators.name.values().tolist() == [name]
+    profile = pa.load(
+        write_bytes(tmp_path, document(detailed_performance=[{"nodes": [node(name, "Relu", 1)]}]))
+    )
+    assert profile.operators.name.values().tolist() == [name]
+
+
+def test_shapes_of_an_execution_graph(tmp_path: Path) -> None:
+    """The names of types differ: counters have those of operators, graphs those of the plugin."""
+    image, small = ("FP32", (1, 3, 8, 8)), ("FP32", (1, 3, 4, 4))
+    layers = (
+        layer(0, "pool", "Pooling", 5, ins=[image], outs=[small]),
+        layer(1, "join", "Concatenation", 5, ins=[small, small], outs=[("FP32", (1, 6, 4, 4))]),
+    )
+    (tmp_path / "graph.xml").write_bytes(graph(*layers))
+    content = report(row("pool", "MaxPool", 0.02), row("join", "Concat", 0.01))
+    options = ("--model", str(tmp_path / "graph.xml"), "--columns", "name,type,memory,out_shapes")
+    out, notes = shown(tmp_path, content, *options, "--format", "csv", "--notes", "all")
+    assert out == (
+        'name,type,memory_bytes,out_shapes\npool,MaxPool,960.0,"{1,3,4,4}"\n'
+        'join,Concat,768.0,"{1,6,4,4}"\n'
+    )
+    assert f"note: {tmp_path}/graph.xml: 2 operators matched by name, 0 by order" in notes
+
+
+BROKEN = [
+    (HEADER.encode(), "has no layer that ran, of 0 layers; record it with -pc"),
+    (report(ROWS[0], ROWS[2]), "has no layer that ran, of 2 layers; record it with -pc"),
+    (document(detailed_performance=[]), "has no layer that ran, of 0 layers; record it with -pc"),
+    (
+        document(detailed_performance=[{"nodes": [node("a", "Relu", "soon")]}]),
+        "at $.detailed_performance[0].nodes[0].real_time: expected `float`, got `str`",
+    ),
+    (
+        document(detailed_performance=[{"nodes": [node("a", "Relu", "-1")]}]),
+        "at $.detailed_performance[0].nodes[0].real_time: expected `float` >= 0.0",
+    ),
+    (
+        document(detailed_performance=[{"nodes": [node("a", "Relu", "nan")]}]),
+        "at $.detailed_performance[0].nodes[0].real_time: expected `float` >= 0.0",
+    ),
+    (
+        document(detailed_performance=[{"nodes": [{"name": "a"}]}]),
+        "at $.detailed_performance[0].nodes[0]: object missing required field `node_type`",
+    ),
+    (
+        document(detailed_performance={}),
+        "at $.detailed_performance: expected `array | null`, got `object`",
+    ),
+    (document()[:-1], "is not valid JSON: input data was truncated"),
+    (
+        document().replace(b'"conv"', b'"\xff"'),
+        "is not valid JSON: a text in it is not UTF-8",
+    ),
+    (
+        document().replace(b"[", b"[" * 100_000, 1),
+        "at $.detailed_performance[0]: expected `object`, got `array`",
+    ),
+    (
+        document(more=1).replace(b"1\n}", b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        "is nested too deeply for a report",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), BROKEN)
+def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
+
+
+@pytest.mark.parametrize("content", [report(*ROWS), document(), SORTED])
+def test_truncation_at_every_byte(content: bytes, tmp_path: Path) -> None:
+    for end in range(len(content.rstrip())):
+        done = run_command(write_bytes(tmp_path, content[:end]))
+        assert (done.code, done.out == "") in ((0, False), (1, True)), end
+        assert done.code == 0 or done.err.count("\n") == 1, end
+        assert "note: " in done.err or done.code == 1, end

@@ -1,0 +1,241 @@
+"""Execution graphs written by hand: whole tables, tensors, notes, and files that are broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.readers.openvino.documents import graph, layer
+from tests.readers.tiny_file import failure, write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA = layer(0, "data", "Input", outs=[("FP32", (1, 3, 8, 8))])
+WEIGHT = layer(1, "w", "Const", outs=[("FP32", (4, 3, 3, 3))])
+BIAS = layer(2, "b", "Const", outs=[("FP32", (1, 4, 1, 1))])
+SHAPE = layer(3, "s", "Const", outs=[("I32", (1,))])
+FLAT = layer(
+    4, "flat", "Reshape", ins=[("FP32", (1, 4, 1, 1)), ("I32", (1,))], outs=[("FP32", (4,))]
+)
+CONV = layer(
+    5,
+    "conv",
+    "Convolution",
+    30,
+    ins=[("FP32", (1, 3, 8, 8)), ("FP32", (4, 3, 3, 3)), ("FP32", (4,))],
+    outs=[("FP32", (1, 4, 6, 6))],
+    originalLayersNames="conv,relu",
+    primitiveType="brgconv_avx512_f32",
+)
+FUSED = layer(6, "sub", "Subgraph", 10, ins=[("FP32", (1, 4, 6, 6))], outs=[("FP32", (1, 4, 6, 6))])
+VIEW = layer(7, "view", "Reshape", ins=[("FP32", (1, 4, 6, 6))], outs=[("FP32", (1, 144))])
+RESULT = layer(8, "out", "Output", ins=[("FP32", (1, 144))])
+LAYERS = (DATA, WEIGHT, BIAS, SHAPE, FLAT, CONV, FUSED, VIEW, RESULT)
+EDGES = "0:0-5:0 1:0-5:1 2:0-4:0 3:0-4:1 4:2-5:2 5:3-6:0 6:1-7:0 7:1-8:0"
+GRAPH = graph(*LAYERS, edges=EDGES)
+
+
+def shown(folder: Path, content: bytes, *options: str) -> tuple[str, str]:
+    done = run_command(write_bytes(folder, content), *options)
+    assert done.code == 0, done.err
+    return done.out.replace("\r\n", "\n"), done.err
+
+
+def rows(content: bytes, folder: Path, *columns: str) -> list[tuple[Any, ...]]:
+    table = pa.run(pa.Query(order="+id"), pa.load(write_bytes(folder, content)))
+    return list(zip(*(table[column].tolist() for column in columns), strict=True))
+
+
+def test_a_whole_answer(tmp_path: Path) -> None:
+    assert shown(tmp_path, GRAPH) == (
+        "total device time  40.000 us\n"
+        "total host time    N/A\n"
+        "\n"
+        "device self time (us)  share          flops    bandwidth  type         name\n"
+        "               30.000  75.0%  259.20 MFLOPS  56.97 MiB/s  Convolution  conv\n"
+        "               10.000  25.0%            N/A          N/A  Subgraph     sub\n",
+        "note: the computation of 1 operator (25.0% of the time) is unknown: a Subgraph runs several "
+        "operators in one, and the file does not say which\n"
+        "note: times are means over several inferences; how much they vary is not known\n",
+    )
+    columns = (
+        "id,type,category,time,macs,params,param_bytes,conv_kind,memory_source,input_dtype,"
+        "in_shapes,out_shapes,device,param.original_layers,param.primitive"
+    )
+    table, _ = shown(tmp_path, GRAPH, "--format", "csv", "--columns", columns)
+    assert table == (
+        "id,type,category,time_s,macs,params,param_bytes,conv_kind,memory_source,input_dtype,"
+        "in_shapes,out_shapes,device,param.original_layers,param.primitive\n"
+        "5,Convolution,convolution,0.00003,3888,112,448.0,full,derived,FP32,"
+        '"{1,3,8,8}, {4,3,3,3}, {4}","{1,4,6,6}",CPU,"conv,relu",brgconv_avx512_f32\n'
+        '6,Subgraph,other,0.00001,,0,0.0,,unknown,FP32,"{1,4,6,6}","{1,4,6,6}",CPU,,jit_avx512_f32\n'
+    )
+
+
+def test_tensors_and_their_uses(tmp_path: Path) -> None:
+    profile = pa.load(write_bytes(tmp_path, GRAPH))
+    assert profile.operators.name.values().tolist() == ["conv", "sub", "view"]
+    tensors, uses = profile.table("tensors"), profile.table("uses")
+    assert list(
+        zip(
+            tensors.key.values(),
+            tensors.role.values(),
+            tensors.size,
+            tensors.is_result,
+            strict=True,
+        )
+    ) == [
+        ("data", "input", 768, False),
+        ("w", "weight", 432, False),
+        ("b", "weight", 16, False),
+        ("s", "structure", 4, False),
+        ("flat", "derived constant", 16, False),
+        ("conv", "activation", 576, False),
+        ("sub", "activation", 576, False),
+        ("view", "activation", 576, True),
+    ]
+    assert list(zip(uses.operator, uses.tensor, uses.is_output, strict=True)) == [
+        *((0, 0, False), (0, 1, False), (0, 4, False), (0, 5, True)),
+        *((1, 5, False), (1, 6, True)),
+        *((2, 6, False), (2, 7, True)),
+    ]
+
+
+def test_rows_are_in_the_order_of_execution(tmp_path: Path) -> None:
+    late, early = layer(3, "late", "Relu", 1, execOrder=9), layer(7, "early", "Relu", 1)
+    assert rows(graph(late, early), tmp_path, "id", "name") == [(7, "early"), (9, "late")]
+    unordered = (layer(3, "x", "Relu", 1, execOrder=""), layer(7, "y", "Relu", 1, execOrder=""))
+    assert rows(graph(*unordered), tmp_path, "id", "name") == [("3", "x"), ("7", "y")]
+    same = (layer(3, "x", "Relu", 1), layer(3, "y", "Relu", 1))
+    assert rows(graph(*same), tmp_path, "id", "name") == [("0", "x"), ("1", "y")]
+
+
+def test_a_time_of_zero_is_a_time(tmp_path: Path) -> None:
+    content = graph(layer(0, "a", "Relu", 0), layer(1, "b", "Relu", 2))
+    assert rows(content, tmp_path, "name", "time") == [("a", 0.0), ("b", 2e-6)]
+
+
+def test_a_precision_that_openvino_chose(tmp_path: Path) -> None:
+    reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
+    content = graph(layer(0, "a", "Relu", 30, **reduced), layer(1, "b", "Relu", 10))
+    _, notes = shown(tmp_path, content, "--print-only", "summary")
+    assert notes.splitlines()[0] == (
+        "note: 1 operator (75.0% of the time) compute in bf16, which OpenVINO chooses by itself on "
+        "devices that support it; -infer_precision f32 of benchmark_app, or the property "
+        "INFERENCE_PRECISION_HINT, keeps fp32"
+    )
+    assert pa.load(write_bytes(tmp_path, content)).operators.categorical(
+        "compute_dtype"
+    ).values().tolist() == ["bf16", "fp32"]
+
+
+@pytest.mark.parametrize(
+    ("primitive", "device"),
+    [
+        ("jit_avx512_f32", ("CPU", "cpu")),
+        ("undef", ("CPU", "cpu")),
+        ("convolution_gpu_bfyx_os_iyx_osv16__f16", ("GPU", "gpu")),
+        ("ocl:ref:any__f16", ("GPU", "gpu")),
+    ],
+)
+def test_the_device(primitive: str, device: tuple[str, str], tmp_path: Path) -> None:
+    content = graph(layer(0, "a", "Relu", 1, primitiveType=primitive))
+    (track,) = pa.load(write_bytes(tmp_path, content)).tracks
+    assert (track.device, track.device_kind) == device
+
+
+def test_a_graph_without_times_is_a_model(tmp_path: Path) -> None:
+    content = GRAPH.replace(b'execTimeMcs="30"', b'execTimeMcs="not_executed"')
+    content = content.replace(b'execTimeMcs="10"', b'execTimeMcs="not_executed"')
+    out, notes = shown(tmp_path, content)
+    assert out == (
+        "total computation     7.78 KFLO, unknown for 1 operator\n"
+        "total memory traffic  1.75 KiB, unknown for 1 operator\n"
+        "operators             3 of 3 types: 1 Convolution, 1 Subgraph, 1 Reshape\n"
+        "parameters            112, 448.00 byte of fp32\n"
+        "other constants       1 in shapes and indices\n"
+        "MACs                  3.89 K, unknown for 1 operator\n"
+        "activations           1.69 KiB\n"
+        "peak of these         1.31 KiB at conv: data 768.00 byte, conv 576.00 byte\n"
+        "weights and peak      1.75 KiB\n"
+        "input                 data {1,3,8,8} fp32\n"
+        "output                out {1,144} fp32\n"
+        "\n"
+        "  macs  macs share  params     memory  out_shapes  type         name\n"
+        "3.89 K      100.0%     112   1.75 KiB  {1,4,6,6}   Convolution  conv\n"
+        "   N/A         N/A       0        N/A  {1,4,6,6}   Subgraph     sub\n"
+        "     0        0.0%       0  0.00 byte  {1,144}     Reshape      view\n"
+    )
+    assert notes.splitlines()[0] == (
+        "note: the graph has no times, because profiling was off: -pc of benchmark_app, or the "
+        "property PERF_COUNT, switches it on"
+    )
+
+
+def test_sizes_that_change_from_run_to_run(tmp_path: Path) -> None:
+    port = ("FP32", (-1, 8))
+    content = graph(layer(0, "a", "Softmax", 3, ins=[port], outs=[port]))
+    found = rows(content, tmp_path, "in_shapes", "computation", "category")
+    assert found == [(None, pytest.approx(float("nan"), nan_ok=True), "softmax")]
+
+
+def test_hostile_names_and_nesting(tmp_path: Path) -> None:
+    name = 'a<b>&"\n\t\u202e'
+    found = rows(graph(layer(0, name, "Relu", 1)), tmp_path, "name")
+    assert found == [(name,)]
+    deep = b"<a>" * 100_000 + b"</a>" * 100_000
+    content = GRAPH.replace(b"<edges>", deep + b"<edges>")
+    assert rows(content, tmp_path, "name") == [("conv",), ("sub",)]
+
+
+BROKEN = [
+    (graph(), "has no layers (net, layers, layer)"),
+    (
+        graph(layer(0, "a", "Relu", 1)).replace(b"execTimeMcs", b"other"),
+        "is a model of OpenVINO (IR), not an execution graph: no layer has execTimeMcs; "
+        "benchmark_app -m FILE -pc -exec_graph_path graph.xml writes one",
+    ),
+    (graph(layer(0, "a", "Relu", "soon")), "layer 'a': execTimeMcs 'soon' is no time (line 4)"),
+    (graph(layer(0, "a", "Relu", "-1")), "layer 'a': execTimeMcs '-1' is no time (line 4)"),
+    (graph(layer(0, "a", "Relu", "nan")), "layer 'a': execTimeMcs 'nan' is no time (line 4)"),
+    (
+        GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
+        "layer 'data': the size 'wide' is no whole number (line 4)",
+    ),
+    (
+        GRAPH.replace(b'<layer id="0" ', b"<layer "),
+        "has a layer without id or name (line 4)",
+    ),
+    (GRAPH[:-8], "is not valid XML: no element found (line 14, column 504)"),
+    (
+        GRAPH.replace(b"<edges>", b"<edge>"),
+        "is not valid XML: mismatched tag (line 14, column 497)",
+    ),
+    (
+        GRAPH.replace(b"<net", b'<!DOCTYPE net [<!ENTITY a "aaaa">]><net', 1),
+        "declares a document type, which no execution graph does (line 2)",
+    ),
+    (
+        GRAPH.replace(b"<net", b'<!DOCTYPE net SYSTEM "file:///etc/passwd"><net', 1),
+        "declares a document type, which no execution graph does (line 2)",
+    ),
+    (
+        GRAPH.replace(b'name="conv"', b'name="\xff"'),
+        "is not valid XML: not well-formed (invalid token) (line 9, column 21)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "reason"), BROKEN)
+def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
+
+
+def test_truncation_at_every_byte(tmp_path: Path) -> None:
+    for end in range(len(GRAPH) - 1):
+        done = run_command(write_bytes(tmp_path, GRAPH[:end]))
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), end
