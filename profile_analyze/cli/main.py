@@ -76,7 +76,9 @@ def _exit_code(report: Report, failing: frozenset[str]) -> int:
     `failing` has the outcomes that are no clear verdict, but fail all the same.
     """
     outcomes = {
-        verdict.outcome for section in report.all_of(Verdicts) for verdict in section.verdicts
+        verdict.strict_outcome
+        for section in report.all_of(Verdicts)
+        for verdict in section.verdicts
     }
     # A condition that is met is worse than one without a clear verdict.
     if "met" in outcomes:

@@ -238,11 +238,13 @@ COMPARISON: Final = OptionGroup(
         ),
         Option.of(
             "--fail-uncertain",
-            choices=("yes", "unjudged", "no"),
+            choices=("not-ruled-out", "yes", "unjudged", "no"),
             # No default, because the option is refused without `--fail-if`.
             help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
             "judged, because there are too few runs or no operators; yes: also if the median is "
-            "beyond the limit, but noise may explain that; no: never (default: unjudged)",
+            "beyond the limit, but noise may explain that; not-ruled-out: also if the median is "
+            "within the limit, but a change beyond it is not ruled out; no: never (default: "
+            "unjudged)",
         ),
     ),
 )

@@ -32,13 +32,14 @@ DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""
 
 _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
+    "not-ruled-out": frozenset({"not ruled out", "uncertain", "unjudged"}),
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),
     "no": frozenset(),
     # By chance, a median is often slightly beyond the limit. This must not make a pipeline fail.
     None: frozenset({"unjudged"}),
 }
-"""The outcomes of conditions that make the command exit with 4, by `--fail-uncertain`."""
+"""The outcomes (`strict_outcome`) that make the command exit with 4, by `--fail-uncertain`."""
 
 
 class Request(NamedTuple):

@@ -59,6 +59,11 @@ class FailVerdict(NamedTuple):
     """The work that a condition on work is about. `base_amount` is that of the baseline."""
     base_amount: float = np.nan
 
+    @property
+    def strict_outcome(self) -> str:
+        """The outcome, or `not ruled out` if a change beyond the limit is not."""
+        return self.outcome if np.isnan(self.not_ruled_out) else "not ruled out"
+
 
 class _Measured(NamedTuple):
     """The metric of one condition, shape (1, units): a value for each process or iteration."""

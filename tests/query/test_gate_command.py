@@ -47,8 +47,9 @@ UNCERTAIN = (
         ("slow", ["type=Pool: time > +1%"], 4, {"no": 0}),
         ("slow", ["type=Pool: time > +1%", "total > +5%"], 3, {}),
         ("slow", ["type=Pool: time > +1%", "total > +50%"], 4, {"no": 0}),
-        ("noisy", ["total > +5%"], 0, {"yes": 4}),
-        ("noisy", ["total > +12%"], 0, {}),  # within the limit
+        ("noisy", ["total > +5%"], 0, {"yes": 4, "not-ruled-out": 4}),
+        ("noisy", ["total > +12%"], 0, {"not-ruled-out": 4}),  # within the limit
+        ("noisy", ["total > +30%"], 0, {}),  # ruled out
         ("noisy", ["total > +5%", "type=Pool: time > +1%"], 4, {"no": 0}),
         ("noisy", ["total > +5%", "time > 1us"], 3, {}),
     ],
@@ -63,7 +64,7 @@ def test_exit_status_of_the_command(
     options = [part for text in conditions for part in ("--fail-if", text)]
     call = [*files[side], "--compare", *files["base"], *options]
     assert run_command(*call).code == code
-    for choice in ("yes", "unjudged", "no"):
+    for choice in ("not-ruled-out", "yes", "unjudged", "no"):
         found = run_command(*call, "--fail-uncertain", choice).code
         assert (choice, found) == (choice, code_of_choice.get(choice, code))
 
