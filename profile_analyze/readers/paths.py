@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
+from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.source import Source
 
@@ -27,7 +28,8 @@ LIST: Final = "@"
 def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     """Return the files that `names` stand for.
 
-    A folder stands for its files with one of `SUFFIXES`, sorted by name. `@FILE` stands for the
+    A folder stands for its files with one of `SUFFIXES`, sorted by name, without the descriptions
+    of profiles beside them. `@FILE` stands for the
     names in FILE, one in each line; blank lines and lines that begin with `#` are skipped. Any
     other name is a file, or `-`.
 
@@ -76,7 +78,9 @@ def _expand_folder(name: str) -> Iterator[str]:
 
 
 def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
-    paths = (os.path.join(folder, entry) for entry in entries if entry.endswith(SUFFIXES))
+    names = [entry for entry in entries if entry.endswith(SUFFIXES)]
+    companions = {companion for name in names for companion in companions_of(name)}
+    paths = (os.path.join(folder, name) for name in names if name not in companions)
     return [path for path in paths if _is_file_or_broken_link(path)]
 
 

@@ -44,6 +44,13 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
         files_in(["@nowhere"])
 
 
+def test_descriptions_of_profiles_beside_them_are_no_profiles(tmp_path: Path) -> None:
+    for name in ("a.profile.json", "a.graph.json", "b.graph.json", "profile.json", "graph.json.gz"):
+        (tmp_path / name).touch()
+    left = ("a.profile.json", "b.graph.json", "profile.json")
+    assert files_in([str(tmp_path)]) == [str(tmp_path / name) for name in left]
+
+
 def test_output_never_replaces_a_list_that_is_read(tmp_path: Path) -> None:
     file = written(tmp_path / "1.json", [Operator("conv", "Conv", 1)])
     listed = tmp_path / "list.txt"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -18,6 +17,7 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
 from profile_analyze.model.with_model import with_model
+from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 
@@ -30,8 +30,6 @@ FORMAT: Final = "TensorRT profile"
 
 _MS_PER_S: Final = 1e3
 _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity=detailed"
-_PROFILE_NAME: Final = re.compile(r"(|.*[._-])profile\.json(\.gz|\.zst)?", re.DOTALL)
-"""The names of profiles beside which a description is looked for."""
 
 
 class _Entry(msgspec.Struct, gc=False):
@@ -109,11 +107,8 @@ def _with_description(profile: Profile, source: Source, wanted: Collection[str])
 
 
 def _description_beside(source: Source) -> Source | None:
-    """Return the description beside `X.profile.json`, which is `X.graph.json`; None if missing."""
-    found = _PROFILE_NAME.fullmatch(Path(source.name).name)
-    if found is None:
-        return None
-    names = (f"{found[1]}graph.json{suffix}" for suffix in ("", ".gz", ".zst"))
+    """Return the description beside the profile; None if there is none."""
+    names = companions_of(Path(source.name).name)
     return next((beside for name in names if (beside := source.neighbour(name))), None)
 
 
