@@ -79,6 +79,26 @@ def check_without_extras(installed: Installation) -> None:
     assert outcome == Outcome(0, "ADD\n", ""), outcome
 
 
+def check_another_reader(installed: Installation) -> None:
+    """Install the reader that the documentation shows, as a package of its own, and use it."""
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    reader, settings = (
+        page.split(f"```{language}\n")[1].split("```")[0] for language in ("python", "toml")
+    )
+    project = installed.folder / "made_up"
+    project.mkdir()
+    (project / "made_up.py").write_text(reader, encoding="utf-8")
+    (project / "pyproject.toml").write_text(
+        f'[project]\nname = "made-up"\nversion = "1"\n{settings}', encoding="utf-8"
+    )
+    (installed.folder / "run.txt").write_text("made-up\nconv1 Conv 3000\n", encoding="utf-8")
+    call = ("run.txt", "--columns", "time,type", "--format", "csv")
+    assert installed.answer(*call).code == 1
+    installed.pip("install", "--quiet", str(project))
+    outcome = installed.answer(*call)
+    assert outcome == Outcome(0, "time_s,type\n0.003,Conv\n", ""), outcome
+
+
 def check_extras(installed: Installation, version: str, extras: tuple[str, ...]) -> None:
     """Check what the extras are for, and what the command says where one is missing."""
     have = [extra for extra in PACKAGES if extra in extras]
@@ -130,6 +150,7 @@ def try_wheel(wheel: Path) -> None:
             installed.pip("install", "--quiet", f"{wheel}{suffix}")
             if not extras:
                 check_without_extras(installed)
+                check_another_reader(installed)
             check_extras(installed, version, (*extras, *BUILT_IN))
             print(f"Python {platform.python_version()}, {wheel.name}{suffix}: ok", flush=True)
 
