@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(profile_analyze.__file__).parent
+TESTS = Path(__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
 # The packages of ours that each package may import, besides itself. A module at the top counts as
@@ -264,3 +265,13 @@ def test_files_and_functions_are_short(path: Path) -> None:
         if isinstance(node, ast.FunctionDef):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno < 40, node.name
+
+
+def test_tests_that_mutation_testing_leaves_out_exist() -> None:
+    settings = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    left_out = re.findall(r'"--deselect=([^:"]+)::(\w+)"', settings)
+    assert left_out
+    for file, name in left_out:
+        assert f"def {name}(" in (TESTS.parent / file).read_text(encoding="utf-8")
+    for file in re.findall(r'"--ignore=([^"]+)"', settings):
+        assert (TESTS.parent / file).exists()
