@@ -33,7 +33,7 @@ class Instruction(NamedTuple):
     """One line, without its time."""
 
     name: str
-    """`@7`, or the name of a parameter. If it is not in the main module, the module precedes it."""
+    """`@7`, or the name of a parameter. The path of its module may precede it."""
     operator: str
     attributes: Parameters = ()
     arguments: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
         _, rest = _bracketed(rest, "{")  # the values of a literal
     arguments, rest = _bracketed(rest, "(")
     modules, rest = _bracketed(rest.removeprefix(", "), "[")
-    if rest:  # A name has a bracket without its pair. If no line has an argument, it is unknown.
+    if rest:  # A name has a bracket without its pair. Arguments without a line are unknown later.
         arguments = rest.rpartition("(")[2].removesuffix(")")
     return Instruction(
         name,
