@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "model": {"errors", "units"},
     "work": {"errors", "units", "model"},
     "readers": {"errors", "gc_pause", "units", "model", "work"},
-    "analysis": {"errors", "suggestions", "units", "model", "work"},
+    "analysis": {"errors", "suggestions", "units", "model"},
     "query": {"errors", "suggestions", "units", "model", "analysis"},
     "report": {"errors", "units", "model", "analysis", "query"},
     "cli": {

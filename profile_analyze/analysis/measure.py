@@ -71,7 +71,7 @@ class _Round(NamedTuple):
     rate: float
     """The work per second."""
     idle: float
-    """The share of the round in which the threads did not run."""
+    """The share of the round in which the threads were idle: they waited, perhaps for a core."""
 
 
 def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measured:

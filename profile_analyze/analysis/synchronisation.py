@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 def waits_s(profile: Profile) -> Floats:
     """Return the wait in each call, shape (runs,), in seconds; NaN if it is not known.
 
-    It is what all operators take longer than the whole run, in which the runtime waited only once,
-    divided by the number of calls. The rows must be of one level.
+    All operators together take longer than the whole run, in which the runtime waited only once.
+    The wait in each call is this difference, divided by the number of calls. The rows must be of
+    one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)
@@ -34,7 +35,7 @@ def waits_s(profile: Profile) -> Floats:
 
 
 def without_synchronisation(profile: Profile) -> Profile:
-    """Take the wait off the time of each call, but never more than that time; a note says so.
+    """Return the profile without the wait in each call, with a note. No time falls below 0.
 
     The rows must be of one level.
     """

@@ -31,7 +31,7 @@ _MOST_PROCESSES: Final = 8
 
 _OLD: Final = frozenset(("base", "baseline", "before", "old", "ref", "reference"))
 _NEW: Final = frozenset(("new", "changed", "after", "candidate"))
-"""Words in names that call a profile the baseline or the candidate."""
+"""Words in file names that mark a profile as the baseline or the candidate."""
 
 
 class Sources(NamedTuple):
@@ -183,7 +183,8 @@ def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comp
 
 def _available_cores() -> int:
     """Return how many processes may read at once."""
-    # The cores that this process may use, which are fewer than all in a container or on a cluster.
+    # The cores that this process may use. In a container or on a cluster, these may be fewer than
+    # the machine has.
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:

@@ -85,9 +85,9 @@ def compare(
     - `name`: operators with the same name and type match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution.
-    - `shapes`: operators of one category with the same shapes of first inputs and output match, in
-      the order of execution, if both sides have as many of them. Names and types may differ, so
-      that it works across runtimes.
+    - `shapes`: operators of the same category match if the shapes of their first inputs and first
+      outputs are the same, and if both sides have equally many of these operators. They match in
+      the order of execution. Names and types may differ, so this works across runtimes.
     - `auto`: by name, then the rest by structure, and across formats the rest by shapes.
 
     Both profiles are compared at the same level: see `at_level`.

@@ -1,4 +1,4 @@
-"""Matches the operators of two profiles in steps, by what must be equal.
+"""Matches the operators of two profiles in steps.
 
 Each step compares the values of some columns. Operators with the same values match in the order of
 execution.
@@ -29,8 +29,8 @@ _BY_SHAPES: Final = (
     ("shapes", "category", "in_shape", "out_shape"),
 )
 _SIMILAR_WORK: Final = 0.1
-"""How much the computation of two operators with the same shapes may differ, as a fraction of one:
-formats count biases and activations differently."""
+"""How much the computation of two operators with the same shapes may differ, as a fraction of the
+baseline's: formats count biases and activations differently."""
 _WITHOUT_SHAPES: Final = (CONTROL, OTHER)
 """The categories whose operators may do different things although their shapes are equal."""
 
@@ -82,10 +82,11 @@ def matched_rows(
 def _where_as_many(
     identities_of_rest: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
 ) -> dict[tuple[Any, ...], int]:
-    """Return the identities of the baseline that equally many operators of both sides have.
+    """Return `base_rows` without the identities that more operators have on one side.
 
-    The last value is the number of an operator. With fewer on one side, it is not known which of
-    them is missing there. Operators of unknown shapes or category are left out.
+    Identities that differ only in their last value, a number, belong to operators with the same
+    shapes. If one side has fewer of these, it is not known which one is missing. Operators of
+    unknown shapes or category are left out, too.
     """
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
@@ -105,10 +106,10 @@ def _where_work_agrees(
     base: Profile,
     base_rows: Mapping[tuple[Any, ...], int],
 ) -> dict[tuple[Any, ...], int]:
-    """Return the identities without those whose operators have products of other sizes.
+    """Return `base_rows` without operators whose computation differs from that of the match.
 
-    Runtimes may run the branches of a network in another order. If that shows for one operator, all
-    with the same shapes are left out.
+    Runtimes may run the branches of a network in another order, so the order of execution may match
+    the wrong operators. If one match is wrong, all operators with the same shapes are left out.
     """
     computation, base_computation = (side.operators.computation for side in (profile, base))
     differing = {

@@ -1,7 +1,8 @@
-"""Adds the times of operators to the fused layer that the other side of a comparison has for them.
+"""Adds up the times of operators that the other side of a comparison runs in one fused layer.
 
-A runtime may fuse a convolution with the operators after it. If the other runtime runs these one by
-one, the fused layer would match the convolution alone, and all others would have no match.
+One runtime may fuse a convolution with the operators after it, and the other may run all of them
+one by one. The fused layer would then match only the convolution, and the operators after the
+convolution would have no match.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ FUSED_NAMES: Final = "fused_names"
 def with_parts(
     profile: Profile, base: Profile, base_row_of: Indices
 ) -> tuple[Profile, Profile, tuple[Note, ...]] | None:
-    """Return both sides of a comparison with operators added to fused layers, and notes on these.
+    """Return both sides of a comparison with operators added to fused layers, and the notes.
 
-    `base_row_of` (shape: operators of `profile`) has their matches, -1 for none. Return None if
-    there is nothing to add.
+    `base_row_of` has the row in `base` that matches each operator of `profile`, -1 for none. Return
+    None if there is nothing to add.
     """
     row_of = np.full(len(base), -1)
     matched = np.flatnonzero(base_row_of >= 0)
@@ -44,9 +45,9 @@ def with_parts(
 
 
 def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
-    """Return the row that each operator without a match is added to.
+    """Return the row of `side` to which each operator of `side` without a match is added.
 
-    That is the match of the fused layer of the other side that has its name.
+    A fused layer of `other` has the name of such an operator. The row matches this fused layer.
     """
     fused = other.operators.categorical(FUSED_NAMES)
     if not fused.categories:

@@ -100,7 +100,7 @@ class _Matching:
         self._left = [row for row in self._left if row not in self._found]
 
     def _match_repeated_names(self) -> None:
-        """Match the operators and nodes of one name in order, if there are as many of each."""
+        """Match operators and nodes with the same name in order, if there are equally many."""
         names = self._profile.operators.name.values().tolist()
         left = {*self._left}
         rows_of: dict[str, list[int]] = {}

@@ -72,8 +72,8 @@ def _check(profile: Profile, model: Profile) -> None:
         )
     if profile.origin.times == ABSENT:
         raise QueryError(
-            f"{profile.file}: is a model that has not run; name a profile of its run, or leave "
-            "the model beside it out"
+            f"{profile.file}: is a model that has not run; name a profile of its run, or leave out "
+            "the second model"
         )
 
 

@@ -74,8 +74,9 @@ class FailCondition(NamedTuple):
     """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
     limit_unit: LimitUnit
-    """The unit of `limit`: seconds, seconds more than the baseline, or a fraction of the baseline
-    more. An amount has the unit of the metric."""
+    """What `limit` is: seconds, seconds above the baseline, or a difference as a fraction of the
+    baseline. For a metric of work: an amount, or an amount above the baseline, in the unit of the
+    metric."""
 
     @property
     def relative(self) -> bool:
@@ -84,9 +85,9 @@ class FailCondition(NamedTuple):
 
     @property
     def asks_for_change(self) -> bool:
-        """Whether the limit lies in the direction of the change: `> +5%` instead of `> -3%`.
+        """Whether an unchanged model cannot meet the condition: true of `> +5%`, false of `> -3%`.
 
-        Then the question is whether there is a change at all.
+        If true, the test asks whether there is any change.
         """
         return self.relative and (self.limit >= 0 if self.above else self.limit <= 0)
 

@@ -81,7 +81,7 @@ def _advice_on_order(name: str) -> str:
 
 
 def _column_of_comparisons(name: str) -> str:
-    """Return advice on a word of another tool for a column that needs a baseline; empty if none."""
+    """Return advice on another tool's word for a column that needs a baseline; empty otherwise."""
     meant = COLUMN_WORDS.get(name.lower(), "")
     return (
         f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""

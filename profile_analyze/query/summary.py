@@ -89,16 +89,16 @@ def summarise(
 ) -> Summary:
     """Return the totals of a profile, or of a comparison with the differences to its baseline.
 
-    `copies_of` adds the copy times of operators that pass its filters. `judged_by` has the
-    statistic over several runs; if it has peaks, it adds how all operators compare with them.
+    `copies_of` adds the copy times of operators that pass its filters. `judged_by` says which
+    statistic combines several runs. If it has peaks, the summary compares all operators with them.
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
     at_one_level = profile
     operators = len(profile) if isinstance(source, Profile) else source.operators
     runs, processes = len(profile.runs), len({run.process for run in profile.runs})
-    # Totals are the denominators of shares, so they must cover the same runs as the rows do. Split
-    # by `run`, for example, they are totals over all runs.
+    # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
+    # rows are split by `run`, the split profile has one run, and totals cover all runs together.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
     # In a comparison, verdicts compare processes or iterations, so the totals are medians of these.
     unit: SampleUnit = (

@@ -10,9 +10,9 @@ _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
 def companions_of(name: str) -> tuple[str, ...]:
-    """Return the names of files that may describe what the profile `name` has the times of.
+    """Return the names of files that may describe the operators of the profile `name`.
 
-    The profile `X.profile.json` of TensorRT is described by `X.graph.json`.
+    `X.graph.json` describes the layers in `X.profile.json`, a profile of TensorRT.
     """
     found = _PROFILE.fullmatch(name)
     return () if found is None else tuple(f"{found[1]}graph.json{one}" for one in _COMPRESSED)

@@ -24,7 +24,7 @@ GROUP: Final = "profile_analyze.readers"
 def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     """Return the reader of another package that recognises `source`.
 
-    `supported` are the readers that did not recognise it, for the message. Raises
+    `supported` are the readers that did not recognise `source`; the message names them. Raises
     `UnknownFormatError` if no reader recognises it, and `InputError` if a reader is broken.
     """
     installed = _installed_readers(source.name)
@@ -39,19 +39,19 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
 def _installed_readers(file: str) -> tuple[Reader, ...]:
     """Return the readers of all other packages, in the order of their names.
 
-    Raises `InputError` about `file` if one of them cannot be imported or made.
+    Raises `InputError` about `file` if a reader cannot be imported or constructed.
     """
     entries = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
     return tuple(_InstalledReader(entry, file) for entry in entries)
 
 
 class _InstalledReader:
-    """A reader of another package. Whatever it raises becomes an `InputError` that names it."""
+    """A reader of another package. Its exceptions become an `InputError` that names the package."""
 
     default_output_format = "plain"
 
     def __init__(self, entry: EntryPoint, file: str) -> None:
-        """`entry` names a class. Calling it without arguments makes a `Reader`."""
+        """Make the reader. `entry` names its class, which is called without arguments."""
         self._entry = entry
         with self._blamed(file):
             self._reader: Reader = entry.load()()

@@ -1,4 +1,4 @@
-"""Makes keys that identify operators whose paths may be the same."""
+"""Makes keys of operators from their paths, of which several may be equal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def distinct_keys(paths: Iterable[str]) -> list[str]:
-    """Return each path, with a number after the second one of the same path: `conv #2`."""
+    """Return a key for each path. If a path occurs again, its key has a number: `conv #2`."""
     counts: dict[str, int] = {}
     keys: dict[str, None] = {}
     for path in paths:

@@ -28,10 +28,9 @@ LIST: Final = "@"
 def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     """Return the files that `names` stand for.
 
-    A folder stands for its files with one of `SUFFIXES`, sorted by name, without the descriptions
-    of profiles beside them. `@FILE` stands for the
-    names in FILE, one in each line; blank lines and lines that begin with `#` are skipped. Any
-    other name is a file, or `-`.
+    A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that describe a
+    profile beside them are left out. `@FILE` stands for the names in FILE, one in each line; blank
+    lines and lines that begin with `#` are skipped. Any other name is a file, or `-`.
 
     Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
     """

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _LONG_HEAD: Final = 16 << 20
-"""The number of bytes that readers get if none recognises the first 64 KiB, which may contain
-nothing but metadata."""
+"""The number of bytes that readers get if none recognises the first 64 KiB. A file may begin with
+more than 64 KiB of metadata."""
 
 
 def reader_among(readers: Sequence[Reader], source: Source) -> Reader | None:

@@ -46,8 +46,9 @@ def group_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def columns_with_values(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     """Return the group keys, and the columns of `names` that have a value in at least one row.
 
-    Calls are added if operators have several calls in a run, and work is added if there are no
-    times. If no column has a value, as in a table without rows, all of `names` are returned.
+    The column `calls` is included if operators have several calls in a run. Columns of work are
+    included if there are no times. If no column has a value, as in a table without rows, all of
+    `names` are returned.
     """
     candidates = _with_calls_and_work(names, table)
     return filled_columns(candidates, table, if_none=names)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Report
 
 VERSION: Final = 2
-"""The version of the document's structure. It changes when existing readers could break."""
+"""The version of the document's structure. It increases if programs that read the document could
+break."""
 
 
 def json_document(report: Report) -> dict[str, Any]:

@@ -161,8 +161,8 @@ def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...],
         (
             (OTHER, "--model", MODEL),
             2,
-            f"{OTHER}: is a model that has not run; name a profile of its run, or leave the model "
-            "beside it out",
+            f"{OTHER}: is a model that has not run; name a profile of its run, or leave out the "
+            "second model",
         ),
         ((PROFILE, "--model", "tests"), 1, "tests: is a directory; name a file in it"),
         (

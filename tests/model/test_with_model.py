@@ -460,8 +460,8 @@ def test_only_a_run_and_a_model_go_together() -> None:
     with pytest.raises(pa.QueryError) as error:
         pa.with_model(model, model)
     assert str(error.value) == (
-        "net.onnx: is a model that has not run; name a profile of its run, or leave the model "
-        "beside it out"
+        "net.onnx: is a model that has not run; name a profile of its run, or leave out the "
+        "second model"
     )
 
 

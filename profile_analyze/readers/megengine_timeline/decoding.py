@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _BETWEEN: Final = b'},{"args":'
-"""What is between two events if the second one has arguments. It cannot be inside of a text, where
-quotes are escaped."""
+"""The text between two events if the second one has arguments. It cannot be part of a string,
+because quotes in strings are escaped."""
 _START: Final = re.compile(rb'\s*\{\s*"traceEvents"\s*:\s*\[|\s*\[')
 _END: Final = re.compile(
-    rb'\s*\](\s*,\s*"metadata"\s*:\s*\{[^{}]*\})?\s*\}?\s*$'  # a list needs no brace
+    rb'\s*\](\s*,\s*"metadata"\s*:\s*\{[^{}]*\})?\s*\}?\s*$'  # a bare list has no brace
 )
 _LONGEST_END: Final = 4096
 _MOST_CUTS: Final = 8
-"""How often the end of a truncated file is searched for the start of an incomplete event."""
+"""How often the end of a truncated file is searched for the start of its incomplete event."""
 
 
 class Event(msgspec.Struct, gc=False):
-    """One event as the file has it. Times are in microseconds."""
+    """One event in the file. Times are in microseconds."""
 
     ph: str
     name: str = ""
@@ -49,12 +49,12 @@ _FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Timeline:
-    """The events of a file in its order, in lists of some events."""
+    """The events of a file, in its order and in parts."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.is_complete = True
-        """Whether the list of events is closed, once all events were read."""
+        """Whether the list of events has an end. It is known after all events were read."""
 
     def parts(self) -> Iterator[Sequence[Event]]:
         """Yield all events. Raises `MalformedProfileError`."""
@@ -84,7 +84,7 @@ class Timeline:
         yield self._last(bytes(rest))
 
     def _last(self, rest: bytes) -> Sequence[Event]:
-        """Return the last events. Those of a truncated file are decoded as far as they go."""
+        """Return the last events. If the file is truncated, leave out an incomplete event."""
         end = _END.search(rest, max(0, len(rest) - _LONGEST_END))
         if end is not None:
             return _decoded(rest[: end.start()])

@@ -1,4 +1,4 @@
-"""The rows of a timeline: operators, scopes and kernels, with their executions and runs."""
+"""Makes the rows of a timeline (operators, scopes, kernels), with their executions and runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _US_PER_S: Final = 1e6
 
 
 class Recorded(NamedTuple):
-    """What a timeline says."""
+    """The content of a timeline, in the terms of a profile."""
 
     rows: list[Row]
     executions: Executions

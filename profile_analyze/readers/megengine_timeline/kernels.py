@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class PlacedKernels(NamedTuple):
-    """The kernels. The columns have an entry for each, in the order of `Recording.kernels`."""
+    """Columns with an entry for each kernel, in the order of `Recording.kernels`."""
 
     launched_by: Indices
-    """The index in `Placed` of the operator that launched it, or -1."""
+    """The index in `Placed` of the operator that launched the kernel, or -1."""
     run: Indices
-    """A kernel may run when the next step has begun, so the run of its operator counts."""
+    """The run of its operator, because a kernel may still run after the next step has begun."""
     launch_us: Floats
-    """When it was launched, and at most when it started; NaN if that is not known."""
+    """When the kernel was launched, but never after its start; NaN if that is not known."""
 
 
 def placed_kernels(recording: Recording, host: Placed) -> PlacedKernels:
@@ -73,7 +73,7 @@ def rows_of_kernels(
     result = []
     for index, launcher in enumerate(kernels.launched_by.tolist()):
         if launcher == NONE:
-            # A copy to the device belongs to no operator, so it is one itself.
+            # A copy to the device belongs to no operator, so it counts as an operator.
             level = KERNEL if recording.kernels.id[index] >= 0 else OPERATOR
             result.append(Row((), None, recording.kernels.facts[index], level))
         else:

@@ -1,4 +1,4 @@
-"""Notes on a timeline: what is missing, and what the numbers include."""
+"""Notes on a timeline: which events and numbers are missing."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A row of the table: an operator with its path, shapes and parameters; a scope; a kernel."""
+    """A row of the table: a scope, a kernel, or an operator with a path, shapes and parameters."""
 
     path: tuple[str, ...]
     scope: str | None

@@ -1,4 +1,4 @@
-"""Places the spans of workers: their runs, what is around them, and their paths."""
+"""Finds the run, the parent and the path of each operator and scope on the threads of workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 _ITERATION: Final = re.compile(r"(?i:iter|iteration|step|run|batch|loop)[ _-]?\d*")
-"""The names of outermost scopes that count as iterations, if all operators are in such scopes."""
+"""Outermost scopes with these names are iterations, if all operators are in such scopes."""
 
 
 class Iteration(NamedTuple):
@@ -25,27 +25,27 @@ class Iteration(NamedTuple):
 
     pid: int
     number: int
-    """From 1, in each process."""
+    """The number of the iteration in its process, from 1."""
     label: str | None
-    """The name of its scope, if it is one."""
+    """The name of the scope, if the iteration is a scope."""
 
 
 class Placed(NamedTuple):
-    """The operators and scopes of workers. The columns have an entry for each."""
+    """Columns with an entry for each operator and each scope of workers."""
 
     span: Indices
-    """Their indices in `Recording.spans`, in ascending order."""
+    """The index in `Recording.spans`. The entries are in ascending order."""
     pid: Indices
     run: Indices
     """The index in `iterations`."""
     parent: Indices
-    """The index in `Placed` of what is around it, or -1."""
+    """The index in `Placed` of the scope or operator around it, or -1."""
     path: list[tuple[str, ...]]
-    """The names of all that is around it, outermost first."""
+    """The names of all scopes and operators around it, outermost first."""
     iterations: list[Iteration]
 
     def runs_of(self, pid: int, positions: Indices) -> Indices:
-        """Return the runs of the last of them that began before so many spans."""
+        """Return for each number of spans the run of the last entry that began before them."""
         own = np.flatnonzero(self.pid == pid)
         if not len(own):
             return np.zeros(len(positions), np.int64)
@@ -54,7 +54,7 @@ class Placed(NamedTuple):
 
 
 def placed(recording: Recording) -> Placed:
-    """Return the operators and scopes of workers: the threads that ran operators."""
+    """Return the operators and scopes of workers, the threads that ran operators."""
     spans = recording.spans
     facts, thread = np.array(spans.facts), np.array(spans.thread)
     has_end = ~np.isnan(np.array(spans.end_us))
@@ -83,7 +83,7 @@ def placed(recording: Recording) -> Placed:
 
 
 def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
-    """Return the nearest span around each one that is kept, or -1."""
+    """Return for each span the nearest span around it that is kept, or -1."""
     is_end = np.append(is_kept, True)  # nothing is around the outermost
     parent = all_parents[:-1]
     while not is_end[parent].all():
@@ -92,7 +92,7 @@ def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
 
 
 def _outermost(parent: Indices) -> Indices:
-    """Return the outermost span around each one, or the span itself."""
+    """Return the outermost span around each span, or the span itself."""
     result = np.arange(len(parent))
     with_end = np.append(parent, NONE)
     while (inner := with_end[result] >= 0).any():
@@ -106,7 +106,7 @@ def _iteration_scopes(
     is_operator: NDArray[np.bool_],
     outermost: Indices,
 ) -> NDArray[np.bool_]:
-    """Return which spans are iterations: outermost scopes with such names, around all operators."""
+    """Return which spans are iterations: outermost scopes with names as in `_ITERATION`."""
     used = np.flatnonzero(np.bincount(outermost[is_operator], minlength=len(is_kept)))
     names = recording.spans.name
     result = np.zeros(len(is_kept), np.bool_)

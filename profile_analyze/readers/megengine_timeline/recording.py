@@ -1,7 +1,7 @@
 """Matches the begin and end events of a timeline: operators, kernels, scopes and steps.
 
-The events of a thread are nested, in the order of the file. Arguments are on the end event only, so
-whether something is an operator is known when it ends. The names of threads come last.
+The events of a thread are nested, in the order of the file. Only end events have arguments, so only
+the end of a span shows whether it is an operator. The names of threads come last.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ _COMMANDS: Final = (
     "GetValue ",
 )
 _NUMBERED: Final = (*_TENSORS, *_COMMANDS)
-"""How the names of events about one tensor begin. Its id follows."""
+"""The starts of names of events about one tensor. The id of the tensor follows."""
 _HOUSEKEEPING: Final = frozenset(
     ("OpDispatch", "StartProfile", "StopProfile", "Sync", "AutoEvict", "GetValue", "TensorWaitProp")
 )
-"""The names of other events that are neither operators nor scopes."""
+"""The names of further events that are neither operators nor scopes."""
 _DEEPEST: Final = 200
-"""A file with more scopes inside of each other is damaged, and would take much memory."""
+"""How deep scopes may be nested. A file with deeper scopes is damaged and takes much memory."""
 HOST_TO_DEVICE: Final = "HostToDevice"
 
 
 class TooDeepError(Exception):
-    """Too many scopes are inside of each other."""
+    """Scopes are nested too deeply."""
 
 
 class TensorArguments(msgspec.Struct, frozen=True, gc=False):
-    """What the file says of an input or output."""
+    """The values of an input or output in the file."""
 
     shape: str = ""
     dtype: str = ""
@@ -66,7 +66,7 @@ _decode_thread: Final = msgspec.json.Decoder(_ThreadArguments).decode
 
 
 class Facts(NamedTuple):
-    """What the file says of an operator."""
+    """The values of an operator in the file. Equal operators share them."""
 
     name: str
     arguments: bytes
@@ -76,23 +76,23 @@ class Facts(NamedTuple):
 
 
 class Spans:
-    """What began on host threads, in the order of the file: operators, scopes, and the rest."""
+    """All spans of host threads, in the order of the file: operators, scopes, and others."""
 
     def __init__(self) -> None:
         self.name: list[str] = []
         self.start_us = array("d")
         self.end_us = array("d")
-        """NaN if it did not end."""
+        """NaN if the span did not end."""
         self.parent = array("q")
         """The span around it on its thread, or -1."""
         self.thread = array("q")
         """The index in `Recording.threads`."""
         self.facts = array("q")
-        """The index in `Recording.facts`; -1 if it is no operator."""
+        """The index in `Recording.facts`; -1 if the span is not an operator."""
         self.id = array("q")
         """The id of the operator, or -1."""
         self.launch_us = array("d")
-        """When it launched its last kernel; NaN if it launched none."""
+        """When the operator launched its last kernel; NaN if it launched none."""
 
 
 class Kernels:
@@ -103,10 +103,10 @@ class Kernels:
         self.end_us = array("d")
         self.thread = array("q")
         self.id = array("q")
-        """The id of the operator that launched it; -1 if the file does not say."""
+        """The id of the operator that launched the kernel; -1 if the file does not say."""
         self.facts = array("q")
         self.spans_before = array("q")
-        """How many spans of the process's worker began before it in the file."""
+        """How many spans began before the end of the kernel, in the order of the file."""
 
 
 class _Open:
@@ -131,9 +131,9 @@ class Recording:
         self.spans = Spans()
         self.kernels = Kernels()
         self.steps: list[tuple[int, int]] = []
-        """The thread of each end of a step, and the number of spans before it."""
+        """For each end of a step: its thread, and how many spans the file has before it."""
         self.unmatched = 0
-        """How many events end something that did not begin."""
+        """How many end events have no begin event."""
         self._open: list[list[_Open]] = []
         self._waiting: dict[tuple[int, str], deque[float]] = {}
         """The starts of the kernels that have not ended, by thread and name."""
@@ -218,7 +218,8 @@ class Recording:
             self.spans.facts[span.index] = facts
 
     def _end_kernel(self, event: Event, thread: int) -> None:
-        # A device works on its queue in order, so the kernel that began first ends first.
+        # The event does not say which kernel ends. A device works on its queue in order, so the
+        # kernel that began first is assumed to end first.
         waiting = self._waiting.get((thread, event.name))
         if not waiting:
             self.unmatched += 1

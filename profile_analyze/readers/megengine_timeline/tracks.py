@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def tracks_of(recording: Recording, host: Placed, tracks: dict[Track, int]) -> Indices:
-    """Return the track of each entry of `Placed`, then of each kernel, and add the tracks."""
+    """Return the track of each entry of `Placed`, then of each kernel. Add new ones to `tracks`."""
     thread = np.append(
         np.array(recording.spans.thread, np.int64)[host.span],
         np.array(recording.kernels.thread, np.int64),
@@ -52,8 +52,8 @@ def _device(name: str, devices: dict[str, str]) -> Track:
 def _device_names(recording: Recording) -> dict[str, str]:
     """Return the whole name of each device, such as `CompNode("cpu0:0" from "xpux:0")`.
 
-    Its keys are the short names, of which threads have one. `__device__` is not used: it may be
-    `invalid`.
+    The keys are both short names in it; the thread of a device has one of them. The argument
+    `__device__` is not used, because it may be `invalid`.
     """
     found = {}
     for facts in recording.facts:

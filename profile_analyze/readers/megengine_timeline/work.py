@@ -31,7 +31,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "TypeCvtV2": "TypeCvt",
     "HostToDevice": "Copy",
 }
-"""The types of the graph runtime for those that have another name here."""
+"""The types of the graph runtime, by types of the imperative runtime that have another name."""
 _SHAPE: Final = re.compile(r"\{(\d{1,18}(?:,\s*\d{1,18})*)?\}")
 _LARGEST_SIZE: Final = (1 << 63) - 1
 
@@ -82,7 +82,7 @@ def _work(
         Tensor(shape, dtype_of(one.dtype))
         for shape, one in zip(out_shapes, facts.outputs, strict=True)
     )
-    # The graph runtime has words where this one has numbers.
+    # The graph runtime has `true` and `false` where the imperative runtime has numbers.
     translated = {
         name: ("true" if value else "false") if name.startswith("transpose") else value
         for name, value in parameters.items()
@@ -98,7 +98,7 @@ def _work(
 
 
 def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
-    """Return the shapes in texts such as `{4,3,32,32}`; None if one is no possible shape."""
+    """Return the shapes in texts such as `{4,3,32,32}`; None if a text is not a possible shape."""
     result = []
     for tensor in tensors:
         found = _SHAPE.fullmatch(tensor.shape)
@@ -112,7 +112,7 @@ def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
 
 
 def _parameters(arguments: bytes) -> Parameters:
-    """Return the parameters of an operator. The file has numbers as texts."""
+    """Return the parameters of an operator. The file writes numbers as texts."""
     try:
         found = _decode_parameters(arguments) if arguments else {}
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -33,11 +33,11 @@ class Instruction(NamedTuple):
     """One line, without its time."""
 
     name: str
-    """`@7`, or that of a parameter; with the path of its module before it."""
+    """`@7`, or the name of a parameter. The path of its module may precede it."""
     operator: str
     attributes: Parameters = ()
     arguments: tuple[str, ...] = ()
-    """As in the file, split at commas. Names with commas are put together by `Listing`."""
+    """The text in the file, split at commas. `Listing` puts names with commas together again."""
     modules: tuple[str, ...] = ()
     """The modules that the instruction runs, such as the branches of an `if`."""
     shapes: tuple[Shape, ...] = ()
@@ -53,12 +53,12 @@ class Instruction(NamedTuple):
 
     @property
     def type(self) -> str:
-        """The name under which the summary of the report adds up the instruction."""
+        """The name of the instruction's group in the summary of the report."""
         symbol = self.attribute("symbol_name")
         return f"{CODE_OBJECT}::{symbol}" if self.operator == CODE_OBJECT else self.operator
 
     def attribute(self, name: str) -> str:
-        """Return the value of an attribute as text; empty if it has none of this name."""
+        """Return the value of an attribute as text; empty if the instruction lacks it."""
         return next((str(value) for key, value in self.attributes if key == name), "")
 
 
@@ -87,7 +87,7 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
         _, rest = _bracketed(rest, "{")  # the values of a literal
     arguments, rest = _bracketed(rest, "(")
     modules, rest = _bracketed(rest.removeprefix(", "), "[")
-    if rest:  # Brackets in names are not in pairs. Arguments without a line are unknown.
+    if rest:  # A name has a bracket without its pair. Arguments without a line are unknown later.
         arguments = rest.rpartition("(")[2].removesuffix(")")
     return Instruction(
         name,
@@ -110,7 +110,7 @@ def closing(text: str, start: int = 0) -> int:
 
 
 def _bracketed(text: str, bracket: str) -> tuple[str | None, str]:
-    """Return what is in brackets at the start of `text`, and the rest; None if nothing is."""
+    """Return the text in brackets at the start of `text` (None without brackets), and the rest."""
     end = closing(text) if text.startswith(bracket) else -1
     return (None, text) if end < 0 else (text[1:end], text[end + 1 :])
 
@@ -129,7 +129,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _parameters(text: str) -> Parameters:
-    """Return the attributes. Values may have commas: a part without a name continues the last."""
+    """Return the attributes. As values may have commas, a part without a name continues a value."""
     found: dict[str, list[str]] = {}
     value: list[str] = []
     for part in _parts(text):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.migraphx.instruction import Instruction
 
 _NUMBER: Final = r"[-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d{1,4})?|nan|inf)"
-# Some builds print colons and commas of full width.
+# Some builds print full-width colons and commas.
 _COLON: Final = r"\s?[:\uff1a]\s*"
 _COMMA: Final = r"\s*[,\uff0c]\s*"
 _TIMED: Final = re.compile(
@@ -45,7 +45,7 @@ _PERCENTILES: Final = re.compile(rf"Percentiles \(([^()]*)\){_COLON}\(([^()]*)\)
 _PERCENT: Final = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)%")
 _MS: Final = re.compile(rf"({_NUMBER})ms")
 _NO_UNIT: Final = "batch_size"
-"""The total that ends with a number. At the end of a truncated file, digits may be missing."""
+"""The total whose line ends with a number. In a truncated file, its last digits may be missing."""
 
 
 class Timed(NamedTuple):
@@ -60,9 +60,9 @@ class Group(NamedTuple):
 
     name: str
     time_ms: float
-    """The sum over all of them."""
+    """The time of all instructions in the group."""
     calls: int | None
-    """How many there are. Versions before 2022 do not say."""
+    """How many instructions the group has; None in versions before 2022, which do not say."""
 
 
 class Report:
@@ -82,7 +82,7 @@ class Report:
 
 
 class Text(NamedTuple):
-    """What a text has."""
+    """The reports in a text, and what else it says."""
 
     reports: list[Report]
     """All reports that have a time, in the order of the text. There may be none."""
@@ -116,7 +116,7 @@ def read_text(text: str) -> Text:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines, without `@return`, which the next line follows on the same one."""
+    """Yield the lines without `@return`, which MIGraphX prints without a line break after it."""
     for line in _COLOURS.sub("", _without_cut_number(text)).replace("\r", "\n").split("\n"):
         start = 0
         while (found := _RETURN.match(line, start)) and (end := closing(line, found.end())) > 0:
@@ -127,14 +127,14 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _without_cut_number(text: str) -> str:
-    """Return the text without a last line that may lack digits."""
+    """Return the text, without the last line if its number may lack digits."""
     last = text.rpartition("\n")[2]
     found = _totals(last.strip())
     return text.removesuffix(last) if _NO_UNIT in found else text
 
 
 def _timed(line: str, *, in_summary: bool) -> Timed | Group | None:
-    """Return the instruction or the group of a line with a time; None for another line."""
+    """Return the instruction or the group in a line with a time; None for another line."""
     # Few lines of a log end with a percentage, and the pattern is slow on long lines.
     found = _TIMED.fullmatch(line) if line.endswith("%") else None
     if found is None:
@@ -149,7 +149,7 @@ def _timed(line: str, *, in_summary: bool) -> Timed | Group | None:
 
 
 def _add_timed(reports: list[Report], timed: Timed | Group) -> None:
-    """Add a line to the last report, or to a new one if the last one has later parts."""
+    """Add a line to the last report, or to a new report if the last one has later parts already."""
     report = reports[-1]
     if report.totals or (isinstance(timed, Timed) and report.groups):
         report = Report()

@@ -76,7 +76,7 @@ class Contents(NamedTuple):
     """What a kernel or instruction computes."""
 
     kinds: Counter[str]
-    """How many operators of each kind of `work/` it has."""
+    """How many operators of each kind in `work/` it has."""
     is_complete: bool = True
     """Whether every part of the name is known."""
 

@@ -92,7 +92,7 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:
-    """Yield which rows have an unknown computation, by the reason."""
+    """Yield each reason for an unknown computation, with the rows that it concerns."""
     if rows.of == "totals":
         return
     without_shapes = _NO_SHAPES if rows.of == "summary" else _NO_INPUTS

@@ -54,7 +54,7 @@ def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
 
 
 def _keys(rows: Iterable[Row]) -> list[str]:
-    """Return the name of each row, with a number after the second one of the same name."""
+    """Return a key for each row: its name, with a number if the name occurs again."""
     keys: dict[str, None] = {}
     for row in rows:
         candidates = (f"{row.name} #{number}" if number > 1 else row.name for number in count(1))
@@ -81,7 +81,7 @@ def _input_dtypes(row: Row) -> tuple[str, ...] | None:
 
 
 def _compute_dtype(row: Row) -> str | None:
-    """Return the canonical dtype of the first input that is no condition, or of the output."""
+    """Return the canonical dtype of the first input that is not a condition, or of the output."""
     shapes = [value.shape for value in row.inputs or ()]
     dtypes = (shape.dtype for shape in (*shapes, *row.outputs))
     return next((dtype for dtype in dtypes if dtype in DTYPES and dtype != "bool"), None)

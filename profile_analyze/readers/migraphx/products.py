@@ -1,7 +1,7 @@
 """Finds the factors of a convolution or product among the inputs of a kernel.
 
-A kernel has its inputs in any order, and may add some of them to the result. What does not follow
-from the shapes is unknown.
+The inputs of a kernel are in any order, and the kernel may add some of them to the result. What
+does not follow from the shapes is unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_INPUTS: Final = 16
-"""With more inputs, trying all of them takes too long."""
+"""With more inputs, trying all pairs takes too long."""
 
 
 class Factors(NamedTuple):
@@ -34,7 +34,7 @@ class Attention(NamedTuple):
     """The sizes of a product of queries, keys and values."""
 
     heads: int
-    """Those of all sequences of the batch."""
+    """The heads of all sequences in the batch."""
     query_length: int
     key_length: int
     head_size: int
@@ -51,7 +51,7 @@ def sizes_of(value: Value) -> Sizes:
 def convolution(
     inputs: Sequence[Value], result: Sizes, *, is_transposed: bool = False
 ) -> Factors | None:
-    """Return data and weight of a convolution; None if the shapes fit no or several pairs."""
+    """Return data and weight of a convolution; None if no pair of inputs fits, or several do."""
     found = [
         Factors(data, weight)
         for data, weight in _pairs(inputs)
@@ -84,7 +84,7 @@ def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
 
 
 def depth(inputs: Sequence[Value], result: Sizes, *, is_reshaped: bool = False) -> int | None:
-    """Return the common size of the factors of a product; None if the shapes fit no or several.
+    """Return the common size of the factors of a product; None if no size fits, or several do.
 
     `is_reshaped` says that the kernel changes the shapes of factors before it multiplies them.
     """
@@ -117,7 +117,7 @@ def _depths_by_elements(a: Sizes, b: Sizes, result: Sizes) -> Iterator[int]:
 
 
 def attention(inputs: Sequence[Value], result: Sizes) -> Attention | None:
-    """Return the sizes of an attention; None if the shapes fit no or several inputs."""
+    """Return the sizes of an attention; None if no inputs fit, or several sets of inputs do."""
     if len(result) < 2 or len(inputs) > _MOST_INPUTS:
         return None
     *batch, rows, columns = result

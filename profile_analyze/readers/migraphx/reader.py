@@ -79,7 +79,7 @@ def _device(rows: Sequence[Row]) -> DeviceKind | None:
 
 
 def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
-    """Return an execution for each row that has a time; `parents` are rows, too."""
+    """Return an execution for each row that has a time; `parents` has the parent of each row."""
     ran = [index for index, row in enumerate(rows) if not isnan(row.time_s)]
     execution_of = {index: execution for execution, index in enumerate(ran)}
     return Executions.of(
@@ -91,9 +91,9 @@ def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
 
 
 def _parents(rows: Sequence[Row]) -> list[int]:
-    """Return the row that runs the module of each row, or -1.
+    """Return for each row the index of the row that runs its module, or -1.
 
-    The lines of a module follow those of the module that runs it.
+    The file has the lines of a module after the lines of the module that runs it.
     """
     runs_module: dict[str, int] = {}
     parents = []

@@ -22,8 +22,8 @@ MS_PER_S: Final = 1e3
 _DETAILED: Final = re.compile(r"(?P<type>.*)<(?P<shapes>\w+\([^()]*\))>")
 _ALL: Final = "all instructions"
 _COMPLETE: Final = 0.99
-"""The share of the summary's time that instructions have at least, apart from rounding, if none of
-their lines is missing."""
+"""If the instructions have less than this share of the summary's time, some of their lines are
+missing. Rounding makes a smaller difference."""
 
 
 class Row(NamedTuple):
@@ -34,10 +34,10 @@ class Row(NamedTuple):
     time_ms: float
     """The time of all calls; NaN if it is not known."""
     calls: int | None = 1
-    """None if the file does not say how many there are."""
+    """None if the file does not have the number of calls."""
     module: str = ""
     modules: tuple[str, ...] = ()
-    """The modules that it runs."""
+    """The modules that the instruction runs."""
     parameters: Parameters | None = None
     inputs: tuple[Value, ...] | None = None
     outputs: tuple[Shape, ...] = ()
@@ -74,7 +74,7 @@ def known_time_s(rows: Iterable[Row]) -> float:
 
 
 def rows_of(report: Report) -> Rows:
-    """Return the instructions of a report, or where they are incomplete, a coarser part of it."""
+    """Return the instructions of a report; if these are incomplete, its summary or its totals."""
     instructions = Rows("instructions", _rows_of_instructions(report.instructions))
     summary = Rows("summary", [_row_of_group(group) for group in report.groups])
     if report.groups and instructions.time_s < _COMPLETE * summary.time_s:

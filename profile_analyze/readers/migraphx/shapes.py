@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.tensor import Dims
 
 _COMMA: Final = r"\s*[,\uff0c]\s*"
-"""Some builds print the comma of full width."""
+"""Some builds print full-width commas."""
 _SHAPE: Final = re.compile(
     rf"dynamic{_COMMA}(?P<dynamic>\w+){_COMMA}\{{(?P<ranges>(?:[^{{}}]|\{{[^{{}}]*\}})*)\}}"
     rf"|(?P<type>\w+){_COMMA}\{{(?P<lens>[^{{}}]*)\}}{_COMMA}\{{(?P<strides>[^{{}}]*)\}}"
@@ -34,7 +34,7 @@ _DTYPES: Final = {
     "double": "fp64",
     "fp4x2": "fp4",
 }
-"""The canonical names (`terms.DTYPES`) of types that MIGraphX calls otherwise."""
+"""The canonical names (`terms.DTYPES`) of types that have another name in MIGraphX."""
 _SUFFIX: Final = "_type"
 _PACKED: Final = "fp4x2_type"
 """A type with two values in each element. Sizes count its elements."""
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
     """The type, sizes and strides of one tensor."""
 
     type: str
-    """As in the file: `float_type`."""
+    """The name in the file: `float_type`."""
     lens: Dims
     """The sizes. None for a size that differs from run to run."""
     strides: tuple[int, ...] | None = None
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
 
     @property
     def stored(self) -> Tensor:
-        """The tensor with the values in memory: one for all that are broadcast (stride 0)."""
+        """The tensor as it is in memory, where broadcast values (stride 0) are stored once."""
         strides = self.strides
         if strides is None or len(strides) != len(self.lens):
             return self.tensor
@@ -94,7 +94,7 @@ class Shape(NamedTuple):
 
 
 def shapes_of(text: str) -> tuple[Shape, ...]:
-    """Return the shape at the start of `text`, or those of a tuple; empty if there is none."""
+    """Return the shape, or the tuple of shapes, at the start of `text`; empty if there is none."""
     if text.startswith("["):
         return tuple(map(_shape, _SHAPE.finditer(text)))
     found = _SHAPE.match(text)
@@ -131,7 +131,8 @@ def _known(sizes: Dims) -> tuple[int, ...] | None:
 def detailed_shapes(text: str) -> tuple[Shape, ...]:
     """Return the shapes of the arguments of a group: `half_type(1x64, 64x1000:1x64, 1x1000)`.
 
-    The type is that of the output. Those of the inputs are not printed, so it counts as theirs.
+    The type is that of the output. The types of the inputs are not printed; they are assumed to be
+    the same.
     """
     type_, _, arguments = text.partition("(")
     return tuple(

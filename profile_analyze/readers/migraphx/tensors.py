@@ -1,4 +1,4 @@
-"""Finds what each instruction reads and writes: its inputs without buffers, and its outputs."""
+"""Finds the tensors that each instruction reads and writes, without buffers for results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.migraphx.shapes import Shape
 
 _BUFFER: Final = re.compile(r"(?:.*::)?(?:\w*allocate\w*|load)")
-"""Operators that give memory to write to: the result of a kernel, or its workspace."""
+"""Operators that provide memory for the result of a kernel, or for its workspace."""
 _CONSTANT: Final = re.compile(r"hip::hip_copy_literal|@literal")
 _OUTPUT_NAME: Final = re.compile(r"(?:.*[:#])?(?:output|scratch)(?:_\d+)?")
 _VIEW: Final = re.compile(
@@ -93,7 +93,7 @@ class Listing:
         """Return whether an argument in the position of the output is a buffer for it."""
         source = self._by_name.get(name)
         if source is None:
-            return True  # the file lacks its line; nearly all last arguments are buffers
+            return True  # the file lacks its line; the last argument is nearly always a buffer
         has_shape = source.shapes == instruction.shapes
         is_parameter = source.operator == PARAMETER and _OUTPUT_NAME.fullmatch(name) is not None
         return is_named or (has_shape and is_parameter)
@@ -111,7 +111,7 @@ class Listing:
 
 
 def _joined(parts: Sequence[str], known: Mapping[str, Instruction]) -> Iterable[str]:
-    """Yield the names of arguments. A name may have commas: it is the longest one that is known."""
+    """Yield the names of arguments. As names may have commas, the longest known name counts."""
     start = 0
     while start < len(parts):
         ends = range(min(len(parts), start + 8), start, -1)

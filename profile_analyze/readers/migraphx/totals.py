@@ -25,13 +25,13 @@ _LINES: Final = {
     "dry_run": (_OVERHEAD, "dry run"),
     "difference": (_OVERHEAD, "whole run minus instructions"),
 }
-"""The label and the part of the line that shows each number."""
+"""The label of the line that shows a number, and the name of the number in that line."""
 _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
-"""The units of numbers that are no times in milliseconds."""
+"""The units of all numbers but times, which are in milliseconds."""
 
 
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
-    """Yield the numbers of a report that are known, apart from the time of a whole run."""
+    """Yield the known numbers on the whole program, without the time of a whole run."""
     percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
     for name, (label, part) in ({**_LINES, **percentiles}).items():
         value = totals.get(name)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = re.compile(r"\d{1,9}")
 _FUSED: Final = (names.ELEMENTWISE, names.CAST, names.VIEW, names.LAYOUT)
-"""Kinds that a kernel applies to each element of its result, or that compute nothing."""
+"""Kinds that a kernel applies to each element of its result, and kinds that compute nothing."""
 _MULTIPLYING: Final = (names.CONVOLUTION, names.TRANSPOSED, names.PRODUCT)
 _BY_IMPORTANCE: Final = (
     names.ATTENTION,
@@ -33,7 +33,7 @@ _BY_IMPORTANCE: Final = (
     *(names.DATA_DEPENDENT, names.ELEMENTWISE, names.CAST, names.GATHER, names.CONCAT),
     *(names.COPY, names.LAYOUT, names.FILL, names.VIEW, names.CONTROL),
 )
-"""The kind of a kernel is the first of these that it has."""
+"""The kind of a kernel is the first of these kinds among its operators."""
 _BETWEEN_DEVICES: Final = re.compile(r"hip::copy_(?:to|from)_gpu|hip::copy(?:_to|_from)?_gpu")
 
 
@@ -76,7 +76,7 @@ def work_of_instruction(
 ) -> InstructionWork:
     """Return what one call of an instruction costs; NaN for what does not follow from its shapes.
 
-    `inputs` are those that it reads, each once; None if they are unknown.
+    `inputs` are the tensors that it reads, each once; None if they are unknown.
     """
     contents = names.contents_of(type_)
     kind = _kind(contents, is_kernel=type_.startswith(f"{CODE_OBJECT}::"))
@@ -94,7 +94,7 @@ def _kind(contents: Contents, *, is_kernel: bool) -> str:
     if kinds[names.PRODUCT] > 1 and kinds[names.SOFTMAX]:
         return names.ATTENTION
     kind = next((one for one in _BY_IMPORTANCE if kinds[one]), "other")
-    # As an instruction, a transposition only looks at a tensor in another way. A kernel moves it.
+    # As an instruction, a transposition is a view of a tensor. A kernel moves the tensor.
     return names.LAYOUT if is_kernel and kind == names.VIEW else kind
 
 
@@ -145,7 +145,7 @@ def _normalization(kernel: _Kernel) -> Operation | None:
     kind = names.NORMALIZATION
     if not kernel.contents.only(kind, *_FUSED) or kernel.fused > 4:
         return None
-    # Each elementwise operator applies one more tensor: a scale, a bias, or one added before.
+    # Each elementwise operator has a tensor of its own: a scale, a bias, or a tensor added before.
     return kernel.operation(kind, *(kernel.output * (1 + kernel.fused)))
 
 

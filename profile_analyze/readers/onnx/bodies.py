@@ -141,7 +141,7 @@ class _Loop:
         self._arrays = [scope.array(name) for name in node.input[2:]]
         self._limit = _number(scope, node.input[0])
         self._may_start = self._limit is not None or not node.input[0]
-        """Whether the limit is known or absent. An unknown limit may be 0: the body never runs."""
+        """Whether the limit is known or absent. If it is unknown, the body may never run."""
         self._starts = (
             _flag(scope, node.input[1]) if len(node.input) > 1 and node.input[1] else True
         )
@@ -208,7 +208,7 @@ class _Loop:
         return self._limit if goes_on or self._passes_condition_on() else None
 
     def _passes_condition_on(self) -> bool:
-        """Return whether the body returns the condition that it reads: no loop then ends early."""
+        """Return whether the body returns the condition that it reads, and never ends the loop."""
         name, given = self._body.output[0].name, self._body.input[1].name
         copies = {node.output[0]: node.input[0] for node in self._body.node if _copies(node)}
         while name in copies:

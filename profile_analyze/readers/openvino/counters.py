@@ -38,7 +38,7 @@ class Section(NamedTuple):
 
     counters: list[Counter]
     total_ms: float | None
-    """The sum of the times that the file states; None if it states none."""
+    """The total time that the file states; None if it states none."""
 
 
 class Report(NamedTuple):
@@ -46,11 +46,11 @@ class Report(NamedTuple):
 
     sections: list[Section]
     is_sorted: bool = False
-    """Whether the layers are in order of their time, not in order of execution."""
+    """Whether the layers are sorted by their time, and not in the order of execution."""
     broken_lines: tuple[int, ...] = ()
-    """The lines that were left out because they are no layers."""
+    """The numbers of lines that were left out because they are not layers."""
     is_cut_by_tool: bool = False
-    """Whether the report is of a sort of which OpenVINO's tool writes only the first layer."""
+    """Whether benchmark_app wrote only the first layer, as it does in some kinds of report."""
 
 
 _Time = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
@@ -76,7 +76,7 @@ class _Document(msgspec.Struct, gc=False):
     avg_performance: _Part | None = None
 
 
-# The tool writes numbers as texts, which only a decoder that is not strict reads as numbers.
+# benchmark_app writes numbers as texts. Only a decoder that is not strict reads them as numbers.
 _decode: Final = msgspec.json.Decoder(_Document, strict=False).decode
 
 
@@ -127,7 +127,7 @@ def _of_csv(text: str) -> Report:
 
 
 def _of_semicolons(line: str) -> list[str]:
-    """Return the fields of a line. Names are not quoted, so that they may contain semicolons."""
+    """Return the fields of a line. Names are not quoted, but may contain semicolons."""
     return line.removesuffix(";").rsplit(";", _COLUMNS - 1)
 
 
@@ -155,7 +155,7 @@ def _total(fields: list[str]) -> float | None:
 
 
 def _milliseconds(text: str) -> float | None:
-    """Return a time; None if the text is none."""
+    """Return a time; None if the text is not a time."""
     try:
         milliseconds = float(text)
     except ValueError:

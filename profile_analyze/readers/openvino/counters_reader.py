@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT: Final = "OpenVINO counters"
 _HOST_TRACK: Final = Track("host", HOST, kind="thread")
 _ROUNDING_MS: Final = 0.0005
-"""Times have three decimals of a millisecond, so each may be off by this much."""
+"""Times have three decimals of a millisecond, so each may be wrong by this much."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -37,7 +37,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
     with gc_paused():
         report = read_report(source)
         _check(source.name, report)
-        # Requests of one stream have the same counters: those of the stream.
+        # All requests of one stream have the counters of that stream, so each stream counts once.
         streams = [*dict.fromkeys(tuple(section.counters) for section in report.sections)]
         operators: dict[tuple[Counter, int], int] = {}
         rows = [
@@ -80,9 +80,9 @@ def _check(file: str, report: Report) -> None:
 def _rows_of(
     stream: Iterable[Counter], operators: dict[tuple[Counter, int], int]
 ) -> Iterator[tuple[int, Counter]]:
-    """Yield the layers that ran, with their rows, which are added to `operators`.
+    """Yield the row and the counter of each layer that ran. New layers are added to `operators`.
 
-    Layers that look alike are told apart by their order.
+    If several layers are equal except for their times, their order distinguishes them.
     """
     seen: dict[Counter, int] = {}
     for counter in stream:
@@ -110,7 +110,7 @@ def _table(counters: Sequence[Counter]) -> Operators:
 
 
 def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> Executions:
-    """Return the executions on the device, and those on the host if it is another one."""
+    """Return the executions on the device, and with `has_host` also those on the host."""
     found = [(row, run, 0, one.real_ms) for row, run, one in rows]
     if has_host:
         found += [(row, run, 1, one.cpu_ms) for row, run, one in rows]
@@ -141,7 +141,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
 
 
 def _notes_on_totals(report: Report) -> Iterator[Note]:
-    """Yield notes if layers are missing, which the totals in the file show."""
+    """Yield notes if the totals in the file show that layers are missing."""
     if report.is_cut_by_tool:
         yield Note(
             "the file has one layer, because benchmark_app writes only the first layer of average "

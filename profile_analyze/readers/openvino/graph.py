@@ -39,7 +39,7 @@ _PARAMETERS: Final = {
     "layout": "outputLayouts",
     "original_layers": "originalLayersNames",
 }
-"""The parameters of a row, and the attributes that they come from."""
+"""The parameters of a row, each with the attribute of the file that has its value."""
 
 
 class Row(NamedTuple):
@@ -50,7 +50,7 @@ class Row(NamedTuple):
     outputs: tuple[Tensor | None, ...]
     cost: LayerWork
     dtype: str | None
-    """The canonical dtype that it computes in."""
+    """The canonical dtype that the layer computes in."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -185,7 +185,7 @@ def _parameters(layer: Layer) -> Parameters:
 
 
 def _fused_names(layer: Layer) -> tuple[str, ...] | None:
-    """Return the names of the layers of the model that a layer executes; None for a single one."""
+    """Return the names of the model's layers that `layer` executes; None if it is only one."""
     names = tuple(filter(None, layer.data.get("originalLayersNames", "").split(",")))
     return names if len(names) > 1 else None
 

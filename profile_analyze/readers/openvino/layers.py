@@ -30,7 +30,7 @@ class LayerPort(NamedTuple):
 
     id: str
     precision: str
-    """As in the file: `FP32`, `U8`."""
+    """The name in the file: `FP32`, `U8`."""
     dims: Dims
     """Sizes that change from run to run are None."""
 
@@ -46,13 +46,13 @@ class Layer(NamedTuple):
     inputs: tuple[LayerPort, ...]
     outputs: tuple[LayerPort, ...]
     time_us: float | None
-    """The mean time of an inference; None if it was not executed."""
+    """The mean time in an inference; None if the layer was not executed."""
     order: int | None
     """Its position in the order of execution."""
 
 
 class Edge(NamedTuple):
-    """A connection: an output of a layer is an input of another one. All are ids."""
+    """A connection from an output of one layer to an input of another one. All fields are ids."""
 
     from_layer: str
     from_port: str
@@ -69,7 +69,7 @@ class ExecutionGraph(NamedTuple):
 
 
 class _Unreadable(Exception):  # noqa: N818  # it is caught in this module
-    """The content of the file is no execution graph. Its text says why."""
+    """The file is no execution graph. The text of the exception says why."""
 
 
 def read_graph(source: Source) -> ExecutionGraph:
@@ -119,7 +119,7 @@ class _Handler:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._below or len(self._path) > len(_LAYER) + 2:
-            self._below += 1  # no element at this depth has a meaning, however deep it is nested
+            self._below += 1  # elements at this depth, or deeper, have no meaning
             return
         self._path = (*self._path, name)
         self._text = ""

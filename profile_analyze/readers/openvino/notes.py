@@ -1,4 +1,4 @@
-"""Notes on profiles of OpenVINO: what is missing, and what the numbers are not."""
+"""Notes on profiles of OpenVINO: what is missing, and how to read the numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The layers of an execution graph as rows, with the tables of tensors and uses.
 
-Inputs, results and constants that were not executed are no rows, but tensors. So are layers that
-depend only on constants: OpenVINO runs them once, when it compiles the model.
+Inputs, results and constants that were not executed are tensors, not rows. The same holds for
+layers that depend only on constants: OpenVINO runs them once, when it compiles the model.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class GraphTables:
         return layer.time_us is not None or not (is_end or layer.id in self._constant)
 
     def weights(self) -> list[list[Tensor]]:
-        """Return the weights that each row uses first: constants that are no single number."""
+        """Return the weights that each row is the first to use. Single numbers are not weights."""
         seen: set[tuple[str, str]] = set()
         result = []
         for layer in self.rows:
@@ -90,7 +90,7 @@ class GraphTables:
         return result
 
     def _stored(self, layer: str, port: str) -> Iterator[tuple[str, str]]:
-        """Yield the constants of the file that the constant input of a layer is made of."""
+        """Yield the constants in the file from which the constant input of a layer is computed."""
         waiting = [self._writer.get((layer, port))]
         visited: set[tuple[str, str]] = set()
         while waiting:
@@ -181,7 +181,7 @@ def _known_shape(tensor: Tensor) -> tuple[int, ...] | None:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Return the names, with a number after those that an earlier tensor has, too."""
+    """Return a key for each name: the name, with a number if an earlier tensor has it."""
     counts: Counter[str] = Counter()
     taken: dict[str, None] = {}
     for name in names:

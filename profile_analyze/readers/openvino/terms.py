@@ -91,14 +91,14 @@ _KINDS: Final = {
     ),
     **_each("data-dependent", "multiclassnms matrixnms nonmaxsuppression nonzero topk unique"),
 }
-"""The kind of operator (`work.kinds`) of each type, in lower case: those of OpenVINO's operators,
-and those that the plugins for CPU and GPU have for the same work."""
+"""The kind of operator (`work.kinds`) of each type, in lower case: the types of OpenVINO's
+operators, and further types that the plugins for CPU and GPU use for the same work."""
 
 CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
 RESULTS: Final = frozenset(("output", "result"))
 FUSED_TYPE: Final = "subgraph"
-"""The type of a layer that runs several elementwise operators, a softmax or an attention in one."""
+"""The type of a layer that runs several operators in one, or a softmax, or an attention."""
 
 DTYPES: Final = {
     "f64": "fp64",
@@ -114,7 +114,7 @@ DTYPES: Final = {
 }
 """The canonical names (`terms.DTYPES`) of precisions, in lower case."""
 _OF_GPU: Final = re.compile(r"__|_gpu_|^ocl|^onednn")
-"""What only the names of kernels of the GPU plugin have."""
+"""Texts that occur only in names of the GPU plugin's kernels."""
 
 
 def kind_of(type_: str) -> str | None:
@@ -123,9 +123,9 @@ def kind_of(type_: str) -> str | None:
 
 
 def dtype_of(precision: str) -> str | None:
-    """Return the canonical dtype of a precision; the precision itself for any other one.
+    """Return the canonical dtype of a precision; None if the precision is unspecified.
 
-    None if it is unknown.
+    A precision without a canonical dtype is returned as it is.
     """
     if precision.lower() in {"", "unspecified", "undefined", "undef", "dynamic"}:
         return None
@@ -140,7 +140,7 @@ def dtype_of_primitive(primitive: str) -> str | None:
 def device_track(primitives: Iterable[str], *, has_host: bool = False) -> Track:
     """Return the track of the device that ran the `primitives`.
 
-    `has_host` says that the times of host and device differ, as they do only for a GPU.
+    `has_host` says that the times of host and device differ. They differ only for a GPU.
     """
     is_gpu = has_host or any(_OF_GPU.search(one) for one in primitives)
     kind: DeviceKind = GPU if is_gpu else CPU

@@ -26,7 +26,7 @@ _UNKNOWN: Final = {
     "pooling": {"kernel": None},
     "rotary embedding": {"per_element": None},
 }
-"""Attributes that a graph lacks, although the work depends on them."""
+"""Attributes on which the work depends, but which a graph lacks. None is unknown."""
 
 
 class LayerWork(NamedTuple):
@@ -38,7 +38,7 @@ class LayerWork(NamedTuple):
 
 
 def tensor_of(port: LayerPort) -> Tensor | None:
-    """Return the tensor of a port; None for an optional input that is left out."""
+    """Return the tensor of a port; None for an optional input that the model leaves out."""
     dtype = dtype_of(port.precision)
     if dtype is None and port.dims == (0,):
         return None
@@ -121,7 +121,7 @@ def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     weight = _shape((inputs[1:] or [None])[0])
     a = _shape(inputs[0])
-    # The weight is (columns, depth). Dimensions before them may have been merged.
+    # The weight has the sizes (columns, depth). Further dimensions may have been merged into these.
     if len(weight) == 2 and a and weight[-1] == a[-1]:
         return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
     return _product(kind, inputs, outputs)

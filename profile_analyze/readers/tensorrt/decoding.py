@@ -1,4 +1,4 @@
-"""Decodes the JSON of trtexec, which writes names without escapes, and `nan` for numbers."""
+"""Decodes the JSON of trtexec, which writes names without escapes, and unknown numbers as `nan`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def decoded(source: Source) -> Any:
 
 
 def converted(value: Any, type_: type[T], file: str, place: str = "$") -> T:
-    """Return decoded JSON as `type_`. Raises `MalformedProfileError` with its place in `file`."""
+    """Return decoded JSON as `type_`. Raises `MalformedProfileError` with the path in `file`."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
@@ -70,7 +70,7 @@ def _repaired(text: str) -> str:
 
 
 def _with_escaped_names(text: str) -> Iterator[str]:
-    """Yield the text in parts."""
+    """Yield the text in parts, with the names escaped."""
     position = 0
     while start := _NAME_START.search(text, position):
         end = _NAME_END.search(text, start.end())

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FORMAT: Final = "TensorRT engine description"
 
 _MOST_TYPES: Final = 4
-"""The most types of operator that a note names."""
+"""How many types of operator a note names at most."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -103,13 +103,13 @@ def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | No
 
 
 def _bytes(tensors: Sequence[EngineTensor]) -> float:
-    """Return the bytes of all tensors as they are in memory, each once."""
+    """Return the bytes that all tensors occupy in memory, each once."""
     by_name = {one.name or str(number): one.stored for number, one in enumerate(tensors)}
     return sum((one.bytes for one in by_name.values()), 0.0)
 
 
 def _compute_dtype(layer: Layer) -> str | None:
-    """Return the dtype of the weights, of the first input that is no condition, or the output."""
+    """Return the dtype of the weights, the first input that is not a condition, or the output."""
     tensors = (*layer.constants[:1], *(one.tensor for one in (*layer.inputs, *layer.outputs)))
     return next((one.dtype for one in tensors if one.dtype not in {None, "bool"}), None)
 

@@ -1,4 +1,4 @@
-"""The layers of an engine, as the file that describes them has them."""
+"""The layers of an engine, from the file that describes the engine."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _ONNX_LAYER: Final = re.compile(r"\[ONNX Layer: (.*?)\](?=[\x1e\x1f\s]*(?:\[|$))", re.DOTALL)
 _OTHER_PROFILE: Final = re.compile(r" \[profile ([1-9][0-9]*)\]$")
 _IN_COLUMNS: Final = frozenset(("Name", "ParameterType", "Inputs", "Outputs", "Metadata"))
-"""The keys whose values are no parameters, because a column or another parameter has them."""
+"""The keys that are no parameters, because a column or another parameter has their values."""
 _LARGEST_SIDE: Final = 1 << 31
 
 
 class Layer(msgspec.Struct, gc=False):
-    """A layer. Besides names and tensors, each kind of layer has its own values."""
+    """A layer. Besides its name and tensors, it has values that depend on its kind."""
 
     name: str = msgspec.field(name="Name")
     layer_type: str | None = msgspec.field(default=None, name="LayerType")
@@ -76,14 +76,14 @@ class Layer(msgspec.Struct, gc=False):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the layer by the names in the file: a kernel is `3x3`."""
+        """The parameters of the layer, with the names in the file. A kernel is `3x3`."""
         found = {name: _text(value) for name, value in self.values.items()}
         parameters = {name: value for name, value in found.items() if name not in _IN_COLUMNS}
         for name, tensors in (("InputFormats", self.inputs), ("OutputFormats", self.outputs)):
             if any(one.format for one in tensors):
                 parameters[name] = ", ".join(one.format for one in tensors)
         if metadata := found.get("Metadata"):
-            # Names are separated by control characters, or by nothing.
+            # A control character, or nothing, separates two names.
             names = _ONNX_LAYER.findall(str(metadata))
             parameters["OnnxLayers"] = ", ".join(names) or metadata
         return tuple(sorted((name, one) for name, one in parameters.items() if one is not None))

@@ -33,7 +33,7 @@ _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """The first entry has the count, each other one a layer. Times are in milliseconds."""
+    """An entry of the file: the first one has the count, each other one a layer."""
 
     count: Annotated[int, msgspec.Meta(ge=0)] | None = None
     name: str | None = None
@@ -88,7 +88,7 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 
 
 def _with_description(profile: Profile, source: Source, wanted: Collection[str]) -> Profile:
-    """Return the profile with what the description beside it says, and a note about that."""
+    """Return the profile with columns from the description beside it, and a note on the source."""
     beside = _description_beside(source)
     if beside is None:
         return _with_note_on_lack(

@@ -1,4 +1,4 @@
-"""The tables of the tensors between the layers of an engine, and of its weights."""
+"""The tables of tensors and uses: tensors between the layers of an engine, and weights."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class EngineTables:
             read.update(one.name for one in layer.inputs)
             written.update(one.name for one in layer.outputs)
         bindings = _bindings(engine) if self._tensors.keys() >= _bindings(engine) else set()
-        # Early versions list no bindings. Then no layer writes an input, and none reads a result.
+        # Early versions list no bindings. Inputs are then the tensors that no layer writes, and
+        # results the tensors that no layer reads.
         inputs = (bindings or self._tensors.keys()) - written
         results = (bindings or self._tensors.keys() - read) & written
         self._roles = {

@@ -23,7 +23,7 @@ _DTYPES: Final = {
     **dict.fromkeys(("bfloat16", "bf16"), "bf16"),
     **{name: name for name in ("fp8", "fp4", "int4", "int8", "int32", "int64", "uint8", "bool")},
 }
-"""The canonical names (`terms.DTYPES`) of the dtypes in descriptions of formats."""
+"""The canonical names (`terms.DTYPES`) of the dtypes that `EngineTensor.format` may contain."""
 _DTYPE: Final = re.compile(rf"\b({'|'.join(_DTYPES)})\b", re.IGNORECASE)
 _WIDTHS: Final = {"two": 2, "four": 4, "eight": 8, "sixteen": 16, "thirty-two": 32}
 _WIDTH: Final = re.compile(rf"\b({'|'.join(_WIDTHS)}) wide channel", re.IGNORECASE)
@@ -31,7 +31,7 @@ _MULTIPLE: Final = re.compile(r"channel % ([1-9][0-9]{0,2}) == 0")
 
 
 class EngineTensor(msgspec.Struct, gc=False):
-    """An input or output of a layer, as the file has it."""
+    """An input or output of a layer, with the values in the file."""
 
     name: str = msgspec.field(default="", name="Name")
     dims: list[int] | None = msgspec.field(default=None, name="Dimensions")
@@ -67,7 +67,7 @@ class EngineTensor(msgspec.Struct, gc=False):
         return self.tensor._replace(shape=(shape[0], -(-shape[1] // block) * block, *shape[2:]))
 
     def _channel_block(self) -> int:
-        """Return what the number of channels in memory is a multiple of."""
+        """Return the block size: the number of channels in memory is a multiple of it."""
         if found := _WIDTH.search(self.format):
             return _WIDTHS[found[1].lower()]
         found = _MULTIPLE.search(self.format)

@@ -1,4 +1,4 @@
-"""Derives what the layers of an engine compute, from their values and tensors."""
+"""Derives what the layers of an engine compute, from their parameters and tensors."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _KINDS: Final = {
     "Quantize": "quantize",
     "Dequantize": "dequantize",
 }
-"""The kinds of operator of those layers whose tensors say how much they compute."""
+"""The kind of operator of each type of layer whose work follows from its tensors alone."""
 _WITH_HIDDEN_WEIGHTS: Final = ("Myelin", "myelin", "ForeignNode")
-"""Layers that execute a part of the network, of which only inputs and outputs are described."""
+"""Types of layers that execute a part of the network. The file has only inputs and outputs."""
 _MOVING_NOTHING: Final = ("view", "control")
 _QUANTIZED: Final = ("int8", "fp8", "int4", "fp4")
 _PADDING_MODES: Final = ("FILL", "CLAMP", "WRAP", "REFLECT")
@@ -76,7 +76,7 @@ def cost_of(layer: Layer) -> Cost:
 
 
 def _padding_bytes(layer: Layer) -> float:
-    """Return the bytes of the channels that formats add, without those of unknown tensors."""
+    """Return the bytes of the channels that formats add to tensors of known shape."""
     names = {one.name or str(number): one for number, one in enumerate(_tensors(layer))}
     added = (one.stored.bytes - one.tensor.bytes for one in names.values())
     return sum(one for one in added if one > 0)
@@ -153,7 +153,7 @@ def _weight(layer: Layer, *, is_transposed: bool) -> Tensor:
 
 
 def _product(layer: Layer) -> Operation:
-    """Return a product of matrices. What else a `gemm` computes is not known."""
+    """Return a product of matrices. A `gemm` may compute more, but the file does not say what."""
     inputs: list[EngineTensor | Tensor] = [*layer.inputs, *layer.constants]
     if len(inputs) == 1:  # the second matrix is a constant that is not described
         inputs.append(Tensor(None))
@@ -217,4 +217,4 @@ _TRANSLATIONS: Final[Mapping[str, Translation]] = {
         ("Resize", "GridSample"), lambda layer: _operation(layer, "resize", {"taps": None})
     ),
 }
-"""Returns the operation of each type of layer that needs more than the name of its kind."""
+"""The function that returns the operation, for types of layers that need more than a kind."""

@@ -1,8 +1,8 @@
 """Reads the output of benchmark_model line by line: its tables of nodes, and facts about the runs.
 
-The output has a section for the initialisation and one for the runs. Each has a part for the main
-graph, for each subgraph, and for the inside of delegates, and each part has several tables of the
-same nodes.
+The output has a section for the initialisation and a section for the runs. Each section has a part
+for the main graph, for each subgraph, and for the inside of delegates. The tables of one part list
+the same nodes in different orders.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAIN: Final = ""
 """The part of the main graph."""
 DELEGATE: Final = "delegate"
-"""The part of what ran inside of delegates."""
+"""The part for nodes that ran inside of delegates."""
 _RUN_ORDER: Final = "Run Order"
 
 _PREFIX: Final = re.compile(
@@ -25,7 +25,7 @@ _PREFIX: Final = re.compile(
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\](?: |$)"
     r"|(?:VERBOSE|INFO|WARNING|ERROR):(?: |$)"
 )
-"""What loggers write before a line: Android, glog, and TensorFlow Lite itself."""
+"""The prefix of a line in the logs of Android, glog and TensorFlow Lite."""
 _SECTION: Final = re.compile(
     r"Profiling Info for (Benchmark Initialization|Regular Benchmark Runs)"
 )
@@ -38,7 +38,7 @@ _INFERENCE: Final = re.compile(r"Inference timings in us: .*Inference \(avg\): (
 _THREADS: Final = re.compile(r"(?:Num threads|#threads used for CPU inference): \[(\d{1,4})\]")
 _NUMBER: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?$")
 _MOST_DIGITS: Final = 15
-"""A count with more digits is no count."""
+"""A number with more digits is not read as a count."""
 
 
 class Node(NamedTuple):
@@ -47,7 +47,7 @@ class Node(NamedTuple):
     type: str
     name: str
     start_ms: float
-    """When the node starts on average, from the start of a run; NaN since about 2021."""
+    """The mean time from the start of a run to the start of the node; NaN since about 2021."""
     first_ms: float
     """The time of the first call."""
     mean_ms: float
@@ -65,14 +65,14 @@ class Part:
         self.tables: dict[str, list[Node]] = {}
         """The nodes of each table, by its title."""
         self.executed: int | None = None
-        """How many nodes there are, also if the table has fewer."""
+        """The number of nodes that the file states. A truncated table has fewer."""
         self.runs: int | None = None
         self.mean_us = nan
         """The mean time of all nodes in a run."""
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes in the order in which they run, or in another one if that table is missing."""
+        """The nodes in the order of execution, or of another table if that table is missing."""
         return self.tables.get(_RUN_ORDER) or next(iter(self.tables.values()), [])
 
 
@@ -84,13 +84,13 @@ class Section:
         self.parts: dict[str, Part] = {}
         """The parts by name: `MAIN`, `DELEGATE`, or the name of a subgraph."""
         self.runs: int | None = None
-        """The number of runs in the lines before the section; None if it is not there."""
+        """The number of runs in the lines before the section; None if these lack it."""
         self.wall_us = nan
-        """The mean wall time of a run, also in the lines before the section."""
+        """The mean wall time of a run. It is also in the lines before the section."""
         self.threads: int | None = None
 
     def part(self, name: str) -> Part:
-        """Return a part, which is added if it is new."""
+        """Return the part with this name. If there is none, add an empty one."""
         return self.parts.setdefault(name, Part())
 
 
@@ -98,11 +98,11 @@ class Log(NamedTuple):
     """The output of one or several benchmarks."""
 
     sections: list[Section]
-    """Those with at least one node."""
+    """The sections with at least one node."""
     is_complete: bool
-    """Whether something follows the last table."""
+    """Whether the file has the end of its last table."""
     unread: list[int]
-    """The numbers of lines in tables that are no rows."""
+    """The numbers of the lines inside of tables that are not rows."""
 
 
 class _Columns(NamedTuple):
@@ -113,7 +113,7 @@ class _Columns(NamedTuple):
 
 
 def read_log(text: str) -> Log:
-    """Return what the output of benchmark_model says."""
+    """Return the sections in the output of benchmark_model."""
     reading = _Reading()
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         reading.add(number, line.rstrip("\r"))
@@ -126,7 +126,7 @@ def read_log(text: str) -> Log:
 
 
 class _Reading:
-    """The state between two lines."""
+    """The state of the reader between two lines."""
 
     def __init__(self) -> None:
         self.sections = [Section()]
@@ -134,7 +134,7 @@ class _Reading:
         self._part = MAIN
         self._title = ""
         self._columns: _Columns | None = None
-        """The columns of the table that the line is in; None outside of tables."""
+        """The columns of the current table; None outside of tables."""
         self._runs: int | None = None
         self._wall_us = nan
         self._threads: int | None = None
@@ -211,7 +211,7 @@ class _Reading:
 
 
 def _columns_of(body: str) -> _Columns | None:
-    """Return the columns if the line is the head of a table with a row for each node."""
+    """Return the columns if the line is the header of a table with a row for each node."""
     if "[node type]" in body and "[avg ms]" in body:
         return _Columns(is_csv=False, has_start="[start]" in body)
     if body.startswith("node type, ") and "avg_ms" in body and body.rstrip().endswith("name"):
@@ -220,9 +220,10 @@ def _columns_of(body: str) -> _Columns | None:
 
 
 def _node(body: str, columns: _Columns) -> Node | None:
-    """Return the node in a line; None if the line is no row.
+    """Return the node in a line; None if the line is not a row.
 
-    Types and names may have blanks and commas, so the two percentages show where the numbers are.
+    Types and names may have blanks and commas. The position of the two percentages shows which
+    cells are the numbers.
     """
     cells = [*_cells(body, is_csv=columns.is_csv)]
     before = 3 if columns.has_start else 2
@@ -256,7 +257,7 @@ def _is_number(text: str) -> bool:
 
 
 def _float(text: str) -> float:
-    """Return a number, which may have commas between thousands; NaN if it is none."""
+    """Return a number, which may have commas between thousands; NaN for any other text."""
     plain = text.replace(",", "")
     value = float(plain) if _is_number(plain) else nan
     return value if isfinite(value) else nan

@@ -1,4 +1,4 @@
-"""The reader of what benchmark_model of TensorFlow Lite prints with --enable_op_profiling=true."""
+"""The reader of the profiles that TensorFlow Lite's benchmark_model prints."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _NO_PARENT: Final = -1
 _TOLERANCE: Final = 1.05
-"""Nodes inside of another one may seem to take this much longer than it, because each time is
-rounded to a microsecond and has the cost of measuring it."""
+"""Inner nodes together may seem to take up to this many times as long as the node around them. Each
+time is rounded to a microsecond and includes the cost of measuring it."""
 
 
 class Row(NamedTuple):
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
 
     rows: list[Row]
     left_out: int
-    """How many nodes ran inside of other nodes, but nothing says inside of which."""
+    """How many nodes ran inside of other nodes, while the file does not say inside of which."""
 
 
 def rows_of(section: Section, runs: int | None) -> Rows:
@@ -70,10 +70,11 @@ def rows_of(section: Section, runs: int | None) -> Rows:
 def _parent(
     outer: Sequence[Node], rows: Sequence[Row], inner: Sequence[Row], *, is_inside_delegate: bool
 ) -> int:
-    """Return the only node of the main graph that the inner rows can have run in, or -1.
+    """Return the index of the only node of the main graph in which the inner rows can have run.
 
-    Hexagon's delegate writes cycles, not times, and subgraphs may call others: such rows together
-    take longer than the node around them.
+    Return -1 if no node or several are possible, or if the inner rows together take longer than the
+    only one. This happens if they are cycles, as Hexagon's delegate writes them, or if subgraphs
+    call other subgraphs.
     """
     candidates = [
         index
@@ -97,7 +98,7 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
     is_of_all_runs = node.name.startswith(_OF_ALL_RUNS)
     if is_of_all_runs:
         calls = calls / runs if runs else nan
-    # A node that is called in some runs only has 0 calls. Its share of the time is exact.
+    # If a node is called only in some runs, the file has 0 calls. Its share of the time is exact.
     duration_s = node.mean_ms * calls / 1e3 if calls else node.share * total_us / 1e6
     return Row(
         _name(node.name),
@@ -112,8 +113,8 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
 
 
 _OF_ALL_RUNS: Final = "[Unknown]:"
-"""How names begin in the tables of LiteRT, which has no names. There, `times called` counts the
-calls of all runs, and `first` is the start of the first call."""
+"""The start of all names in tables of LiteRT, which does not know the names of nodes. In these
+tables, `times called` counts the calls of all runs, and `first` is the start of the first call."""
 
 
 def _name(name: str) -> str:

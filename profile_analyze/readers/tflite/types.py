@@ -1,4 +1,4 @@
-"""Translates the types of nodes: of TensorFlow Lite's own kernels, of delegates and of XNNPACK."""
+"""Translates the types of nodes: kernels of TensorFlow Lite, delegates, operators of XNNPACK."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 INSIDE: Final = "DelegateOpInvoke"
-"""The type of rows about what ran inside of a delegate."""
+"""The type of nodes that ran inside of a delegate."""
 _INSIDE_NAME: Final = "Delegate/"
-"""How the name of such a row, or of an operator that a delegate profiled itself, begins."""
+"""The start of the names of such nodes, and of operators that a delegate profiled itself."""
 CALLS_SUBGRAPHS: Final = frozenset(
     ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
 )
@@ -49,7 +49,7 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     terms.CONTROL: "SHAPE RANK ASSIGN_VARIABLE READ_VARIABLE VAR_HANDLE "
     + " ".join(CALLS_SUBGRAPHS),
 }
-"""The types in each category. Those of XNNPACK have `_` for blanks."""
+"""The types in each category. Types of XNNPACK have `_` instead of blanks."""
 _CATEGORY_OF: Final = {
     type_: category for category, types in _CATEGORIES.items() for type_ in types.split()
 }
@@ -65,14 +65,14 @@ _DTYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("QC8", "QS8", "S8", "QD8"), "int8"),
     **dict.fromkeys(("QU8", "U8"), "uint8"),
 }
-"""The dtypes in the names of XNNPACK's operators. A quantized one counts as its integer."""
+"""The dtypes in the names of XNNPACK's operators. A quantized dtype counts as an integer."""
 
 _CPU_DELEGATES: Final = frozenset(("XNNPack", "Flex"))
 _GPU_DELEGATES: Final = frozenset(("Gpu", "GpuV2", "Metal"))
 
 
 class Kind(NamedTuple):
-    """What the type of a node says."""
+    """What the type of a node says about it."""
 
     type: str
     category: str
@@ -94,7 +94,7 @@ def kind_of(type_: str, name: str) -> Kind:
         category = _CATEGORY_OF.get(found[1].replace(" ", "_"), terms.OTHER)
         return Kind(type_, category, _DTYPES.get(found[2]), "XNNPack")
     category = _CATEGORY_OF.get(type_.partition("/")[0], terms.OTHER)
-    if name.startswith(_INSIDE_NAME):  # a delegate profiled it, and does not say which one it is
+    if name.startswith(_INSIDE_NAME):  # profiled by a delegate that the file does not name
         return Kind(type_, category, None, None, None)
     return Kind(type_, category)
 
