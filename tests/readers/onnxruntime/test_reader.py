@@ -212,6 +212,24 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "side"),
+    [
+        ("CUDA ROCM Tensorrt NvTensorRTRTX MIGraphX Dml WebGpu Js CANN", "host"),
+        ("CPU Xnnpack Dnnl OpenVINO QNN CoreML Nnapi VitisAI ACL ArmNN Azure SNPE", "device"),
+    ],
+)
+def test_the_side_of_each_provider(names: str, side: str, tmp_path: Path) -> None:
+    """The names are those in `onnxruntime/core/graph/constants.h`, without their common end."""
+    for name in names.split():
+        provider = {"provider": f"{name}ExecutionProvider"}
+        content = document(node("conv", "Conv", 12, 4, args=provider), run(10, 20))
+        tracks = pa.load(write_bytes(tmp_path, content)).tracks
+        assert [(one.device, one.side) for one in tracks] == [(name, side)]
+        _, notes = shown(tmp_path, content)
+        assert ("1 operator (100.0% of the time) only launch work" in notes) == (side == "host")
+
+
+@pytest.mark.parametrize(
     ("lines", "note"),
     [
         (
