@@ -239,10 +239,11 @@ def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
     ]
 
 
-def test_times_that_are_missing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lack", [b"nan", b"-nan", b"inf", b"-nan(ind)", b"nan(snan)"])
+def test_times_that_are_missing(lack: bytes, tmp_path: Path) -> None:
     """Early versions have sums; a layer that was never timed has `nan`."""
     content = times(("a", 1.0, None), ("b", 2.0, None), with_mean=False).replace(
-        b'"timeMs" : 20', b'"timeMs" : -nan'
+        b'"timeMs" : 20', b'"timeMs" : %b' % lack
     )
     time_s = pa.load(written(tmp_path, content)).measured("time")[:, 0]
     assert time_s[0] == pytest.approx(1e-3)
