@@ -41,15 +41,15 @@ class Note(str):
     It is a `str`, so that code that only prints notes need not know more.
     """
 
-    __slots__ = ("importance", "is_without_model", "pattern", "share")
+    __slots__ = ("dropped_when_joined", "importance", "pattern", "share")
 
     importance: Importance
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
     pattern: str
     """The text without the share, which differs between runs of one model."""
-    is_without_model: bool
-    """Whether the note is about facts that a model beside the profile adds."""
+    dropped_when_joined: bool
+    """Whether the note is about a profile or a model alone, so that joining the two drops it."""
 
     def __new__(
         cls,
@@ -57,18 +57,18 @@ class Note(str):
         importance: Importance,
         share: float = nan,
         *,
-        is_without_model: bool = False,
+        dropped_when_joined: bool = False,
     ) -> Note:
         """Make a note. `share` replaces the placeholder of `operators_and_share` in `pattern`."""
         size = "" if isnan(share) else f" ({percent(share)} of the time)"
         note = super().__new__(cls, pattern.replace(_SHARE, size))
         note.importance, note.share, note.pattern = importance, share, pattern
-        note.is_without_model = is_without_model
+        note.dropped_when_joined = dropped_when_joined
         return note
 
     def __reduce__(self) -> tuple[Callable[..., Note], tuple[str, Importance, float]]:
         # Worker processes send the notes on their files to the main process by pickle.
-        make = partial(Note, is_without_model=self.is_without_model)
+        make = partial(Note, dropped_when_joined=self.dropped_when_joined)
         return make, (self.pattern, self.importance, self.share)
 
     def with_share(self, share: float) -> Note:
@@ -80,7 +80,7 @@ class Note(str):
         return self._changed(f"{subject}: {self.pattern}", self.share)
 
     def _changed(self, pattern: str, share: float) -> Note:
-        return Note(pattern, self.importance, share, is_without_model=self.is_without_model)
+        return Note(pattern, self.importance, share, dropped_when_joined=self.dropped_when_joined)
 
 
 def operators_and_share(count: int) -> str:

@@ -23,18 +23,18 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
-            key = (note.pattern, note.importance, note.is_without_model)
+            key = (note.pattern, note.importance, note.dropped_when_joined)
             collected.setdefault(key, []).append((file, note.share))
     return collected
 
 
 def notes_from_files(partial: Partial) -> Iterator[Note]:
     """Yield each note of the joined profiles once, with the names of its files."""
-    for (pattern, importance, is_without_model), of_files in partial.notes.items():
+    for (pattern, importance, dropped_when_joined), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
         # The share of the time differs from run to run.
         share = sum(share for _, share in of_files) / len(files)
-        note = Note(pattern, importance, share, is_without_model=is_without_model)
+        note = Note(pattern, importance, share, dropped_when_joined=dropped_when_joined)
         if len(files) == partial.files:
             yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
         else:

@@ -60,8 +60,10 @@ def with_model(profile: Profile, model: Profile) -> Profile:
     graph = ModelGraph(model)
     matches = matches_of(profile, model, graph)
     added = _Added(profile, model, graph, matches.by_row)
-    notes = (*(note.about(model.file) for note in model.notes), _note(profile, model, matches))
-    own_notes = (note for note in profile.notes if not note.is_without_model)
+    own_notes, of_model = (
+        [note for note in one.notes if not note.dropped_when_joined] for one in (profile, model)
+    )
+    notes = (*(note.about(model.file) for note in of_model), _note(profile, model, matches))
     return profile.changed(operators=added.operators(), notes=(*own_notes, *notes))
 
 

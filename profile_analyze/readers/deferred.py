@@ -29,8 +29,8 @@ class DeferredReader:
         *,
         module: str,
         pattern: bytes,
-        suffixes: tuple[str, ...] = (),
-        pattern_by_name: bytes = b"",
+        suffixes: tuple[str, ...] = ("",),
+        searched: int | None = None,
         extra: str | None = None,
         has_inputs: bool = False,
     ) -> None:
@@ -38,8 +38,8 @@ class DeferredReader:
 
         `extra` is the package that the module needs, if any. The extra of this name installs it.
 
-        Files of the format begin with a match of the regular expression `pattern`. If their name
-        has one of `suffixes`, a match of `pattern_by_name` suffices. For `has_inputs` see `Reader`.
+        Files of the format begin with a match of the regular expression `pattern`, in their first
+        `searched` bytes. Their names have one of `suffixes`. For `has_inputs` see `Reader`.
         """
         self.has_inputs = has_inputs
         self.format = format_
@@ -47,13 +47,13 @@ class DeferredReader:
         self._extra = extra
         self._pattern = pattern
         self._suffixes = suffixes
-        self._pattern_by_name = pattern_by_name
+        self._searched = searched
 
     def recognises(self, head: bytes, name: str) -> bool:
         """See `Recogniser.recognises`."""
-        has_name = name.lower().endswith(self._suffixes)
-        pattern = self._pattern_by_name if has_name else self._pattern
-        return re.match(pattern, head, re.DOTALL) is not None
+        if not name.lower().endswith(self._suffixes):
+            return False
+        return re.match(self._pattern, head[: self._searched], re.DOTALL) is not None
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """See `Reader.read`."""

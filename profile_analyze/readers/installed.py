@@ -31,7 +31,7 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     reader = reader_among(installed, source)
     if reader is not None:
         return reader
-    formats = ", ".join(one.format for one in (*supported, *installed))
+    formats = ", ".join(dict.fromkeys(one.format for one in (*supported, *installed)))
     reason = f"{looks_like(source.head(), source.name)}; supported formats: {formats}"
     raise UnknownFormatError(source.name, reason)
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from profile_analyze.readers.base import Reader, ReadTogether
     from profile_analyze.readers.model_inputs import ModelInputs
 
+_SEARCHED: Final = 1 << 20
+"""The number of bytes of a text that are searched for a line."""
+
 READERS: Final[tuple[Reader, ...]] = (
     MegEngineReader(),
     DeferredReader(
@@ -63,14 +66,13 @@ READERS: Final[tuple[Reader, ...]] = (
         # The field ir_version, then the tag of another field. Or the version of an operator set.
         pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
         rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",
-        suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
-        # the tag of any field
-        pattern_by_name=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
     ),
-    # Searching text for lines takes longer than looking at its start, so these come last.
+    # Searching text for lines takes longer than looking at its start. These lines are among the
+    # first ones, so little is searched of a large file that is something else.
     DeferredReader(
         "MIGraphX report",
         module="profile_analyze.readers.migraphx.reader",
+        searched=_SEARCHED,
         # Logs may come first, but no JSON or XML. A program without times is recognised, too.
         pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
         rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
@@ -80,10 +82,22 @@ READERS: Final[tuple[Reader, ...]] = (
     DeferredReader(
         "TensorFlow Lite benchmark",
         module="profile_analyze.readers.tflite.reader",
+        searched=_SEARCHED,
         # A benchmark without any table is recognised, too, so that the error says what to do.
-        # JSON is left out by its start, because searching all of a long head takes a second.
-        pattern=rb"(?![\[{]\s*[\"{]).*?(\[node type\][^\n]{0,999}\[avg ms\]"
-        rb"|\bnode type, (start, )?first, avg_ms, %|\bInference timings in us: Init: )",
+        # Before the head of a table there may be what a logger writes, but no other text.
+        pattern=rb"(?![\[{]\s*[\"{])(?:.*?\n)?(?:[\dVDIWEF][^\n]{0,99}[:\]] )?[ \t]*"
+        rb"(?:\[node type\][ \t]+(?:\[start\][ \t]+)?\[first\][ \t]+\[avg ms\][ \t]"
+        rb"|node type, (?:start, )?first, avg_ms, %|Inference timings in us: Init: )",
+    ),
+    # The first byte of these may be that of a text, too, so they come after all contents.
+    DeferredReader(
+        "ONNX model",
+        module="profile_analyze.readers.onnx.reader",
+        extra="onnx",
+        has_inputs=True,
+        # the tag of any field
+        pattern=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
+        suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
     ),
 )
 """The formats that this package supports, in the order in which they are tried."""

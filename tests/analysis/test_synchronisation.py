@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -25,6 +26,17 @@ def test_each_call_is_shorter_by_the_same_wait() -> None:
     assert not corrected.origin.synchronised
     assert list(corrected.notes) == [CORRECTED]
     assert not [note for note in pa.summarise(corrected).notes if "waited" in note]
+
+
+def test_the_note_counts_operators_not_executions() -> None:
+    """`view` is shorter than the wait in all three runs, `add` in the last one."""
+    joined = pa.join_runs([synchronised(), synchronised(), synchronised()])
+    executions = joined.executions
+    is_short = (executions.operator == 1) & (executions.run == 2)
+    changed = executions.changed(duration_s=np.where(is_short, 0.1e-3, executions.duration_s))
+    runs = (*joined.runs[:2], joined.runs[2]._replace(wall_s=1.35e-3))
+    corrected = without_synchronisation(joined.changed(executions=changed, runs=runs))
+    assert list(corrected.notes) == [CORRECTED]
 
 
 def test_the_note_says_what_the_wait_adds() -> None:

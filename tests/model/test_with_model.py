@@ -431,7 +431,7 @@ def test_a_repeated_name_is_matched_in_order_if_there_are_as_many_nodes() -> Non
 
 
 def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
-    lacks = Note("no types", Importance.INCOMPLETE, is_without_model=True)
+    lacks = Note("no types", Importance.INCOMPLETE, dropped_when_joined=True)
     stays = Note("no times", Importance.INCOMPLETE)
     profile = named("n0", notes=(lacks, stays))
     matched = "net.onnx: 1 operator matched by name, 0 by order"
@@ -440,7 +440,7 @@ def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
     assert joined.notes[0] == "in each of 2 files: no types"
     assert notes(joined, model_of(CHAIN)) == ["in each of 2 files: no times", matched]
     again = pickle.loads(pickle.dumps(lacks.about("made.json").with_share(0.5)))
-    assert (again, again.is_without_model) == ("made.json: no types", True)
+    assert (again, again.dropped_when_joined) == ("made.json: no types", True)
 
 
 def test_notes_of_the_model_come_with_it() -> None:

@@ -11,6 +11,7 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
+from profile_analyze.readers.loading import READERS
 from profile_analyze.readers.unsupported import UNSUPPORTED
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
@@ -93,6 +94,37 @@ def test_unsupported_files_are_named_by_their_format(
 ) -> None:
     path = write_bytes(tmp_path, content)
     assert failure(path, pa.UnknownFormatError) == f"{reason}; {SUPPORTED}"
+
+
+PROGRAM = b"""import sys
+# the columns [node type] [first] [avg ms] of a table
+HEAD = "\t[node type]\t  [first]\t [avg ms]\t     [%]"
+print("Inference timings in us: Init: ", HEAD)
+"""
+
+
+def test_a_program_that_names_the_columns_of_a_benchmark_is_none(tmp_path: Path) -> None:
+    reason = failure(write_bytes(tmp_path, PROGRAM), pa.UnknownFormatError)
+    assert reason == f"is in no known format: it starts with 'import sys\\n#'; {SUPPORTED}"
+
+
+@pytest.mark.parametrize("line", [b"Total time: 1ms", b"node type, first, avg_ms, %"])
+def test_the_first_mebibyte_of_a_text_is_searched_for_a_line(line: bytes) -> None:
+    """Searching all of a long head takes a second for each format."""
+    for before, is_found in ((1_000_000, True), (1_100_000, False)):
+        content = b"log\n" * (before // 4) + line + b"\n" * 100_000
+        readers = [reader for reader in READERS if reader.recognises(content, "log.txt")]
+        assert bool(readers) is is_found
+
+
+@pytest.mark.parametrize("name", ["report.onnx", "report.txt"])
+def test_a_text_with_the_name_of_a_model_has_the_format_of_its_content(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(
+        b"Batch size: 64\nTotal time: 3ms\nTotal instructions time: 4ms\n"
+    )
+    assert pa.load(tmp_path / name).origin.format == "MIGraphX report"
 
 
 BROKEN = [

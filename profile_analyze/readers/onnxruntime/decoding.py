@@ -11,15 +11,17 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.readers.onnxruntime.events import Event
     from profile_analyze.readers.source import Source
 
 _EVENT_START: Final = b'\n{"cat"'
 """How an event begins: the runtime writes each one on a line of its own."""
+_EVENT: Final = re.compile(r'\{\s*"cat"\s*:')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
+_AROUND_EVENTS: Final = b" \t\r,"
 # Lists of shapes end with a bracket, too, but an event ends with two braces.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
@@ -34,17 +36,35 @@ def read_events(source: Source) -> Events:
     for part in _parts(source, events):
         decoded = None
         try:
-            if b"\\" not in part:  # a backslash may be part of a name that is not escaped
-                decoded = decode_events(b"[%b]" % part.strip(b" \t\r\n,"))
+            decoded = decode_events(b"[%b]" % part.strip(b" \t\r\n,"))
         except _FAILURES as error:
             failure = failure or error
-        if decoded is None:
+        if decoded is None or _is_doubtful(part, decoded):
             decoded = _decoded_lines(part, line, events)
         events.add(decoded)
         line += part.count(b"\n")
+    if events.repaired_lines and events.doubtful_lines:
+        # The version that wrote the file does not escape names: `\n` in `C:\new` is no line break.
+        events.rename(_as_written)
+        events.repaired_lines = sorted((*events.repaired_lines, *events.doubtful_lines))
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
     return events
+
+
+def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
+    """Return whether lines of `part` are names that may be unescaped, although they are JSON.
+
+    Only the runtime leaves names unescaped, and it writes each event on a line of its own.
+    """
+    if b"\\" not in part or not any(_CONTROL.search(event.name) for event in decoded):
+        return False
+    return sum(bool(line.strip(_AROUND_EVENTS)) for line in part.split(b"\n")) == len(decoded)
+
+
+def _as_written(name: str) -> str:
+    """Return a name with the control characters as JSON escapes them."""
+    return _CONTROL.sub(lambda found: msgspec.json.encode(found[0]).decode()[1:-1], name)
 
 
 def _reason(failure: Exception | None) -> str:
@@ -82,19 +102,16 @@ def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
     """Return the events of a part, decoded line by line. Lines that are not JSON are left out."""
     decoded: list[Event] = []
     for number, line in enumerate(part.split(b"\n"), first_line):
-        text = line.strip(b" \t\r,")
+        text = line.strip(_AROUND_EVENTS)
         if not text:
             continue
         event = _decoded(text)
-        # Before 1.31, names were not escaped: the `\n` in `C:\new` is not a line break.
-        if event is None or _CONTROL.search(event.name):
-            repaired = _repaired(text)
-            if repaired is not None:
-                event = repaired
-                events.repaired_lines.append(number)
         if event is None:
-            events.broken_lines.append(number)
-        else:
+            event = _repaired(text)
+            (events.broken_lines if event is None else events.repaired_lines).append(number)
+        elif _CONTROL.search(event.name):
+            events.doubtful_lines.append(number)
+        if event is not None:
             decoded.append(event)
     return decoded
 
@@ -113,7 +130,7 @@ def _repaired(line: bytes) -> Event | None:
     """
     text = line.decode("utf-8", "replace")
     found = _NAME.search(text)
-    if found is None:
+    if found is None or len(_EVENT.findall(text)) != 1:
         return None
     name = msgspec.json.encode(found[2]).decode()[1:-1]
     whole = f"{text[: found.start(2)]}{name}{text[found.end(2) :]}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MOST_EVENTS: Final = 1_000_000
 """ONNX Runtime stops recording after this many events."""
@@ -128,6 +128,8 @@ class Events:
         """The lines that were left out because they are not JSON."""
         self.repaired_lines: list[int] = []
         """The lines with a name in which quotes or backslashes are not escaped."""
+        self.doubtful_lines: list[int] = []
+        """The lines with a name that is escaped, or else has what looks like `\\n` in JSON."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
@@ -146,6 +148,16 @@ class Events:
         self.wait_us.extend(map(_wait_us, nodes))
         if nodes and self.threads is None:
             self.threads = _threads(nodes[0])
+
+    def rename(self, changed: Callable[[str], str]) -> None:
+        """Change the names of all nodes and kernels."""
+        facts = {one._replace(name=changed(one.name)): index for one, index in self.facts.items()}
+        if len(facts) == len(self.facts):  # otherwise two nodes would become one
+            self.facts = facts
+        self.facts_of_kernels = [
+            one._replace(name=changed(one.name), parent=one.parent and changed(one.parent))
+            for one in self.facts_of_kernels
+        ]
 
     def _add_kernels(self, events: Sequence[Event]) -> None:
         kernels = [event for event in events if event.cat == "Kernel"]

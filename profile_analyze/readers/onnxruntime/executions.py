@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 US_PER_S: Final = 1e6
 _LAUNCHING: Final = frozenset(
-    ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "JS", "CANN")
+    ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "Js", "CANN")
 )
 """Nodes only launch work on these devices, and may end before that work ends. The times of such
 nodes are therefore host times."""

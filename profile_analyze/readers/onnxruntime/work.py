@@ -156,12 +156,13 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
         b = _shape(inputs[at]) if at < len(inputs) else ()
         if not result or (len(b) == 1 and len(result) < len(a)):  # the second one is a vector
             return _Completed(inputs)
-        depth = _depth(a, b, result[-1])
+        depth = _depth(a, b, result)
         if depth is not None:
             return _Completed(inputs, of_operation={"k": depth})
         if len(a) < 2 or len(b) > 2:
             return _Completed(inputs)
-        # The second matrix was packed in advance. If the first is transposed, its rows come last.
+        # The second matrix was packed in advance: what is in its place is the bias, if anything.
+        # If the first matrix is transposed, its rows come last.
         is_transposed = len(result) > 1 and result[-2] == a[-1] != a[-2]
         depth = a[-2] if is_transposed else a[-1]
         packed = Tensor((depth, result[-1]), packed_dtype or _dtype(inputs[0]))
@@ -172,10 +173,14 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
     return complete
 
 
-def _depth(a: tuple[int, ...], b: tuple[int, ...], columns: int) -> int | None:
-    """Return the common size of two matrices; None if they cannot be multiplied."""
-    for depth in a[-1:-3:-1]:
-        if len(b) >= 2 and b[-2:] in {(depth, columns), (columns, depth)}:
+def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> int | None:
+    """Return the common size of two matrices; None if the result is not that of their product."""
+    if not a or len(b) < 2:
+        return None
+    # The first matrix may be transposed. Its rows tell a second matrix from a bias with rows.
+    is_transposed = len(a) > 1 and len(result) > 1 and a[-1] == result[-2]
+    for depth in (a[-1], a[-2]) if is_transposed else (a[-1],):
+        if b[-2:] in {(depth, result[-1]), (result[-1], depth)}:
             return depth
     return None
 
@@ -195,16 +200,15 @@ def _recurrent(gates: int) -> Completion:
         data, result = _shape(inputs[0]), _shape(outputs[0])
         if len(data) != 3 or len(result) not in {3, 4}:
             return _Completed(inputs)
-        if len(inputs) > 2 and all(len(_shape(one)) == 3 for one in inputs[1:3]):
-            return _Completed(inputs)
         units = result[-1]
+        sizes = [(gates * units, size) for size in (data[-1], units)]
+        # Without weights, states come next, which have three dimensions, too.
+        if [_shape(one)[1:] for one in inputs[1:3]] == sizes:
+            return _Completed(inputs)
         # (steps, directions, batch, units), (batch, steps, directions, units), or the last step
         is_time_first = len(result) == 4 and result[2] == data[1]
         directions = result[0] if len(result) == 3 else result[1 if is_time_first else 2]
-        weights = [
-            Tensor((directions, gates * units, size), _dtype(inputs[0]))
-            for size in (data[-1], units)
-        ]
+        weights = [Tensor((directions, *one), _dtype(inputs[0])) for one in sizes]
         size = sum(one.bytes for one in weights)
         return _Completed([inputs[0], *weights, *inputs[1:]], size)
 

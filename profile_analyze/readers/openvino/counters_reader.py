@@ -46,8 +46,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             for row, counter in _rows_of(stream, operators)
         ]
         counters = [counter for counter, _ in operators]
-        has_host = any(counter.real_ms != counter.cpu_ms for _, _, counter in rows)
-        device = device_track((one.primitive for one in counters), has_host=has_host)
+        device = device_track(one.primitive for one in counters)
         is_gpu = device.device_kind == GPU
         return Profile(
             file=source.name,
@@ -130,7 +129,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
     yield from _notes_on_totals(report)
     counters = [counter for _, _, counter in rows]
     dtypes = [dtype_of_primitive(one.primitive) for one in counters]
-    yield from reduced_precision(dtypes, [one.real_ms for one in counters])
+    yield from reduced_precision(dtypes, [one.real_ms for one in counters], stored=None)
     yield Note(NO_SHAPES, Importance.INCOMPLETE)
     if report.is_sorted:
         yield Note(

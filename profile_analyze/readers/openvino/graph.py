@@ -76,7 +76,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             processes=(source.name,),
             tensors=tables.tensors(),
             uses=tables.uses(),
-            notes=tuple(notes_on_graph(rows)),
+            notes=tuple(notes_on_graph(rows, graph.layers)),
             model=None if has_times else _static_model(tables),
             serves_as_model=True,
         )

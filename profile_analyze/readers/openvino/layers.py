@@ -81,16 +81,22 @@ def read_graph(source: Source) -> ExecutionGraph:
     parser.EndElementHandler = handler.end
     parser.CharacterDataHandler = handler.text
     parser.StartDoctypeDeclHandler = _refuse_declarations
+    lines_before = 0
+    is_start = True
     try:
         for chunk in source.chunks():
-            parser.Parse(chunk)
+            # expat refuses white space before `<?xml`.
+            content = chunk.lstrip() if is_start else chunk
+            lines_before += chunk[: len(chunk) - len(content)].count(b"\n")
+            is_start = is_start and not content
+            parser.Parse(content)
         parser.Parse(b"", True)  # noqa: FBT003  # it takes no keywords
     except expat.ExpatError as error:
-        where = f"line {error.lineno}, column {error.offset + 1}"
+        where = f"line {lines_before + error.lineno}, column {error.offset + 1}"
         text = expat.ErrorString(error.code)
         raise MalformedProfileError(source.name, f"is not valid XML: {text} ({where})") from None
     except _Unreadable as error:
-        reason = f"{error} (line {parser.CurrentLineNumber})"
+        reason = f"{error} (line {lines_before + parser.CurrentLineNumber})"
         raise MalformedProfileError(source.name, reason) from None
     layers = handler.layers
     if all(layer.order is not None for layer in layers):

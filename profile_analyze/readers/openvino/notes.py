@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import CONTROL
-from profile_analyze.readers.openvino.terms import FUSED_TYPE
+from profile_analyze.readers.openvino.terms import CONSTANTS, FUSED_TYPE, INPUTS, dtype_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from profile_analyze.readers.openvino.graph import Row
+    from profile_analyze.readers.openvino.layers import Layer
 
 _REDUCED: Final = ("bf16", "fp16")
-_REDUCED_TEXT: Final = (
-    "{} compute in {}, which OpenVINO chooses by itself on devices that support it; "
+_KEEPS_FP32: Final = (
     "-infer_precision f32 of benchmark_app, or the property INFERENCE_PRECISION_HINT, keeps fp32"
 )
+_STORED_TEXT: Final = "{} compute in {}, which tensors of the model have, too"
+_CHOSEN_TEXT: Final = (
+    "{} compute in {}, which OpenVINO chooses by itself on devices that support it; " + _KEEPS_FP32
+)
+_UNCLEAR_TEXT: Final = "{} compute in {}; if the model is in fp32, " + _KEEPS_FP32
 _FUSED_TEXT: Final = (
     "the computation of {} is unknown: a Subgraph runs several operators in one, and the file does "
     "not say which"
@@ -33,13 +38,19 @@ NO_SHAPES: Final = (
 )
 
 
-def notes_on_graph(rows: Sequence[Row]) -> Iterator[Note]:
+def notes_on_graph(rows: Sequence[Row], layers: Iterable[Layer]) -> Iterator[Note]:
     """Yield notes on an execution graph."""
     if all(row.layer.time_us is None for row in rows):
         yield Note(NO_TIMES, Importance.INCOMPLETE)
     ran = [row for row in rows if row.layer.time_us is not None] or [*rows]
     times = [row.layer.time_us or 0.0 for row in ran]
-    yield from reduced_precision([row.dtype for row in ran], times)
+    stored = {
+        dtype_of(port.precision)
+        for layer in layers
+        if layer.type.lower() in INPUTS | CONSTANTS
+        for port in layer.outputs
+    }
+    yield from reduced_precision([row.dtype for row in ran], times, stored=stored)
     unknown = [
         row.cost.work.computation != row.cost.work.computation  # NaN is unknown
         and row.cost.category != CONTROL
@@ -53,12 +64,22 @@ def notes_on_graph(rows: Sequence[Row]) -> Iterator[Note]:
         yield from _affected(text, is_affected, times, Importance.INCOMPLETE)
 
 
-def reduced_precision(dtypes: Iterable[str | None], times: Sequence[float]) -> Iterator[Note]:
-    """Yield a note for each dtype of less than 32 bits that operators compute in."""
+def reduced_precision(
+    dtypes: Iterable[str | None], times: Sequence[float], *, stored: Collection[str | None] | None
+) -> Iterator[Note]:
+    """Yield a note for each dtype of less than 32 bits that operators compute in.
+
+    `stored` are the dtypes of the inputs and constants of the model; None if they are unknown.
+    """
     dtypes = [*dtypes]
     for dtype in _REDUCED:
-        text = _REDUCED_TEXT.format("{}", dtype)
-        yield from _affected(text, [one == dtype for one in dtypes], times, Importance.WRONG)
+        text, importance = _UNCLEAR_TEXT, Importance.WRONG
+        if stored is not None and dtype in stored:
+            text, importance = _STORED_TEXT, Importance.CONTEXT
+        elif stored is not None and "fp32" in stored:
+            text = _CHOSEN_TEXT
+        is_affected = [one == dtype for one in dtypes]
+        yield from _affected(text.format("{}", dtype), is_affected, times, importance)
 
 
 def _affected(

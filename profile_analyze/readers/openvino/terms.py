@@ -137,14 +137,23 @@ def dtype_of_primitive(primitive: str) -> str | None:
     return DTYPES.get(primitive.rpartition("_")[2].lower())
 
 
-def device_track(primitives: Iterable[str], *, has_host: bool = False) -> Track:
+def device_track(primitives: Iterable[str]) -> Track:
     """Return the track of the device that ran the `primitives`.
 
-    `has_host` says that the times of host and device differ. They differ only for a GPU.
+    Its kind is unknown if no name shows it, as on an NPU, or if layers ran on several devices.
     """
-    is_gpu = has_host or any(_OF_GPU.search(one) for one in primitives)
-    kind: DeviceKind = GPU if is_gpu else CPU
+    kinds = {_device_kind(one) for one in primitives} - {None}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    device = kind and kind.upper()
     return Track(
-        kind.upper(), DEVICE, kind.upper(), kind="device", resolution_s=RESOLUTION_S,
+        device or "device", DEVICE, device, kind="device", resolution_s=RESOLUTION_S,
         device_kind=kind,
     )  # fmt: skip
+
+
+def _device_kind(primitive: str) -> DeviceKind | None:
+    """Return the kind of device that runs a primitive; None if its name does not show it."""
+    if _OF_GPU.search(primitive):
+        return GPU
+    # The plugin for the CPU writes `brgconv_avx512_f32`: an implementation, then the dtype.
+    return None if dtype_of_primitive(primitive) is None else CPU

@@ -21,7 +21,10 @@ _NAME_END: Final = re.compile(r'"\s*(?:,\s*"[A-Za-z/]+"\s*:|\})')
 """What follows a name that may contain quotes: the next key, or the end of the object."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Control characters that JSON allows nowhere. Line breaks and tabs may be between values."""
-_NO_NUMBER: Final = re.compile(r'("(?:timeMs|averageMs|medianMs|percentage)"\s*:\s*)-?(?:nan|inf)')
+_NO_NUMBER: Final = re.compile(
+    r'("(?:timeMs|averageMs|medianMs|percentage)"\s*:\s*)-?(?:nan(?:\([a-z]*\))?|inf)'
+)
+"""On Windows, `nan` has its kind behind it: `-nan(ind)`."""
 _FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 

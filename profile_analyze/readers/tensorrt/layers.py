@@ -43,8 +43,7 @@ class Layer(msgspec.Struct, gc=False):
     @property
     def scope(self) -> tuple[str, ...] | None:
         """The optimization profile that the layer is for, if it is not the first one."""
-        found = _OTHER_PROFILE.search(self.name)
-        return None if found is None else (f"profile {found[1]}",)
+        return scope_of(self.name)
 
     def sizes(self, key: str) -> tuple[int, ...] | None:
         """Return a list of sizes; None if the layer has none."""
@@ -100,6 +99,12 @@ class Engine(msgspec.Struct):
 class _Document(msgspec.Struct):
     layers: list[dict[str, Any] | str] = msgspec.field(name="Layers")
     bindings: list[str] = msgspec.field(default_factory=list, name="Bindings")
+
+
+def scope_of(name: str) -> tuple[str, ...] | None:
+    """Return the optimization profile that a layer is for; None for the first one."""
+    found = _OTHER_PROFILE.search(name)
+    return None if found is None else (f"profile {found[1]}",)
 
 
 def read_engine(source: Source) -> Engine:

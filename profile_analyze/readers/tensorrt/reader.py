@@ -12,7 +12,8 @@ import numpy as np
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
@@ -20,11 +21,16 @@ from profile_analyze.model.with_model import with_model
 from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
+from profile_analyze.readers.tensorrt.layers import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+    from typing import TypeAlias
 
     from profile_analyze.readers.source import Source
+
+    _Layer: TypeAlias = tuple[str, "_Entry"]
+    """The name of a layer, and its entry."""
 
 FORMAT: Final = "TensorRT profile"
 
@@ -51,7 +57,7 @@ class _Entry(msgspec.Struct, gc=False):
 def read(source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile in `source`, with the description of the engine beside it."""
     entries = converted(decoded(source), list[_Entry], source.name)
-    layers = [entry for entry in entries if entry.name is not None]
+    layers = [(entry.name, entry) for entry in entries if entry.name is not None]
     count = next((entry.count for entry in entries if entry.count is not None), None)
     if not layers or count == 0:
         what = "no layer" if not layers else "layers, but no inference (count 0)"
@@ -60,23 +66,26 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
             f"has {what}; run trtexec again with --separateProfileRun and at least one inference "
             "(--iterations=10)",
         )
+    layers, notes = _of_one_profile(layers, count)
     profile = Profile(
         file=source.name,
         origin=Origin(FORMAT, times=MEAN, averaged_over=count),
         operators=Operators.of(
             key=np.arange(len(layers)),
-            name=Categorical.of([entry.name for entry in layers]),
+            name=Categorical.of([name for name, _ in layers]),
+            scope=Categorical.of([scope_of(name) for name, _ in layers]),
         ),
         executions=Executions.of(
             range(len(layers)),
-            [_mean_ms(entry, count) / _MS_PER_S for entry in layers],
+            [_mean_ms(entry, count) / _MS_PER_S for _, entry in layers],
             median_s=[
-                nan if entry.median_ms is None else entry.median_ms / _MS_PER_S for entry in layers
+                nan if one.median_ms is None else one.median_ms / _MS_PER_S for _, one in layers
             ],
         ),
         tracks=(Track("engine", device_kind=GPU),),
         runs=(Run(),),
         processes=(source.name,),
+        notes=tuple(notes),
     )
     return _with_description(profile, source, wanted)
 
@@ -85,6 +94,28 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
     if entry.mean_ms is not None:
         return entry.mean_ms
     return nan if entry.total_ms is None or not count else entry.total_ms / count
+
+
+def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
+    """Leave out the layers of further optimization profiles, because an inference uses one.
+
+    All layers may belong to a further one: that is the one that trtexec used.
+    """
+    scopes = [scope_of(name) for name, _ in layers]
+    used = None if None in scopes else scopes[0]
+    kept = [layer for layer, scope in zip(layers, scopes, strict=True) if scope == used]
+    if len(kept) == len(layers):
+        return kept, []
+    kept_ms, all_ms = (
+        total(np.array([_mean_ms(entry, count) for _, entry in one])) for one in (kept, layers)
+    )
+    note = Note(
+        f"left out {operators_and_share(len(layers) - len(kept))} of further optimization "
+        "profiles: an inference uses one of them",
+        Importance.INCOMPLETE,
+        1 - float(ratio(np.array(kept_ms), all_ms)),
+    )
+    return kept, [note]
 
 
 def _with_description(profile: Profile, source: Source, wanted: Collection[str]) -> Profile:
@@ -114,4 +145,5 @@ def _description_beside(source: Source) -> Source | None:
 
 def _with_note_on_lack(profile: Profile, why: str) -> Profile:
     text = f"no types, shapes or work{why}"
-    return profile.changed(notes=(Note(text, Importance.INCOMPLETE, is_without_model=True),))
+    note = Note(text, Importance.INCOMPLETE, dropped_when_joined=True)
+    return profile.changed(notes=(*profile.notes, note))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -212,6 +213,24 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "side"),
+    [
+        ("CUDA ROCM Tensorrt NvTensorRTRTX MIGraphX Dml WebGpu Js CANN", "host"),
+        ("CPU Xnnpack Dnnl OpenVINO QNN CoreML Nnapi VitisAI ACL ArmNN Azure SNPE", "device"),
+    ],
+)
+def test_the_side_of_each_provider(names: str, side: str, tmp_path: Path) -> None:
+    """The names are those in `onnxruntime/core/graph/constants.h`, without their common end."""
+    for name in names.split():
+        provider = {"provider": f"{name}ExecutionProvider"}
+        content = document(node("conv", "Conv", 12, 4, args=provider), run(10, 20))
+        tracks = pa.load(write_bytes(tmp_path, content)).tracks
+        assert [(one.device, one.side) for one in tracks] == [(name, side)]
+        _, notes = shown(tmp_path, content)
+        assert ("1 operator (100.0% of the time) only launch work" in notes) == (side == "host")
+
+
+@pytest.mark.parametrize(
     ("lines", "note"),
     [
         (
@@ -246,7 +265,7 @@ def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("name", "read"),
     [
-        (r"C:\new\table", r"C:\new\table"),
+        (r"a\nb", "a\nb"),  # escaped, because no other line shows that names are not
         (r"\server\x", r"\server\x"),
         (r"a\"b\\c", r'a"b\c'),  # escaped, as 1.31 writes it
         ('a"},{"b', 'a"},{"b'),
@@ -259,6 +278,39 @@ def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_hostile_names(name: str, read: str, tmp_path: Path) -> None:
     content = document(node(name, "Abs", 10, 2), run(9, 10))
     assert rows(content, tmp_path, "name") == [(read,)]
+
+
+def test_a_name_that_is_not_escaped_shows_that_no_name_is(tmp_path: Path) -> None:
+    lines = [
+        node(r"C:\new", "Abs", 10, 2, **GPU),
+        kernel(r"C:\fast", 10, 1, parent_name="C:new_kernel_time").replace("C:new", r"C:\new"),
+        run(9, 10),
+    ]
+    assert rows(document(*lines), tmp_path, "name") == [("C:\new",)]
+    proof = document(*lines, node(r"\x", "Abs", 30, 1))
+    assert rows(proof, tmp_path, "name") == [(r"C:\new",)]
+    times = rows(proof, tmp_path, "name", "time", level="kernel")
+    assert times == [(r"C:\fast", pytest.approx(1e-6))]
+    _, notes = shown(tmp_path, proof, "--notes", "all")
+    assert "note: read 3 names with quotes, backslashes or bytes that JSON forbids, the" in notes
+    assert "that no operator launched" not in notes
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_json_that_is_not_one_event_a_line(indent: int | None, tmp_path: Path) -> None:
+    """Other programs write it after they changed a profile."""
+    events = json.loads(document(node(r"caf\u00e9\n", "Abs", 10, 2), ADD, run(9, 10)))
+    content = json.dumps(events, indent=indent).encode()
+    assert rows(content, tmp_path, "name") == [("add",), ("caf\u00e9\n",)]
+    _, notes = shown(tmp_path, content)
+    assert "JSON" not in notes
+
+
+def test_several_events_in_a_broken_line_are_not_repaired(tmp_path: Path) -> None:
+    content = document(f"{node(chr(92) + 'x', 'Abs', 10, 2)},{ADD}", CONV, run(9, 10))
+    assert rows(content, tmp_path, "name") == [("conv",)]
+    _, notes = shown(tmp_path, content)
+    assert "note: left out 1 line without valid JSON, the first is line 2\n" in notes
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:

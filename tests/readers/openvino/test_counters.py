@@ -126,8 +126,29 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
     )
     assert out == "time_s,host_time_s,device,name\n0.00002,3e-6,GPU,a\n0.00001,1e-6,GPU,b\n"
     assert notes.startswith(
-        "note: 2 operators (100.0% of the time) compute in fp16, which OpenVINO"
+        "note: 2 operators (100.0% of the time) compute in fp16; if the model is in fp32, "
     )
+
+
+@pytest.mark.parametrize(
+    ("primitives", "device"),
+    [
+        (("jit_avx512_f32", "brgconv_avx512_f32"), "CPU"),  # one time was rounded differently
+        (("DPU", "Shave"), "N/A"),  # an NPU
+        (("jit_avx512_f32", "convolution_gpu_bfyx__f16"), "N/A"),  # HETERO
+    ],
+)
+def test_times_that_differ_do_not_make_a_gpu(
+    primitives: tuple[str, str], device: str, tmp_path: Path
+) -> None:
+    first, second = primitives
+    content = report(
+        row("a", "Relu", 0.02, 0.019, primitive=first), row("b", "Relu", 0.01, primitive=second)
+    )
+    options = ("--columns", "time,host_time,device,name", "--format", "csv")
+    out, _ = shown(tmp_path, content, *options)
+    device = "" if device == "N/A" else device
+    assert out == f"time_s,host_time_s,device,name\n0.00002,,{device},a\n0.00001,,{device},b\n"
 
 
 @pytest.mark.parametrize(

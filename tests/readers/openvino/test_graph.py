@@ -119,15 +119,35 @@ def test_a_time_of_zero_is_a_time(tmp_path: Path) -> None:
     assert rows(content, tmp_path, "name", "time") == [("a", 0.0), ("b", 2e-6)]
 
 
-def test_a_precision_that_openvino_chose(tmp_path: Path) -> None:
+KEEPS_FP32 = (
+    "-infer_precision f32 of benchmark_app, or the property INFERENCE_PRECISION_HINT, keeps fp32"
+)
+
+
+@pytest.mark.parametrize(
+    ("input_", "weight", "note"),
+    [
+        (
+            *("FP32", "FP16"),
+            "bf16, which OpenVINO chooses by itself on devices that support it; " + KEEPS_FP32,
+        ),
+        ("FP32", "BF16", "bf16, which tensors of the model have, too"),
+        ("I32", "UNSPECIFIED", f"bf16; if the model is in fp32, {KEEPS_FP32}"),
+    ],
+)
+def test_a_precision_that_openvino_chose(
+    input_: str, weight: str, note: str, tmp_path: Path
+) -> None:
+    """The tensors between operators do not say it: OpenVINO chooses their precision, too."""
     reduced = {"runtimePrecision": "bf16", "primitiveType": "brgconv_avx512_bf16"}
-    content = graph(layer(0, "a", "Relu", 30, **reduced), layer(1, "b", "Relu", 10))
-    _, notes = shown(tmp_path, content, "--print-only", "summary")
-    assert notes.splitlines()[0] == (
-        "note: 1 operator (75.0% of the time) compute in bf16, which OpenVINO chooses by itself on "
-        "devices that support it; -infer_precision f32 of benchmark_app, or the property "
-        "INFERENCE_PRECISION_HINT, keeps fp32"
+    content = graph(
+        layer(0, "data", "Input", outs=[(input_, (1, 3))]),
+        layer(1, "w", "Const", outs=[(weight, (3, 3))]),
+        layer(2, "a", "Relu", 30, ins=[("BF16", (1, 3))], outs=[("BF16", (1, 3))], **reduced),
+        layer(3, "b", "Relu", 10, ins=[("FP32", (1, 3))], outs=[("FP32", (1, 3))]),
     )
+    _, notes = shown(tmp_path, content, "--print-only", "summary", "--notes", "all")
+    assert notes.splitlines()[0] == f"note: 1 operator (75.0% of the time) compute in {note}"
     assert pa.load(write_bytes(tmp_path, content)).operators.categorical(
         "compute_dtype"
     ).values().tolist() == ["bf16", "fp32"]
@@ -137,12 +157,14 @@ def test_a_precision_that_openvino_chose(tmp_path: Path) -> None:
     ("primitive", "device"),
     [
         ("jit_avx512_f32", ("CPU", "cpu")),
-        ("undef", ("CPU", "cpu")),
+        ("unknown_f32", ("CPU", "cpu")),
+        ("undef", (None, None)),
+        ("DPU", (None, None)),
         ("convolution_gpu_bfyx_os_iyx_osv16__f16", ("GPU", "gpu")),
         ("ocl:ref:any__f16", ("GPU", "gpu")),
     ],
 )
-def test_the_device(primitive: str, device: tuple[str, str], tmp_path: Path) -> None:
+def test_the_device(primitive: str, device: tuple[str | None, str | None], tmp_path: Path) -> None:
     content = graph(layer(0, "a", "Relu", 1, primitiveType=primitive))
     (track,) = pa.load(write_bytes(tmp_path, content)).tracks
     assert (track.device, track.device_kind) == device
@@ -233,6 +255,20 @@ BROKEN = [
 @pytest.mark.parametrize(("content", "reason"), BROKEN)
 def test_broken_files(content: bytes, reason: str, tmp_path: Path) -> None:
     assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
+
+
+def test_white_space_before_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (2,))
+    assert rows(b" \n\r\n\t" + GRAPH, tmp_path, "name") == [("conv",), ("sub",)]
+    for content, reason in (
+        (GRAPH[:-8], "is not valid XML: no element found (line 16, column 504)"),
+        (
+            GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
+            "layer 'data': the size 'wide' is no whole number (line 6)",
+        ),
+    ):
+        path = write_bytes(tmp_path, b"\n \n" + content)
+        assert failure(path, pa.MalformedProfileError) == reason
 
 
 def test_truncation_at_every_byte(tmp_path: Path) -> None:

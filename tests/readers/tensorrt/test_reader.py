@@ -49,7 +49,6 @@ def test_a_profile_with_the_description_beside_it() -> None:
     assert done.err == (
         f"note: {GRAPH}: {UNKNOWN}\n"
         f"note: {GRAPH}: 13 operators matched by name, 0 by order\n"
-        f"note: {GRAPH}: {OTHERS}\n"
         f"note: types, shapes and work are from {GRAPH}\n"
         "note: times are means over 200 inferences; how much they vary is not known\n"
     )
@@ -157,7 +156,6 @@ def test_a_profile_without_description_says_what_to_pass() -> None:
         f"note: {GRAPH}: 2 operators matched by name, 0 by order, 1 operator (0.0% of the time) "
         "not matched",
         f"note: {GRAPH}: {UNKNOWN}",
-        f"note: {GRAPH}: {OTHERS}",
         f"note: {means}",
     ]
 
@@ -212,7 +210,8 @@ def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> N
     assert macs(pa.load(written(tmp_path, times(("a", 1.0, 1.0)), graph))) == [3888]
     content = times(("a [profile 1]", 1.0, 1.0))
     profile = pa.load(written(tmp_path, content, graph))
-    assert (macs(profile), profile.operators.scope.values().tolist()) == ([4 * 3888], [None])
+    scopes = profile.operators.scope.values().tolist()
+    assert (macs(profile), scopes, len(profile.notes)) == ([4 * 3888], [("profile 1",)], 2)
     model = pa.load(tmp_path / "net.graph.json")
     assert model.operators.scope.values().tolist() == [None, ("profile 1",)]
     summary = pa.summarise(model).model
@@ -220,10 +219,31 @@ def test_the_second_optimization_profile_has_its_own_layers(tmp_path: Path) -> N
     assert summary.macs == 3888
 
 
-def test_times_that_are_missing(tmp_path: Path) -> None:
+def test_times_of_several_optimization_profiles(tmp_path: Path) -> None:
+    """An inference uses one of them: the first, or the one that all layers are of."""
+    content = times(("a", 3.0, 3.0), ("a [profile 1]", 1.0, 1.0), ("b [profile 2]", 1.0, 1.0))
+    path = str(written(tmp_path, content))
+    done = run_command(path, "--columns", "name,scope,time", "--notes", "all")
+    assert done.out == (
+        "total device time  3.000 ms\n"
+        "total host time    N/A\n"
+        "\n"
+        "name  scope  device self time (ms)\n"
+        "a     N/A                    3.000\n"
+    )
+    assert done.err.splitlines() == [
+        "note: left out 2 operators (40.0% of the time) of further optimization profiles: an "
+        "inference uses one of them",
+        f"note: {LACKS}",
+        "note: times are means over 10 inferences; how much they vary is not known",
+    ]
+
+
+@pytest.mark.parametrize("lack", [b"nan", b"-nan", b"inf", b"-nan(ind)", b"nan(snan)"])
+def test_times_that_are_missing(lack: bytes, tmp_path: Path) -> None:
     """Early versions have sums; a layer that was never timed has `nan`."""
     content = times(("a", 1.0, None), ("b", 2.0, None), with_mean=False).replace(
-        b'"timeMs" : 20', b'"timeMs" : -nan'
+        b'"timeMs" : 20', b'"timeMs" : %b' % lack
     )
     time_s = pa.load(written(tmp_path, content)).measured("time")[:, 0]
     assert time_s[0] == pytest.approx(1e-3)
