@@ -132,7 +132,10 @@ def _of_semicolons(line: str) -> list[str]:
 
 
 def _of_commas(line: str) -> list[str]:
-    rows: list[list[str]] = [*csv.reader([line])]
+    try:
+        rows: list[list[str]] = [*csv.reader([line])]
+    except csv.Error:  # a field of over 131,072 characters, or a line break inside of a line
+        return []
     return rows[0][:_COLUMNS] if rows else []
 
 

@@ -146,6 +146,10 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
             report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
             "left out 2 lines that are no layers, the first is line 3",
         ),
+        (  # a field may have up to 131,072 characters
+            SORTED.replace(b"\npool", b"\n" + b"a" * 131_073 + b",EXECUTED,Relu,x,1,1\npool"),
+            "left out 1 line that are no layers, the first is line 4",
+        ),
     ],
 )
 def test_notes_on_files(content: bytes, note: str, tmp_path: Path) -> None:
