@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.terms import DERIVED, DTYPES
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.migraphx.shapes import sizes_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def operators_of(rows: Sequence[Row]) -> Operators:
     """Return the table of operators."""
     return Operators.of(
-        key=Categorical.of(_keys(rows)),
+        key=Categorical.of(distinct_keys(row.name for row in rows)),
         name=Categorical.of([row.name for row in rows]),
         type=Categorical.of([row.type for row in rows]),
         category=Categorical.of([row.cost.category if row.type else None for row in rows]),
@@ -51,15 +51,6 @@ def operators_of(rows: Sequence[Row]) -> Operators:
 
 def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
     return np.array([*values], np.float64)
-
-
-def _keys(rows: Iterable[Row]) -> list[str]:
-    """Return the name of each row, with a number after the second one of the same name."""
-    keys: dict[str, None] = {}
-    for row in rows:
-        candidates = (f"{row.name} #{number}" if number > 1 else row.name for number in count(1))
-        keys[next(key for key in candidates if key not in keys)] = None
-    return [*keys]
 
 
 def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:
