@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -13,7 +12,7 @@ from profile_analyze.readers.megengine.terms import category_of, dtype_of
 from profile_analyze.readers.megengine.work import Call, operation_of
 from profile_analyze.work.kinds import work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +32,6 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 """The types of the graph runtime for those that have another name here."""
 _SHAPE: Final = re.compile(r"\{(\d{1,18}(?:,\s*\d{1,18})*)?\}")
-_LARGEST_SIZE: Final = (1 << 63) - 1
 
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
 _NUMBER: Final = re.compile(r"-?\d{1,18}\.\d{1,18}(?:[eE][-+]?\d{1,3})?")
@@ -105,7 +103,7 @@ def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
         if found is None:
             return None
         shape = tuple(map(int, found[1].split(","))) if found[1] else ()
-        if prod(size for size in shape if size) > _LARGEST_SIZE:
+        if not is_possible_shape(shape):
             return None
         result.append(shape)
     return tuple(result)

@@ -12,8 +12,9 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.terms import DERIVED, DTYPES, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
-from profile_analyze.readers.onnxruntime.tensors import LARGEST_SIZE, tensor, tensors_of
+from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
 from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
+from profile_analyze.work.tensor import LARGEST_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
