@@ -6,8 +6,8 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.readers.migraphx.rows import MS_PER_S, known_time_s
-from profile_analyze.units import seconds
+from profile_analyze.readers.migraphx.rows import known_time_s
+from profile_analyze.units import MS_PER_S, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

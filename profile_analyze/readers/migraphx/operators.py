@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.terms import DERIVED, DTYPES
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.migraphx.shapes import sizes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from profile_analyze.readers.migraphx.rows import Row
 
@@ -29,8 +26,8 @@ def operators_of(rows: Sequence[Row]) -> Operators:
         type=Categorical.of([row.type for row in rows]),
         category=Categorical.of([row.cost.category if row.type else None for row in rows]),
         scope=Categorical.of([(row.module,) if row.module else None for row in rows]),
-        computation=_numbers(row.cost.work.computation for row in rows),
-        memory=_numbers(row.cost.work.memory for row in rows),
+        computation=floats(row.cost.work.computation for row in rows),
+        memory=floats(row.cost.work.memory for row in rows),
         source=DERIVED,
         optional={
             "in_shapes": Categorical.of([_in_shapes(row) for row in rows]),
@@ -41,16 +38,12 @@ def operators_of(rows: Sequence[Row]) -> Operators:
             "input_dtypes": Categorical.of([_input_dtypes(row) for row in rows]),
             "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
             "parameters": Categorical.of([row.parameters for row in rows]),
-            "macs": _numbers(row.cost.work.macs for row in rows),
-            "derived_computation": _numbers(row.cost.work.computation for row in rows),
-            "derived_memory": _numbers(row.cost.work.memory for row in rows),
-            CONSTANT_BYTES: _numbers(row.constant_bytes for row in rows),
+            "macs": floats(row.cost.work.macs for row in rows),
+            "derived_computation": floats(row.cost.work.computation for row in rows),
+            "derived_memory": floats(row.cost.work.memory for row in rows),
+            CONSTANT_BYTES: floats(row.constant_bytes for row in rows),
         },
     )
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:

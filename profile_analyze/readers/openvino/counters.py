@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.source import Source
 
-MS_PER_S: Final = 1e3
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
 _COLUMNS: Final = 6
 _TOTAL: Final = re.compile(r"Total;;|Total (CPU )?time:")

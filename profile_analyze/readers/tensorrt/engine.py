@@ -10,6 +10,7 @@ from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
@@ -20,9 +21,7 @@ from profile_analyze.readers.tensorrt.work import Cost, cost_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterator, Sequence
 
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.source import Source
@@ -62,8 +61,8 @@ def _operators(layers: Sequence[Layer], costs: Sequence[Cost], tables: EngineTab
         type=Categorical.of([layer.type for layer in layers]),
         category=Categorical.of([cost.category for cost in costs]),
         scope=Categorical.of([layer.scope for layer in layers]),
-        computation=_numbers(cost.work.computation for cost in costs),
-        memory=_numbers(cost.work.memory for cost in costs),
+        computation=floats(cost.work.computation for cost in costs),
+        memory=floats(cost.work.memory for cost in costs),
         source=terms.DERIVED,
         optional=_optional(layers, costs, tables),
     )
@@ -82,19 +81,15 @@ def _optional(
         ),
         "compute_dtype": Categorical.of([_compute_dtype(layer) for layer in layers]),
         "parameters": Categorical.of([layer.parameters for layer in layers]),
-        "macs": _numbers(cost.work.macs for cost in costs),
-        "macs_with_bias": _numbers(cost.macs_with_bias for cost in costs),
-        "macs_without_padding": _numbers(cost.macs_without_padding for cost in costs),
+        "macs": floats(cost.work.macs for cost in costs),
+        "macs_with_bias": floats(cost.macs_with_bias for cost in costs),
+        "macs_without_padding": floats(cost.macs_without_padding for cost in costs),
         "conv_kind": Categorical.of([cost.conv_kind for cost in costs]),
-        "params": _numbers(sum((one.elements for one in of_row), 0.0) for of_row in weights),
-        "param_bytes": _numbers(sum((one.bytes for one in of_row), 0.0) for of_row in weights),
-        "input_bytes": _numbers(_bytes(layer.inputs) for layer in layers),
-        "output_bytes": _numbers(_bytes(layer.outputs) for layer in layers),
+        "params": floats(sum((one.elements for one in of_row), 0.0) for of_row in weights),
+        "param_bytes": floats(sum((one.bytes for one in of_row), 0.0) for of_row in weights),
+        "input_bytes": floats(_bytes(layer.inputs) for layer in layers),
+        "output_bytes": floats(_bytes(layer.outputs) for layer in layers),
     }
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | None:

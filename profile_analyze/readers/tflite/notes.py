@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.readers.tflite.types import is_delegate
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import MS_PER_S, counted, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
         )
     nodes = [node for one in others if one.is_initialisation for node in one.part("").nodes]
     if nodes:
-        time_s = sum(node.mean_ms * node.calls for node in nodes) / 1e3
+        time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
         yield Note(
             f"left out the initialisation ({counted(len(nodes), 'node')}, {seconds(time_s)} s)",
             Importance.CONTEXT,
