@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 # Lists of shapes end with a bracket, too, but an event ends with two braces.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
-_FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
 
 def read_events(source: Source) -> Events:
     """Return the events in `source`. Raises `MalformedProfileError` if none can be decoded."""
@@ -36,7 +35,7 @@ def read_events(source: Source) -> Events:
         try:
             if b"\\" not in part:  # a backslash may be part of a name that is not escaped
                 decoded = decode_events(b"[%b]" % part.strip(b" \t\r\n,"))
-        except _FAILURES as error:
+        except DECODING_ERRORS as error:
             failure = failure or error
         if decoded is None:
             decoded = _decoded_lines(part, line, events)
@@ -49,9 +48,8 @@ def read_events(source: Source) -> Events:
 
 def _reason(failure: Exception | None) -> str:
     if isinstance(failure, RecursionError):
-        return "is nested too deeply for a profile"
-    text = str(failure) if isinstance(failure, msgspec.DecodeError) else ""
-    detail = text.removeprefix("JSON is malformed: ")
+        return TOO_DEEP
+    detail = detail_of(failure) if isinstance(failure, msgspec.DecodeError) else ""
     return f"has no event that is valid JSON{detail and f': {detail}'}; profile again"
 
 
@@ -102,7 +100,7 @@ def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
 def _decoded(line: bytes) -> Event | None:
     try:
         return decode_event(line)
-    except _FAILURES:
+    except DECODING_ERRORS:
         return None
 
 

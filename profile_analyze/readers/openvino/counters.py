@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import TOO_DEEP, detail_of, problem_and_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,16 +88,15 @@ def read_report(source: Source) -> Report:
     try:
         return _of_json(data)
     except msgspec.ValidationError as error:
-        problem, _, path = str(error).partition(" - at `")
-        where = f"at {path[:-1]}: " if path else ""
-        reason = f"{where}{problem[:1].lower()}{problem[1:]}"
+        problem, path = problem_and_path(error)
+        reason = f"at ${path}: {problem}" if path else problem
     except msgspec.DecodeError as error:
-        text = str(error).removeprefix("JSON is malformed: ")
+        text = detail_of(error)
         reason = f"is not valid JSON: {text[:1].lower()}{text[1:]}"
     except UnicodeDecodeError:
         reason = "is not valid JSON: a text in it is not UTF-8"
     except RecursionError:
-        reason = "is nested too deeply for a report"
+        reason = TOO_DEEP
     raise MalformedProfileError(source.name, reason)
 
 

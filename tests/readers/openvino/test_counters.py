@@ -223,7 +223,7 @@ BROKEN = [
     ),
     (
         document(more=1).replace(b"1\n}", b"[" * 100_000 + b"]" * 100_000 + b"}"),
-        "is nested too deeply for a report",
+        "is nested too deeply for a profile",
     ),
 ]
 
