@@ -6,7 +6,7 @@ from math import ceil, isnan, nan, prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 T = TypeVar("T")
 
@@ -36,6 +36,16 @@ def bytes_of(dtype: str | None) -> float:
     """
     bits = _BITS_OF.get(dtype or "")
     return nan if bits is None else bits / 8
+
+
+def compute_dtype(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
+    """Return the canonical dtype that an operator computes in, from those of its tensors.
+
+    It is that of the first input. If that is a condition or unknown, it is that of the first
+    output, and without outputs that of the next input. Later inputs are often indices or sizes.
+    """
+    candidates = (*inputs[:1], *(outputs[:1] or inputs[1:]))
+    return next((one for one in candidates if one in _BITS_OF and one != "bool"), None)
 
 
 def is_possible_shape(sizes: Iterable[int | None]) -> bool:

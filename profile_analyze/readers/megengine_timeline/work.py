@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from profile_analyze.model import terms
 from profile_analyze.readers.megengine.terms import category_of, dtype_of
 from profile_analyze.readers.megengine.work import Call, operation_of
 from profile_analyze.work.kinds import work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import Tensor, is_possible_shape
+from profile_analyze.work.tensor import Tensor, compute_dtype, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +65,9 @@ def cost_of(facts: Facts) -> Cost:
         out_shapes,
         dtypes or None,
         parameters,
-        _compute_dtype((*facts.inputs[:1], *facts.outputs[:1])),
+        compute_dtype(
+            *([dtype_of(one.dtype) for one in tensors] for tensors in (facts.inputs, facts.outputs))
+        ),
     )
 
 
@@ -128,11 +129,3 @@ def _value(value: str | float) -> int | float | str:
     if _INTEGER.fullmatch(value):
         return int(value)
     return float(value) if _NUMBER.fullmatch(value) else value
-
-
-def _compute_dtype(tensors: Sequence[TensorArguments]) -> str | None:
-    for one in tensors:
-        dtype = dtype_of(one.dtype)
-        if dtype in terms.DTYPES and dtype != "bool":
-            return dtype
-    return None

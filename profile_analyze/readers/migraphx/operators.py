@@ -8,9 +8,10 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import DERIVED, DTYPES
+from profile_analyze.model.terms import DERIVED
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.migraphx.shapes import sizes_of
+from profile_analyze.work.tensor import compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,6 @@ def _input_dtypes(row: Row) -> tuple[str, ...] | None:
 
 
 def _compute_dtype(row: Row) -> str | None:
-    """Return the canonical dtype of the first input that is no condition, or of the output."""
-    shapes = [value.shape for value in row.inputs or ()]
-    dtypes = (shape.dtype for shape in (*shapes, *row.outputs))
-    return next((dtype for dtype in dtypes if dtype in DTYPES and dtype != "bool"), None)
+    return compute_dtype(
+        [value.shape.dtype for value in row.inputs or ()], [shape.dtype for shape in row.outputs]
+    )

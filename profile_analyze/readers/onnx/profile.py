@@ -14,7 +14,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
+from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, OTHER
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.defaults import with_defaults
 from profile_analyze.readers.onnx.gradients import needed_gradients
@@ -27,7 +27,7 @@ from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import all_known
+from profile_analyze.work.tensor import all_known, compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -217,18 +217,15 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
-    """Return the dtype of the first input; if it is a condition or absent, of the first output.
-
-    A constant operator computes nothing in a run, so its dtype is None.
-    """
+    """Return the dtype that a node computes in; None for a constant, which no run computes."""
     if placed.node.is_constant:
         return None
-    for indices in (placed.inputs[:1], placed.outputs[:1]):
-        for index in indices:
-            dtype = None if index is None else tables.tensor(index).dtype
-            if dtype in DTYPES and dtype != "bool":
-                return dtype
-    return None
+    return compute_dtype(
+        *(
+            [None if index is None else tables.tensor(index).dtype for index in indices]
+            for indices in (placed.inputs, placed.outputs)
+        )
+    )
 
 
 def _parameters(placed: PlacedNode, opsets: Mapping[str, int]) -> Parameters:

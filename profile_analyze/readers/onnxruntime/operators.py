@@ -10,12 +10,12 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import DERIVED, DTYPES, KERNEL, MEASURED, OPERATOR, OTHER
+from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
 from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
 from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
-from profile_analyze.work.tensor import LARGEST_SIZE
+from profile_analyze.work.tensor import LARGEST_SIZE, compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,9 +123,6 @@ def _dtypes(tensors: Tensors | None) -> tuple[str, ...] | None:
 
 
 def _compute_dtype(row: Operator) -> str | None:
-    """Return the canonical dtype of the first input that is no condition, or of the output."""
-    for dtype, shape in (*(row.inputs or ())[:1], *(row.outputs or ())[:1]):
-        canonical = tensor(dtype, shape).dtype
-        if canonical in DTYPES and canonical != "bool":
-            return canonical
-    return None
+    return compute_dtype(
+        *([tensor(*one).dtype for one in tensors or ()] for tensors in (row.inputs, row.outputs))
+    )

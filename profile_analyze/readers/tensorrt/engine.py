@@ -19,6 +19,7 @@ from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
 from profile_analyze.readers.tensorrt.work import Cost, cost_of
 from profile_analyze.units import counted
+from profile_analyze.work.tensor import compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -104,9 +105,11 @@ def _bytes(tensors: Sequence[EngineTensor]) -> float:
 
 
 def _compute_dtype(layer: Layer) -> str | None:
-    """Return the dtype of the weights, of the first input that is no condition, or the output."""
-    tensors = (*layer.constants[:1], *(one.tensor for one in (*layer.inputs, *layer.outputs)))
-    return next((one.dtype for one in tensors if one.dtype not in {None, "bool"}), None)
+    """Return the dtype of the weights, or if there are none, that of the other tensors."""
+    inputs = [one.dtype for one in layer.constants[:1]] or [
+        one.tensor.dtype for one in layer.inputs
+    ]
+    return compute_dtype(inputs, [one.tensor.dtype for one in layer.outputs])
 
 
 def _model(tables: EngineTables, layers: Sequence[Layer], costs: Sequence[Cost]) -> StaticModel:
