@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 NOT_AVAILABLE: Final = "N/A"
 
+MS_PER_S: Final = 1e3
+US_PER_S: Final = 1e6
+
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
 # prefix -> power of 1000, or of 1024 before an `i`. SI writes kilo as `k`, many tools as `K`.
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}

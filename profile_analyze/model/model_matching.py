@@ -3,7 +3,7 @@
 A match needs the same kind, and shapes that do not contradict it. An operator whose type is unknown
 has the kind of any node with its name. If several nodes would fit, or if several operators claim
 one node, none of them is matched. But if as many nodes as operators have one name, they are matched
-in order.
+in order. A name that very many nodes have is matched only so.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class _Matching:
             if row in left:
                 rows_of.setdefault(names[row], []).append(row)
         for name, rows in rows_of.items():
-            groups = self._names.of_exact_name(name)
+            groups = self._names.in_order(name)
             if len(groups) != len(rows) or len(rows) == 1:
                 continue
             matches = [

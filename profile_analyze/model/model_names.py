@@ -40,6 +40,9 @@ _BEFORE_SUFFIX: Final = re.compile(r"[_/.:-]")
 """What separates a name from a word that is appended, as in `conv1_nchwc` or `MatMul/Fusion/`."""
 _MOST_PARTS: Final = 64
 """A name with more parts is not read as several names, which would take long."""
+_MOST_NODES: Final = 64
+"""If more nodes have one name, operators of that name are matched only in order. To compare each
+operator with each node would take long."""
 _COPY: Final = r"#[0-9]+$"
 """What makes the name of a node unique if another node has the same one."""
 
@@ -85,9 +88,14 @@ class NodeNames:
             and self.facts[node].category != CONTROL
         }
 
-    def of_exact_name(self, name: str) -> list[Group]:
-        """Return the nodes that have this name."""
+    def in_order(self, name: str) -> list[Group]:
+        """Return all nodes that have this name, in the order of the model."""
         return [(node,) for node in self._by_name.get(name, ())]
+
+    def of_exact_name(self, name: str) -> list[Group]:
+        """Return the nodes that have this name; none if they are more than `_MOST_NODES`."""
+        nodes = self._by_name.get(name, ())
+        return [(node,) for node in nodes] if len(nodes) <= _MOST_NODES else []
 
     def of_changed_name(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
         """Return the groups of nodes that a changed name may stand for.
@@ -108,17 +116,16 @@ class NodeNames:
         return self._of_tensor(name, is_kind)
 
     def _of_word(self, word: str) -> list[Group]:
-        exact = self.of_exact_name(word)
-        if exact:
-            return exact
+        if word in self._by_name:
+            return self.of_exact_name(word)
         joined = [group for group in self._joined(word) if self._graph.are_connected(group)]
         if joined:
             return joined
         for prefix in _prefixes(word):
-            nodes = self._by_name.get(prefix, ())
-            if nodes:
+            if prefix in self._by_name:
                 # `Conv_12` is what runtimes call a node without a name: it is not the node `Conv`.
-                return [(node,) for node in nodes if self.facts[node].type != prefix]
+                groups = self.of_exact_name(prefix)
+                return [group for group in groups if self.facts[group[0]].type != prefix]
         return []
 
     def _joined(self, word: str) -> list[Group]:

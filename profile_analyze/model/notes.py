@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
@@ -86,6 +86,23 @@ class Note(str):
 def operators_and_share(count: int) -> str:
     """Return `26 operators` and a placeholder, which `Note` replaces by the share of the time."""
     return counted_and_share(count, "operator")
+
+
+def unknown_work(facts: str = "types and shapes") -> str:
+    """Return the text, for `notes_with_share`, on work that does not follow from some facts."""
+    return f"the computation of {{}} does not follow from their {facts}"
+
+
+def notes_with_share(
+    text: str, importance: Importance, count: int, time: float, total: float
+) -> Iterator[Note]:
+    """Yield a note on `count` operators, which take `time` of `total`; none if there are none.
+
+    `text` has `{}` where the number of operators and their share of the time belong.
+    """
+    if count:
+        share = time / total if total else nan
+        yield Note(text.format(operators_and_share(count)), importance, share)
 
 
 def counted_and_share(count: int, noun: str) -> str:

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 _QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+
+
+def floats(values: Iterable[float]) -> NDArray[np.float64]:
+    """Return an array of `values`."""
+    return np.array([*values], np.float64)
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:

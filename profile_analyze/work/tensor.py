@@ -6,7 +6,7 @@ from math import ceil, isnan, nan, prod
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 T = TypeVar("T")
 
@@ -23,6 +23,11 @@ _BITS_OF: Final = {
 }
 """The size in bits of a value of each dtype in `terms.DTYPES`."""
 
+LARGEST_SIZE: Final = (1 << 63) - 1
+"""The largest number of elements or bytes that a tensor can have."""
+_MOST_DIMENSIONS: Final = 64
+"""More than any runtime supports."""
+
 
 def bytes_of(dtype: str | None) -> float:
     """Return the bytes of one value of a canonical dtype; NaN if they are unknown.
@@ -31,6 +36,29 @@ def bytes_of(dtype: str | None) -> float:
     """
     bits = _BITS_OF.get(dtype or "")
     return nan if bits is None else bits / 8
+
+
+def compute_dtype(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
+    """Return the canonical dtype that an operator computes in, from those of its tensors.
+
+    It is that of the first input. If that is a condition or unknown, it is that of the first
+    output, and without outputs that of the next input. Later inputs are often indices or sizes.
+    """
+    candidates = (*inputs[:1], *(outputs[:1] or inputs[1:]))
+    return next((one for one in candidates if one in _BITS_OF and one != "bool"), None)
+
+
+def is_possible_shape(sizes: Iterable[int | None]) -> bool:
+    """Return whether a tensor can have these sizes. Sizes that are unknown or 0 are left out.
+
+    A file may have any number of sizes. Their whole product could take hours to compute.
+    """
+    elements = 1
+    for index, size in enumerate(sizes):
+        elements *= size if size and size > 0 else 1
+        if index >= _MOST_DIMENSIONS or elements > LARGEST_SIZE:
+            return False
+    return True
 
 
 def all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:

@@ -13,7 +13,9 @@ from profile_analyze.model.notes import (
     Note,
     by_importance,
     most_important,
+    notes_with_share,
     operators_and_share,
+    unknown_work,
 )
 from profile_analyze.model.run_notes import collected_notes
 from tests.conftest import PROFILES, run_command
@@ -25,6 +27,19 @@ UNKNOWN = Note("some are wrong", Importance.WRONG)
 MISSING = Note("some are N/A", Importance.INCOMPLETE, 0.9)
 MINOR = Note("one is wrong", Importance.WRONG, 0.0009)
 MET = Note("FAILED: total > 1 s", Importance.VERDICT)
+
+
+def test_notes_with_share() -> None:
+    assert [*notes_with_share(unknown_work(), Importance.INCOMPLETE, 0, 0.0, 4.0)] == []
+    text = unknown_work("names")
+    (known,) = notes_with_share(text, Importance.INCOMPLETE, 1, 3.0, 4.0)
+    assert (
+        known
+        == "the computation of 1 operator (75.0% of the time) does not follow from their names"
+    )
+    assert (known.importance, known.share) == (Importance.INCOMPLETE, 0.75)
+    (unknown,) = notes_with_share(text, Importance.INCOMPLETE, 1, 0.0, 0.0)
+    assert unknown == "the computation of 1 operator does not follow from their names"
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.model_matching import _Matching
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.model.terms import ACTIVATION, DERIVED, INPUT, WEIGHT
@@ -428,6 +430,19 @@ def test_a_repeated_name_is_matched_in_order_if_there_are_as_many_nodes() -> Non
     assert macs(named("a", "a", "a"), model) == [-1, -1, -1]
     # A match that is not possible shows that the order is another one.
     assert macs(run_of(("a", "Conv"), ("a", "Gemm"), in_shape=None), model) == [-1, -1]
+
+
+def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
+    whole = _Matching._fitting
+    with patch.object(_Matching, "_fitting", autospec=True, side_effect=whole) as comparisons:
+        for count, by_name in ((64, 64 * 64), (65, 0)):
+            nodes = [Node("a", "Conv", f"x{n}", f"y{n}", n) for n in range(count)]
+            assert macs(named(*["a"] * count), model_of(nodes)) == [*range(count)]
+            assert comparisons.call_count == by_name + count
+            comparisons.reset_mock()
+        model = model_of([Node("a", "Conv", f"x{n}", f"y{n}") for n in range(65)])
+        assert macs(named(*["a"] * 64, *(f"a_{n}" for n in range(9))), model) == [-1] * 73
+        assert comparisons.call_count == 0
 
 
 def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:

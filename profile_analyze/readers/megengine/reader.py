@@ -15,6 +15,7 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
+from profile_analyze.readers.json_errors import TOO_DEEP, detail_of
 from profile_analyze.readers.megengine.executions import read_executions
 from profile_analyze.readers.megengine.graph import graph_tables
 from profile_analyze.readers.megengine.operators import read_operators
@@ -155,7 +156,7 @@ def _explain(failure: BrokenValueError, data: bytes) -> str:
     """Return what is wrong with a file, where, and what to do."""
     error, path = failure.error, failure.path
     if isinstance(error, RecursionError):
-        return "is nested too deeply for a profile"
+        return TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return f"at {path}: text that is not UTF-8, {error.object[error.start :][:8]!r}"
     text = str(error)
@@ -169,4 +170,4 @@ def _explain(failure: BrokenValueError, data: bytes) -> str:
             f"truncated: the JSON ends in the middle, at byte {len(data)}; "
             "the program that wrote it may have died: profile again"
         )
-    return f"is not valid JSON: {text.removeprefix('JSON is malformed: ')}"
+    return f"is not valid JSON: {detail_of(error)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +46,6 @@ class _Document(msgspec.Struct, gc=False):
 
 _decode_events: Final = msgspec.json.Decoder(list[Event]).decode
 _decode_document: Final = msgspec.json.Decoder(_Document).decode
-_FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Timeline:
@@ -64,7 +64,7 @@ class Timeline:
                 yield _decode_document(self._source.content()).events
             else:
                 yield from self._streamed()
-        except _FAILURES as error:
+        except DECODING_ERRORS as error:
             raise MalformedProfileError(self._source.name, _reason(error)) from None
 
     def _streamed(self) -> Iterator[Sequence[Event]]:
@@ -99,7 +99,7 @@ class Timeline:
 def _decoded_or_none(events: bytes) -> Sequence[Event] | None:
     try:
         return _decoded(events)
-    except _FAILURES:
+    except DECODING_ERRORS:
         return None
 
 
@@ -109,9 +109,8 @@ def _decoded(events: bytes | bytearray) -> Sequence[Event]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "is nested too deeply for a profile"
+        return TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return "has an event with text that is not UTF-8; profile again"
-    detail = str(error).removeprefix("JSON is malformed: ")
-    detail = re.sub(r" \(byte \d+\)$", "", detail)  # counted from the start of a part
+    detail = re.sub(r" \(byte \d+\)$", "", detail_of(error))  # counted from the start of a part
     return f"has an event that cannot be read: {detail}; profile again"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from profile_analyze.readers.megengine_timeline.operators import Row
 from profile_analyze.readers.megengine_timeline.placing import Placed, placed
 from profile_analyze.readers.megengine_timeline.recording import NONE
 from profile_analyze.readers.megengine_timeline.tracks import tracks_of
+from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
-
-_US_PER_S: Final = 1e6
 
 
 class Recorded(NamedTuple):
@@ -55,11 +54,11 @@ def recorded(recording: Recording) -> Recorded:
     tracks: dict[Track, int] = {}
     executions = Executions.of(
         operator,
-        np.where(end_us >= start_us, difference(end_us, start_us), np.nan) / _US_PER_S,
+        np.where(end_us >= start_us, difference(end_us, start_us), np.nan) / US_PER_S,
         run=run,
         track=tracks_of(recording, host, tracks),
-        start_s=start_us / _US_PER_S,
-        submitted_s=np.append(np.full(len(host.run), np.nan), kernels.launch_us) / _US_PER_S,
+        start_s=start_us / US_PER_S,
+        submitted_s=np.append(np.full(len(host.run), np.nan), kernels.launch_us) / US_PER_S,
         parent=np.append(host.parent, none_on_devices),
         launched_by=np.append(none_on_host, kernels.launched_by),
     )
@@ -85,5 +84,5 @@ def _walls_s(run: Indices, start_us: Floats, end_us: Floats, runs: int) -> list[
     first_us, last_us = np.full(runs, np.inf), np.full(runs, -np.inf)
     np.minimum.at(first_us, run, start_us)
     np.maximum.at(last_us, run, end_us)
-    walls_s: list[float] = (np.maximum(difference(last_us, first_us), 0.0) / _US_PER_S).tolist()
+    walls_s: list[float] = (np.maximum(difference(last_us, first_us), 0.0) / US_PER_S).tolist()
     return walls_s

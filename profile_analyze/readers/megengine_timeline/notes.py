@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.units import counted
 
@@ -55,11 +55,10 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
     is_device = np.array([track.side == "device" for track in found.tracks])[executions.track]
     counts = is_device if is_device.any() else is_operator[executions.operator]
     time_s = np.bincount(owner[counts], duration_s[counts], len(operators))
-    total_s = float(time_s.sum())
-    share = float(time_s[is_unknown].sum()) / total_s if total_s else float("nan")
-    yield Note(
-        f"the computation of {operators_and_share(int(is_unknown.sum()))} does not follow from "
-        "their types, shapes and parameters",
+    yield from notes_with_share(
+        unknown_work("types, shapes and parameters"),
         Importance.INCOMPLETE,
-        share,
+        int(is_unknown.sum()),
+        float(time_s[is_unknown].sum()),
+        float(time_s.sum()),
     )

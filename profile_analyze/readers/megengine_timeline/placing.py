@@ -140,16 +140,29 @@ def _runs(  # one argument for each column
         else:
             starts = own[is_iteration[own]]
             part[own] = np.searchsorted(starts, outermost[own], side="right")
-    run = np.full(len(pids), NONE)
+    run = _numbered_with_operators(pids, part, is_operator)
+    pid_of = dict(zip(run.tolist(), pids.tolist(), strict=True))
+    scopes_of: dict[int, list[int]] = {}
+    for scope in np.flatnonzero(is_iteration).tolist():
+        scopes_of.setdefault(int(run[scope]), []).append(scope)
     iterations: list[Iteration] = []
     numbers: dict[int, int] = {}
-    for pid, number in sorted(
-        {*zip(pids[is_operator].tolist(), part[is_operator].tolist(), strict=True)}
-    ):
-        belongs = (pids == pid) & (part == number)
-        run[belongs] = len(iterations)
-        scopes = np.flatnonzero(belongs & is_iteration)
+    for number in range(run.max(initial=NONE) + 1):
+        pid, scopes = pid_of[number], scopes_of.get(number, [])
         numbers[pid] = numbers.get(pid, 0) + 1
         label = recording.spans.name[scopes[0]] if len(scopes) == 1 else None
         iterations.append(Iteration(pid, numbers[pid], label))
     return run, iterations
+
+
+def _numbered_with_operators(
+    pids: Indices, part: Indices, is_operator: NDArray[np.bool_]
+) -> Indices:
+    """Number the parts of all processes in ascending order; -1 for those without operators."""
+    order = np.lexsort((part, pids))
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (np.diff(pids[order]) != 0) | (np.diff(part[order]) != 0)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    has_operators = np.bincount(number[is_operator], minlength=int(is_new.sum())) > 0
+    return np.where(has_operators, np.cumsum(has_operators) - 1, NONE)[number]

@@ -9,6 +9,7 @@ import msgspec
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.readers.json_errors import TOO_DEEP
 from profile_analyze.readers.megengine_timeline.decoding import Timeline
 from profile_analyze.readers.megengine_timeline.executions import recorded
 from profile_analyze.readers.megengine_timeline.notes import notes_on
@@ -34,8 +35,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             reason = f"has arguments that cannot be read: {error}; profile again"
             raise MalformedProfileError(source.name, reason) from None
         except TooDeepError:
-            reason = "is nested too deeply for a profile"
-            raise MalformedProfileError(source.name, reason) from None
+            raise MalformedProfileError(source.name, TOO_DEEP) from None
         if not any(facts >= 0 for facts in recording.spans.facts):
             raise MalformedProfileError(source.name, _nothing(recording))
         found = recorded(recording)

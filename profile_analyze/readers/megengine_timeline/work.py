@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from profile_analyze.model import terms
 from profile_analyze.readers.megengine.terms import category_of, dtype_of
 from profile_analyze.readers.megengine.work import Call, operation_of
 from profile_analyze.work.kinds import work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, compute_dtype, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +31,6 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 """The types of the graph runtime, by types of the imperative runtime that have another name."""
 _SHAPE: Final = re.compile(r"\{(\d{1,18}(?:,\s*\d{1,18})*)?\}")
-_LARGEST_SIZE: Final = (1 << 63) - 1
 
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
 _NUMBER: Final = re.compile(r"-?\d{1,18}\.\d{1,18}(?:[eE][-+]?\d{1,3})?")
@@ -68,7 +65,9 @@ def cost_of(facts: Facts) -> Cost:
         out_shapes,
         dtypes or None,
         parameters,
-        _compute_dtype((*facts.inputs[:1], *facts.outputs[:1])),
+        compute_dtype(
+            *([dtype_of(one.dtype) for one in tensors] for tensors in (facts.inputs, facts.outputs))
+        ),
     )
 
 
@@ -105,7 +104,7 @@ def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
         if found is None:
             return None
         shape = tuple(map(int, found[1].split(","))) if found[1] else ()
-        if prod(size for size in shape if size) > _LARGEST_SIZE:
+        if not is_possible_shape(shape):
             return None
         result.append(shape)
     return tuple(result)
@@ -130,11 +129,3 @@ def _value(value: str | float) -> int | float | str:
     if _INTEGER.fullmatch(value):
         return int(value)
     return float(value) if _NUMBER.fullmatch(value) else value
-
-
-def _compute_dtype(tensors: Sequence[TensorArguments]) -> str | None:
-    for one in tensors:
-        dtype = dtype_of(one.dtype)
-        if dtype in terms.DTYPES and dtype != "bool":
-            return dtype
-    return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.readers.migraphx.rows import MS_PER_S, known_time_s
-from profile_analyze.units import seconds
+from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.readers.migraphx.rows import known_time_s
+from profile_analyze.units import MS_PER_S, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _NO_SHAPES: Final = (
 _NO_INPUTS: Final = (
     f"the input shapes of {{}} are unknown, because the file lacks the lines of the inputs; {_KEEP}"
 )
-_UNKNOWN: Final = "the computation of {} does not follow from their names and shapes"
+_UNKNOWN: Final = unknown_work("names and shapes")
 _NESTED: Final = (
     "{} ran inside others (if, loop): their times count once here, but twice in the report's "
     "Total instructions time; those inside a loop are the mean of one pass"
@@ -81,14 +81,13 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
 
 def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
     """Yield notes on operators, with their share of the time; `nested` ran inside others."""
-    for pattern, affected, importance in (
+    for text, affected, importance in (
         (_NO_TIME, [row for row in rows.rows if isnan(row.time_s)], Importance.INCOMPLETE),
         *_unknown(rows),
         (_NESTED, nested, Importance.CONTEXT),
     ):
-        if affected:
-            share = known_time_s(affected) / rows.time_s if rows.time_s else nan
-            yield Note(pattern.format(operators_and_share(len(affected))), importance, share)
+        affected_s = known_time_s(affected)
+        yield from notes_with_share(text, importance, len(affected), affected_s, rows.time_s)
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import DERIVED, DTYPES
+from profile_analyze.model.terms import DERIVED
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.migraphx.shapes import sizes_of
+from profile_analyze.work.tensor import compute_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from profile_analyze.readers.migraphx.rows import Row
 
@@ -24,13 +22,13 @@ if TYPE_CHECKING:
 def operators_of(rows: Sequence[Row]) -> Operators:
     """Return the table of operators."""
     return Operators.of(
-        key=Categorical.of(_keys(rows)),
+        key=Categorical.of(distinct_keys(row.name for row in rows)),
         name=Categorical.of([row.name for row in rows]),
         type=Categorical.of([row.type for row in rows]),
         category=Categorical.of([row.cost.category if row.type else None for row in rows]),
         scope=Categorical.of([(row.module,) if row.module else None for row in rows]),
-        computation=_numbers(row.cost.work.computation for row in rows),
-        memory=_numbers(row.cost.work.memory for row in rows),
+        computation=floats(row.cost.work.computation for row in rows),
+        memory=floats(row.cost.work.memory for row in rows),
         source=DERIVED,
         optional={
             "in_shapes": Categorical.of([_in_shapes(row) for row in rows]),
@@ -41,25 +39,12 @@ def operators_of(rows: Sequence[Row]) -> Operators:
             "input_dtypes": Categorical.of([_input_dtypes(row) for row in rows]),
             "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
             "parameters": Categorical.of([row.parameters for row in rows]),
-            "macs": _numbers(row.cost.work.macs for row in rows),
-            "derived_computation": _numbers(row.cost.work.computation for row in rows),
-            "derived_memory": _numbers(row.cost.work.memory for row in rows),
-            CONSTANT_BYTES: _numbers(row.constant_bytes for row in rows),
+            "macs": floats(row.cost.work.macs for row in rows),
+            "derived_computation": floats(row.cost.work.computation for row in rows),
+            "derived_memory": floats(row.cost.work.memory for row in rows),
+            CONSTANT_BYTES: floats(row.constant_bytes for row in rows),
         },
     )
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
-
-
-def _keys(rows: Iterable[Row]) -> list[str]:
-    """Return a key for each row: its name, with a number if the name occurs again."""
-    keys: dict[str, None] = {}
-    for row in rows:
-        candidates = (f"{row.name} #{number}" if number > 1 else row.name for number in count(1))
-        keys[next(key for key in candidates if key not in keys)] = None
-    return [*keys]
 
 
 def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:
@@ -81,7 +66,6 @@ def _input_dtypes(row: Row) -> tuple[str, ...] | None:
 
 
 def _compute_dtype(row: Row) -> str | None:
-    """Return the canonical dtype of the first input that is not a condition, or of the output."""
-    shapes = [value.shape for value in row.inputs or ()]
-    dtypes = (shape.dtype for shape in (*shapes, *row.outputs))
-    return next((dtype for dtype in dtypes if dtype in DTYPES and dtype != "bool"), None)
+    return compute_dtype(
+        [value.shape.dtype for value in row.inputs or ()], [shape.dtype for shape in row.outputs]
+    )

@@ -12,9 +12,9 @@ from profile_analyze.model.terms import CPU, GPU, MEAN
 from profile_analyze.readers.migraphx.lines import read_text
 from profile_analyze.readers.migraphx.notes import notes_on_file, notes_on_rows
 from profile_analyze.readers.migraphx.operators import operators_of
-from profile_analyze.readers.migraphx.rows import MS_PER_S, rows_of
+from profile_analyze.readers.migraphx.rows import rows_of
 from profile_analyze.readers.migraphx.totals import recorded_facts
-from profile_analyze.units import counted
+from profile_analyze.units import MS_PER_S, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

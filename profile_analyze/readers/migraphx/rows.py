@@ -10,6 +10,7 @@ from profile_analyze.model.terms import OTHER
 from profile_analyze.readers.migraphx.shapes import detailed_shapes
 from profile_analyze.readers.migraphx.tensors import Listing, Value, gives_constant, writes_buffer
 from profile_analyze.readers.migraphx.work import InstructionWork, work_of_instruction
+from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from profile_analyze.readers.migraphx.lines import Group, Report, Timed
     from profile_analyze.readers.migraphx.shapes import Shape
 
-MS_PER_S: Final = 1e3
 _DETAILED: Final = re.compile(r"(?P<type>.*)<(?P<shapes>\w+\([^()]*\))>")
 _ALL: Final = "all instructions"
 _COMPLETE: Final = 0.99

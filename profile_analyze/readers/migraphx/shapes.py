@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +24,6 @@ _DIMENSION: Final = re.compile(r"\[(?P<range>[^\[\]]*)\]|(?P<size>\d+)")
 _NUMBER: Final = re.compile(r"\d+")
 _DETAILED: Final = re.compile(r"(?P<lens>\d+(?:x\d+)*)(?::(?P<strides>\d+(?:x\d+)*))?")
 _MOST_DIGITS: Final = 18
-_LARGEST_SIZE: Final = (1 << 63) - 1
-"""The largest number of elements that a tensor can have."""
 
 _DTYPES: Final = {
     "float": "fp32",
@@ -89,8 +86,7 @@ class Shape(NamedTuple):
     def _with(self, lens: Dims) -> Tensor:
         if self.type == _PACKED and lens and lens[-1] is not None:
             lens = (*lens[:-1], 2 * lens[-1])
-        is_possible = prod(size for size in lens if size) <= _LARGEST_SIZE
-        return Tensor(lens if is_possible else None, self.dtype)
+        return Tensor(lens if is_possible_shape(lens) else None, self.dtype)
 
 
 def shapes_of(text: str) -> tuple[Shape, ...]:

@@ -6,7 +6,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.recorded import RecordedFact
-from profile_analyze.readers.migraphx.rows import MS_PER_S
+from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

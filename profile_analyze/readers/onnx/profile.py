@@ -11,9 +11,10 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES, SPARSITY_NAMES
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, DTYPES, OTHER
+from profile_analyze.model.terms import ABSENT, CONTROL, DERIVED, OTHER
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.defaults import with_defaults
 from profile_analyze.readers.onnx.gradients import needed_gradients
@@ -26,13 +27,11 @@ from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import all_known
+from profile_analyze.work.tensor import all_known, compute_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
     from profile_analyze.readers.onnx.gradients import NeededGradients
@@ -171,28 +170,24 @@ def _operators(
         type=Categorical.of([placed.node.type for placed in rows]),
         category=Categorical.of([cost.category for cost in in_run]),
         scope=Categorical.of([placed.scope or None for placed in rows]),
-        computation=_numbers(cost.work.computation for cost in in_run),
-        memory=_numbers(cost.work.memory for cost in in_run),
+        computation=floats(cost.work.computation for cost in in_run),
+        memory=floats(cost.work.memory for cost in in_run),
         source=DERIVED,
         optional={
             **_shapes_and_dtypes(tables),
             "parameters": Categorical.of([_parameters(placed, opsets) for placed in rows]),
             **_weights(tables),
-            "input_bytes": _numbers(_bytes(tables, placed.inputs) for placed in rows),
-            "output_bytes": _numbers(_bytes(tables, placed.outputs) for placed in rows),
-            "macs": _numbers(cost.work.macs for cost in in_run),
-            "macs_with_bias": _numbers(cost.work.macs + cost.bias_elements for cost in in_run),
-            "macs_without_padding": _numbers(cost.macs_without_padding for cost in in_run),
+            "input_bytes": floats(_bytes(tables, placed.inputs) for placed in rows),
+            "output_bytes": floats(_bytes(tables, placed.outputs) for placed in rows),
+            "macs": floats(cost.work.macs for cost in in_run),
+            "macs_with_bias": floats(cost.work.macs + cost.bias_elements for cost in in_run),
+            "macs_without_padding": floats(cost.macs_without_padding for cost in in_run),
             "conv_kind": Categorical.of([cost.conv_kind for cost in in_run]),
-            "backward_macs": _numbers(cost.backward_macs for cost in in_run),
+            "backward_macs": floats(cost.backward_macs for cost in in_run),
             **costly,
         },
         not_loaded=frozenset((*ONNX_TOOL_NAMES, *SPARSITY_NAMES)) - costly.keys(),
     )
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _bytes(tables: ModelTables, indices: Iterable[int | None]) -> float:
@@ -222,18 +217,15 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
-    """Return the dtype of the first input; if it is a condition or absent, of the first output.
-
-    A constant operator computes nothing in a run, so its dtype is None.
-    """
+    """Return the dtype that a node computes in; None for a constant, which no run computes."""
     if placed.node.is_constant:
         return None
-    for indices in (placed.inputs[:1], placed.outputs[:1]):
-        for index in indices:
-            dtype = None if index is None else tables.tensor(index).dtype
-            if dtype in DTYPES and dtype != "bool":
-                return dtype
-    return None
+    return compute_dtype(
+        *(
+            [None if index is None else tables.tensor(index).dtype for index in indices]
+            for indices in (placed.inputs, placed.outputs)
+        )
+    )
 
 
 def _parameters(placed: PlacedNode, opsets: Mapping[str, int]) -> Parameters:
@@ -259,7 +251,7 @@ def _weights(tables: ModelTables) -> dict[str, OptionalValues]:
         names = [tables.values[index].name for index in weights.reused]
         reused.append(", ".join(names) or None)
     return {
-        "params": _numbers(params),
-        "param_bytes": _numbers(sizes),
+        "params": floats(params),
+        "param_bytes": floats(sizes),
         "reused_weights": Categorical.of(reused),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ _AROUND_EVENTS: Final = b" \t\r,"
 # Lists of shapes end with a bracket, too, but an event ends with two braces.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
-_FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
 
 def read_events(source: Source) -> Events:
     """Return the events in `source`. Raises `MalformedProfileError` if none can be decoded."""
@@ -37,7 +36,7 @@ def read_events(source: Source) -> Events:
         decoded = None
         try:
             decoded = decode_events(b"[%b]" % part.strip(b" \t\r\n,"))
-        except _FAILURES as error:
+        except DECODING_ERRORS as error:
             failure = failure or error
         if decoded is None or _is_doubtful(part, decoded):
             decoded = _decoded_lines(part, line, events)
@@ -69,9 +68,8 @@ def _as_written(name: str) -> str:
 
 def _reason(failure: Exception | None) -> str:
     if isinstance(failure, RecursionError):
-        return "is nested too deeply for a profile"
-    text = str(failure) if isinstance(failure, msgspec.DecodeError) else ""
-    detail = text.removeprefix("JSON is malformed: ")
+        return TOO_DEEP
+    detail = detail_of(failure) if isinstance(failure, msgspec.DecodeError) else ""
     return f"has no event that is valid JSON{detail and f': {detail}'}; profile again"
 
 
@@ -119,7 +117,7 @@ def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
 def _decoded(line: bytes) -> Event | None:
     try:
         return decode_event(line)
-    except _FAILURES:
+    except DECODING_ERRORS:
         return None
 
 

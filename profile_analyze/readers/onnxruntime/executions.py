@@ -11,6 +11,7 @@ from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.readers.onnxruntime.kernels import kernels_of, tracks_of_kernels
 from profile_analyze.readers.onnxruntime.nodes import devices_of, nodes_of, tracks_of_nodes
 from profile_analyze.readers.onnxruntime.timeline import column
+from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-US_PER_S: Final = 1e6
 _LAUNCHING: Final = frozenset(
     ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "Js", "CANN")
 )

@@ -65,13 +65,16 @@ def _launched_by(events: Events, nodes: Nodes) -> Indices:
         by_name.setdefault(node_name(facts[nodes.facts[index]].name), []).append(index)
     before = np.searchsorted(nodes.rows, column(events.nodes_before_kernels)) - 1
     result = np.full(len(kernel_start_us), -1)
+    launched_from: dict[str, list[int]] = {}
     for row, kernel in enumerate(events.facts_of_kernels):
         if kernel.parent is not None:
-            named = by_name.get(kernel.parent, [])
-            latest = int(np.searchsorted(start_us[named], kernel_start_us[row], side="right")) - 1
-            result[row] = named[latest] if latest >= 0 else -1
+            launched_from.setdefault(kernel.parent, []).append(row)
         elif before[row] >= 0 and facts[nodes.facts[before[row]]].type == kernel.type:
             result[row] = before[row]  # older versions write a kernel after its node
+    for name, rows in launched_from.items():
+        named = np.array(by_name.get(name, []), np.int64)
+        latest = np.searchsorted(start_us[named], kernel_start_us[rows], side="right") - 1
+        result[rows] = np.append(named, -1)[latest]  # -1, the last entry, if none is earlier
     return result
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import KERNEL
 from profile_analyze.readers.onnxruntime.events import MOST_EVENTS
 from profile_analyze.units import counted
@@ -34,7 +34,7 @@ _PADDED: Final = (
 _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
 )
-_UNKNOWN: Final = "the computation of {} does not follow from their types and shapes"
+_UNKNOWN: Final = unknown_work()
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
     "session.disable_prepacking=1 records them"
@@ -84,9 +84,8 @@ def notes_on_operators(found: Recorded) -> Iterator[Note]:
     time_s = _time_s(found)
     total_s = float(time_s.sum())
     for is_affected, text, importance in _affected(found):
-        if count := int(is_affected.sum()):
-            share = float(time_s[is_affected].sum()) / total_s if total_s else float("nan")
-            yield Note(text.format(operators_and_share(count)), importance, share)
+        affected_s = float(time_s[is_affected].sum())
+        yield from notes_with_share(text, importance, int(is_affected.sum()), affected_s, total_s)
 
 
 def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importance]]:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.terms import DERIVED, DTYPES, KERNEL, MEASURED, OPERATOR, OTHER
+from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnxruntime.events import node_name
-from profile_analyze.readers.onnxruntime.tensors import LARGEST_SIZE, tensor, tensors_of
+from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
 from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
+from profile_analyze.work.tensor import LARGEST_SIZE, compute_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from profile_analyze.readers.onnxruntime.events import NodeFacts
 
@@ -96,8 +96,8 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
         ),
         level=Categorical.of([row.level for row in rows]),
         scope=Categorical.of([row.scope or None for row in rows]),
-        computation=_numbers(row.cost.work.computation for row in rows),
-        memory=_numbers(row.memory for row in rows),
+        computation=floats(row.cost.work.computation for row in rows),
+        memory=floats(row.memory for row in rows),
         source=DERIVED,
         memory_source=Categorical(is_measured.astype(np.int64), (DERIVED, MEASURED)),
         optional={
@@ -105,17 +105,13 @@ def operators_of(rows: Sequence[Operator]) -> Operators:
             "out_shapes": Categorical.of([_shapes(row.outputs) for row in rows]),
             "input_dtypes": Categorical.of([_dtypes(row.inputs) for row in rows]),
             "compute_dtype": Categorical.of([_compute_dtype(row) for row in rows]),
-            "macs": _numbers(row.cost.work.macs for row in rows),
-            "input_bytes": _numbers(row.input_bytes for row in rows),
-            "output_bytes": _numbers(row.output_bytes for row in rows),
-            "derived_computation": _numbers(row.cost.work.computation for row in rows),
-            "derived_memory": _numbers(row.cost.work.memory for row in rows),
+            "macs": floats(row.cost.work.macs for row in rows),
+            "input_bytes": floats(row.input_bytes for row in rows),
+            "output_bytes": floats(row.output_bytes for row in rows),
+            "derived_computation": floats(row.cost.work.computation for row in rows),
+            "derived_memory": floats(row.cost.work.memory for row in rows),
         },
     )
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _shapes(tensors: Tensors | None) -> tuple[tuple[int, ...], ...] | None:
@@ -127,9 +123,6 @@ def _dtypes(tensors: Tensors | None) -> tuple[str, ...] | None:
 
 
 def _compute_dtype(row: Operator) -> str | None:
-    """Return the canonical dtype of the first input that is no condition, or of the output."""
-    for dtype, shape in (*(row.inputs or ())[:1], *(row.outputs or ())[:1]):
-        canonical = tensor(dtype, shape).dtype
-        if canonical in DTYPES and canonical != "bool":
-            return canonical
-    return None
+    return compute_dtype(
+        *([tensor(*one).dtype for one in tensors or ()] for tensors in (row.inputs, row.outputs))
+    )

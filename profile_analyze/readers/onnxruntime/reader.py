@@ -9,11 +9,11 @@ from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.readers.onnxruntime.decoding import read_events
-from profile_analyze.readers.onnxruntime.executions import US_PER_S, recorded
+from profile_analyze.readers.onnxruntime.executions import recorded
 from profile_analyze.readers.onnxruntime.notes import notes_on_file, notes_on_operators
 from profile_analyze.readers.onnxruntime.operators import operators_of
 from profile_analyze.readers.onnxruntime.timeline import order_by_start
-from profile_analyze.units import counted
+from profile_analyze.units import US_PER_S, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Final
 
 import msgspec
 
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, is_possible_shape
 
 DTYPES: Final = {
     "float": "fp32",
@@ -18,9 +17,6 @@ DTYPES: Final = {
     **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), "fp8"),
 }
 """The canonical names (`terms.DTYPES`) of dtypes that ONNX Runtime calls otherwise."""
-
-LARGEST_SIZE: Final = (1 << 63) - 1
-"""The largest number of elements or bytes that a tensor can have."""
 
 _decode: Final = msgspec.json.Decoder(list[dict[str, list[int]]]).decode
 
@@ -42,5 +38,4 @@ def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
 def tensor(dtype: str, shape: tuple[int, ...]) -> Tensor:
     """Return a tensor with a canonical dtype. Impossible sizes are unknown."""
     dims = tuple(size if size >= 0 else None for size in shape)
-    is_possible = prod(size for size in shape if size > 0) <= LARGEST_SIZE
-    return Tensor(dims if is_possible else None, DTYPES.get(dtype, dtype))
+    return Tensor(dims if is_possible_shape(dims) else None, DTYPES.get(dtype, dtype))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import TOO_DEEP, detail_of, problem_and_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.readers.source import Source
 
-MS_PER_S: Final = 1e3
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
 _COLUMNS: Final = 6
 _TOTAL: Final = re.compile(r"Total;;|Total (CPU )?time:")
@@ -88,16 +88,15 @@ def read_report(source: Source) -> Report:
     try:
         return _of_json(data)
     except msgspec.ValidationError as error:
-        problem, _, path = str(error).partition(" - at `")
-        where = f"at {path[:-1]}: " if path else ""
-        reason = f"{where}{problem[:1].lower()}{problem[1:]}"
+        problem, path = problem_and_path(error)
+        reason = f"at ${path}: {problem}" if path else problem
     except msgspec.DecodeError as error:
-        text = str(error).removeprefix("JSON is malformed: ")
+        text = detail_of(error)
         reason = f"is not valid JSON: {text[:1].lower()}{text[1:]}"
     except UnicodeDecodeError:
         reason = "is not valid JSON: a text in it is not UTF-8"
     except RecursionError:
-        reason = "is nested too deeply for a report"
+        reason = TOO_DEEP
     raise MalformedProfileError(source.name, reason)
 
 
@@ -132,7 +131,10 @@ def _of_semicolons(line: str) -> list[str]:
 
 
 def _of_commas(line: str) -> list[str]:
-    rows: list[list[str]] = [*csv.reader([line])]
+    try:
+        rows: list[list[str]] = [*csv.reader([line])]
+    except csv.Error:  # a field of over 131,072 characters, or a line break inside of a line
+        return []
     return rows[0][:_COLUMNS] if rows else []
 
 

@@ -14,11 +14,11 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, HOST, MEAN
-from profile_analyze.readers.openvino.counters import MS_PER_S, read_report
+from profile_analyze.readers.openvino.counters import read_report
 from profile_analyze.readers.openvino.notes import NO_SHAPES, reduced_precision
 from profile_analyze.readers.openvino.terms import device_track, dtype_of_primitive
 from profile_analyze.readers.openvino.work import category_of
-from profile_analyze.units import counted
+from profile_analyze.units import MS_PER_S, counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -11,6 +11,7 @@ from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.fused_layers import FUSED_NAMES
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
@@ -18,8 +19,9 @@ from profile_analyze.model.terms import ABSENT, DERIVED, DTYPES, MEAN
 from profile_analyze.readers.openvino.layers import read_graph
 from profile_analyze.readers.openvino.notes import notes_on_graph
 from profile_analyze.readers.openvino.tables import GraphTables
-from profile_analyze.readers.openvino.terms import US_PER_S, device_track, dtype_of
+from profile_analyze.readers.openvino.terms import device_track, dtype_of
 from profile_analyze.readers.openvino.work import LayerWork, tensor_of, work_of_layer
+from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -113,8 +115,8 @@ def _static_model(tables: GraphTables) -> StaticModel:
 
 
 def _operators(rows: Sequence[Row], tables: GraphTables) -> Operators:
-    computation = _numbers(row.cost.work.computation for row in rows)
-    memory = _numbers(row.cost.work.memory for row in rows)
+    computation = floats(row.cost.work.computation for row in rows)
+    memory = floats(row.cost.work.memory for row in rows)
     return Operators.of(
         key=_keys([row.layer for row in rows]),
         name=Categorical.of([row.layer.name for row in rows]),
@@ -126,10 +128,10 @@ def _operators(rows: Sequence[Row], tables: GraphTables) -> Operators:
         optional={
             **_texts(rows),
             **_weights(tables),
-            "macs": _numbers(row.cost.work.macs for row in rows),
+            "macs": floats(row.cost.work.macs for row in rows),
             "derived_computation": computation,
             "derived_memory": memory,
-            "output_bytes": _numbers(sum(_bytes(row.outputs)) for row in rows),
+            "output_bytes": floats(sum(_bytes(row.outputs)) for row in rows),
         },
     )
 
@@ -158,10 +160,6 @@ def _keys(layers: Sequence[Layer]) -> NDArray[np.int64] | Categorical[str]:
     if len(set(ids)) < len(ids):
         ids = [str(index) for index in range(len(ids))]
     return Categorical.of(ids)
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _bytes(tensors: Iterable[Tensor | None]) -> list[float]:
@@ -193,6 +191,6 @@ def _fused_names(layer: Layer) -> tuple[str, ...] | None:
 def _weights(tables: GraphTables) -> dict[str, OptionalValues]:
     weights = tables.weights()
     return {
-        "params": _numbers(sum((one.elements for one in row), 0.0) for row in weights),
-        "param_bytes": _numbers(sum(_bytes(row)) for row in weights),
+        "params": floats(sum((one.elements for one in row), 0.0) for row in weights),
+        "param_bytes": floats(sum(_bytes(row)) for row in weights),
     }

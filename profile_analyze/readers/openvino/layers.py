@@ -22,6 +22,8 @@ _PORTS: Final = {(*_LAYER, "input", "port"): "inputs", (*_LAYER, "output", "port
 _DIMS: Final = {(*path, "dim"): side for path, side in _PORTS.items()}
 _EDGE: Final = ("net", "edges", "edge")
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
+_LONGEST_SIZE: Final = 64
+"""A longer text is no size, and messages show no more of it."""
 _NOT_EXECUTED: Final = "not_executed"
 
 
@@ -143,8 +145,9 @@ class _Handler:
             self.edges.append(Edge(*(attributes.get(one, "") for one in names)))
 
     def text(self, text: str) -> None:
-        if self._path in _DIMS:
-            self._text += text
+        # expat calls this for each line of a text.
+        if self._path in _DIMS and len(self._text) <= _LONGEST_SIZE:
+            self._text = (self._text + text)[: _LONGEST_SIZE + 1]
 
     def end(self, _: str) -> None:
         if self._below:
@@ -160,8 +163,8 @@ class _Handler:
         self._path = self._path[:-1]
 
     def _dimension(self) -> int | None:
-        text = self._text.strip()
-        if not _INTEGER.fullmatch(text):
+        text = self._text[:_LONGEST_SIZE].strip()
+        if len(self._text) > _LONGEST_SIZE or not _INTEGER.fullmatch(text):
             raise _Unreadable(f"{self._who()}: the size {escaped(text)!r} is no whole number")
         return None if text.startswith("-") else int(text)
 

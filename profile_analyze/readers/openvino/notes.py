@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.model.terms import CONTROL
 from profile_analyze.readers.openvino.terms import CONSTANTS, FUSED_TYPE, INPUTS, dtype_of
 
@@ -27,7 +27,7 @@ _FUSED_TEXT: Final = (
     "the computation of {} is unknown: a Subgraph runs several operators in one, and the file does "
     "not say which"
 )
-_UNKNOWN_TEXT: Final = "the computation of {} does not follow from their types and shapes"
+_UNKNOWN_TEXT: Final = unknown_work()
 NO_TIMES: Final = (
     "the graph has no times, because profiling was off: -pc of benchmark_app, or the property "
     "PERF_COUNT, switches it on"
@@ -86,9 +86,5 @@ def _affected(
     text: str, is_affected: Sequence[bool], times: Sequence[float], importance: Importance
 ) -> Iterator[Note]:
     """Yield a note on some operators, with their share of the time."""
-    if not any(is_affected):
-        return
-    total = sum(times)
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
-    share = affected / total if total else float("nan")
-    yield Note(text.format(operators_and_share(sum(is_affected))), importance, share)
+    yield from notes_with_share(text, importance, sum(is_affected), affected, sum(times))

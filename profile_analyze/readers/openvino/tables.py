@@ -6,7 +6,6 @@ layers that depend only on constants: OpenVINO runs them once, when it compiles 
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,12 +21,13 @@ from profile_analyze.model.terms import (
     UNUSED,
     WEIGHT,
 )
+from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.terms import CONSTANTS, INPUTS, RESULTS
 from profile_analyze.readers.openvino.work import tensor_of
 from profile_analyze.work.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from profile_analyze.readers.openvino.layers import ExecutionGraph, Layer
 
@@ -147,7 +147,7 @@ class GraphTables:
         known = self._tensors.values()
         shapes = [_known_shape(one) for one in known]
         return Tensors(
-            key=Categorical.of(_unique(self._names)),
+            key=Categorical.of(distinct_keys(self._names)),
             shape=Categorical.of(shapes),
             dtype=Categorical.of([one.dtype for one in known]),
             size=np.array([one.bytes for one in known], np.float64),
@@ -178,16 +178,3 @@ class GraphTables:
 def _known_shape(tensor: Tensor) -> tuple[int, ...] | None:
     is_known = tensor.shape is not None and None not in tensor.shape
     return tensor.shape if is_known else None  # type: ignore[return-value]  # no size is None
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Return a key for each name: the name, with a number if an earlier tensor has it."""
-    counts: Counter[str] = Counter()
-    taken: dict[str, None] = {}
-    for name in names:
-        key = name
-        while key in taken:
-            counts[name] += 1
-            key = f"{name} #{counts[name] + 1}"
-        taken[key] = None
-    return [*taken]

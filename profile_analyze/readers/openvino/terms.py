@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import DeviceKind
 
-US_PER_S: Final = 1e6
 RESOLUTION_S: Final = 1e-6
 """Times are whole microseconds."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.model import terms
@@ -10,7 +9,7 @@ from profile_analyze.readers.openvino.terms import dtype_of, kind_of
 from profile_analyze.work.convolutions import CONVOLUTION, TRANSPOSED, conv_kind
 from profile_analyze.work.kinds import KINDS, work_of
 from profile_analyze.work.operation import Operation, Work
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     Shape = tuple[int, ...]
     Tensors = list[Tensor | None]
 
-_LARGEST: Final = (1 << 63) - 1
 _GATES: Final = {4: "LSTM", 3: "GRU", 1: "RNN"}
 _UNKNOWN: Final = {
     "pooling": {"kernel": None},
@@ -42,8 +40,7 @@ def tensor_of(port: LayerPort) -> Tensor | None:
     dtype = dtype_of(port.precision)
     if dtype is None and port.dims == (0,):
         return None
-    is_possible = prod(size or 1 for size in port.dims) <= _LARGEST
-    return Tensor(port.dims if is_possible else None, dtype)
+    return Tensor(port.dims if is_possible_shape(port.dims) else None, dtype)
 
 
 def category_of(type_: str) -> str:

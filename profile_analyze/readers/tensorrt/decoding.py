@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.json_errors import (
+    DECODING_ERRORS,
+    TOO_DEEP,
+    detail_of,
+    problem_and_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +31,6 @@ _NO_NUMBER: Final = re.compile(
     r'("(?:timeMs|averageMs|medianMs|percentage)"\s*:\s*)-?(?:nan(?:\([a-z]*\))?|inf)'
 )
 """On Windows, `nan` has its kind behind it: `-nan(ind)`."""
-_FAILURES: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def decoded(source: Source) -> Any:
@@ -36,11 +41,11 @@ def decoded(source: Source) -> Any:
     data = source.content()
     try:
         return msgspec.json.decode(data)
-    except _FAILURES as error:
+    except DECODING_ERRORS as error:
         failure = error
     try:
         return msgspec.json.decode(_repaired(data.decode("utf-8", "replace")))
-    except _FAILURES:
+    except DECODING_ERRORS:
         raise MalformedProfileError(source.name, _reason(failure, data)) from None
 
 
@@ -49,20 +54,19 @@ def converted(value: Any, type_: type[T], file: str, place: str = "$") -> T:
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
-        problem, _, inner = str(error).partition(" - at `$")
-        problem = f"{problem[:1].lower()}{problem[1:]}"
-        raise MalformedProfileError(file, f"at {place}{inner.rstrip('`')}: {problem}") from None
+        problem, inner = problem_and_path(error)
+        raise MalformedProfileError(file, f"at {place}{inner}: {problem}") from None
 
 
 def _reason(error: Exception, data: bytes) -> str:
     if isinstance(error, RecursionError):
-        return "is nested too deeply for a profile"
+        return TOO_DEEP
     if "truncated" in str(error):
         return (
             f"truncated: the JSON ends in the middle, at byte {len(data)}; copy it again, or run "
             "trtexec again"
         )
-    return f"is not valid JSON: {str(error).removeprefix('JSON is malformed: ')}"
+    return f"is not valid JSON: {detail_of(error)}"
 
 
 def _repaired(text: str) -> str:

@@ -10,6 +10,7 @@ from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
@@ -18,11 +19,10 @@ from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
 from profile_analyze.readers.tensorrt.work import Cost, cost_of
 from profile_analyze.units import counted
+from profile_analyze.work.tensor import compute_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterator, Sequence
 
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.source import Source
@@ -62,8 +62,8 @@ def _operators(layers: Sequence[Layer], costs: Sequence[Cost], tables: EngineTab
         type=Categorical.of([layer.type for layer in layers]),
         category=Categorical.of([cost.category for cost in costs]),
         scope=Categorical.of([layer.scope for layer in layers]),
-        computation=_numbers(cost.work.computation for cost in costs),
-        memory=_numbers(cost.work.memory for cost in costs),
+        computation=floats(cost.work.computation for cost in costs),
+        memory=floats(cost.work.memory for cost in costs),
         source=terms.DERIVED,
         optional=_optional(layers, costs, tables),
     )
@@ -82,19 +82,15 @@ def _optional(
         ),
         "compute_dtype": Categorical.of([_compute_dtype(layer) for layer in layers]),
         "parameters": Categorical.of([layer.parameters for layer in layers]),
-        "macs": _numbers(cost.work.macs for cost in costs),
-        "macs_with_bias": _numbers(cost.macs_with_bias for cost in costs),
-        "macs_without_padding": _numbers(cost.macs_without_padding for cost in costs),
+        "macs": floats(cost.work.macs for cost in costs),
+        "macs_with_bias": floats(cost.macs_with_bias for cost in costs),
+        "macs_without_padding": floats(cost.macs_without_padding for cost in costs),
         "conv_kind": Categorical.of([cost.conv_kind for cost in costs]),
-        "params": _numbers(sum((one.elements for one in of_row), 0.0) for of_row in weights),
-        "param_bytes": _numbers(sum((one.bytes for one in of_row), 0.0) for of_row in weights),
-        "input_bytes": _numbers(_bytes(layer.inputs) for layer in layers),
-        "output_bytes": _numbers(_bytes(layer.outputs) for layer in layers),
+        "params": floats(sum((one.elements for one in of_row), 0.0) for of_row in weights),
+        "param_bytes": floats(sum((one.bytes for one in of_row), 0.0) for of_row in weights),
+        "input_bytes": floats(_bytes(layer.inputs) for layer in layers),
+        "output_bytes": floats(_bytes(layer.outputs) for layer in layers),
     }
-
-
-def _numbers(values: Iterable[float]) -> NDArray[np.float64]:
-    return np.array([*values], np.float64)
 
 
 def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | None:
@@ -109,9 +105,11 @@ def _bytes(tensors: Sequence[EngineTensor]) -> float:
 
 
 def _compute_dtype(layer: Layer) -> str | None:
-    """Return the dtype of the weights, the first input that is not a condition, or the output."""
-    tensors = (*layer.constants[:1], *(one.tensor for one in (*layer.inputs, *layer.outputs)))
-    return next((one.dtype for one in tensors if one.dtype not in {None, "bool"}), None)
+    """Return the dtype of the weights, or if there are none, that of the other tensors."""
+    inputs = [one.dtype for one in layer.constants[:1]] or [
+        one.tensor.dtype for one in layer.inputs
+    ]
+    return compute_dtype(inputs, [one.tensor.dtype for one in layer.outputs])
 
 
 def _model(tables: EngineTables, layers: Sequence[Layer], costs: Sequence[Cost]) -> StaticModel:

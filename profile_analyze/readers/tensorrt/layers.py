@@ -9,9 +9,9 @@ import msgspec
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
-from profile_analyze.readers.tensorrt.tensors import LARGEST_SIZE, EngineTensor, canonical_dtype
+from profile_analyze.readers.tensorrt.tensors import EngineTensor, canonical_dtype
 from profile_analyze.units import counted
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import LARGEST_SIZE, Tensor
 
 if TYPE_CHECKING:
     from profile_analyze.model.operators import Parameters

@@ -22,6 +22,7 @@ from profile_analyze.readers.companions import companions_of
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 from profile_analyze.readers.tensorrt.layers import scope_of
+from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "TensorRT profile"
 
-_MS_PER_S: Final = 1e3
 _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity=detailed"
 
 
@@ -77,9 +77,9 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
         ),
         executions=Executions.of(
             range(len(layers)),
-            [_mean_ms(entry, count) / _MS_PER_S for _, entry in layers],
+            [_mean_ms(entry, count) / MS_PER_S for _, entry in layers],
             median_s=[
-                nan if one.median_ms is None else one.median_ms / _MS_PER_S for _, one in layers
+                nan if one.median_ms is None else one.median_ms / MS_PER_S for _, one in layers
             ],
         ),
         tracks=(Track("engine", device_kind=GPU),),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from math import prod
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, is_possible_shape
 
 if TYPE_CHECKING:
     from profile_analyze.model.operators import Shape
 
-LARGEST_SIZE: Final = (1 << 63) - 1
-"""The largest number of elements that a tensor can have."""
 _LEAST_RANK_OF_IMAGES: Final = 4
 
 _DTYPES: Final = {
@@ -53,7 +50,7 @@ class EngineTensor(msgspec.Struct, gc=False):
     def tensor(self) -> Tensor:
         """The tensor with its canonical dtype. A dynamic size is unknown."""
         dtype = canonical_dtype(self.dtype_name)
-        if self.dims is None or prod(size for size in self.dims if size > 0) > LARGEST_SIZE:
+        if self.dims is None or not is_possible_shape(self.dims):
             return Tensor(None, dtype)
         return Tensor(tuple(size if size >= 0 else None for size in self.dims), dtype)
 

@@ -39,6 +39,8 @@ _THREADS: Final = re.compile(r"(?:Num threads|#threads used for CPU inference): 
 _NUMBER: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?$")
 _MOST_DIGITS: Final = 15
 """A number with more digits is not read as a count."""
+_LONGEST_ROW: Final = 1 << 16
+"""A line with more characters is no row. To split it would take much memory."""
 
 
 class Node(NamedTuple):
@@ -225,6 +227,8 @@ def _node(body: str, columns: _Columns) -> Node | None:
     Types and names may have blanks and commas. The position of the two percentages shows which
     cells are the numbers.
     """
+    if len(body) > _LONGEST_ROW:
+        return None
     cells = [*_cells(body, is_csv=columns.is_csv)]
     before = 3 if columns.has_start else 2
     for index in range(before + 1, len(cells) - 4):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.readers.tflite.types import is_delegate
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import MS_PER_S, counted, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
         )
     nodes = [node for one in others if one.is_initialisation for node in one.part("").nodes]
     if nodes:
-        time_s = sum(node.mean_ms * node.calls for node in nodes) / 1e3
+        time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
         yield Note(
             f"left out the initialisation ({counted(len(nodes), 'node')}, {seconds(time_s)} s)",
             Importance.CONTEXT,
@@ -88,14 +88,15 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
             Importance.INCOMPLETE,
         ),
     ):
-        if count := int(is_affected.sum()):
-            share = float(np.nansum(time_s[is_affected])) / total_s if total_s else float("nan")
-            yield Note(text.format(operators_and_share(count)), importance, share)
+        affected_s = float(np.nansum(time_s[is_affected]))
+        yield from notes_with_share(text, importance, int(is_affected.sum()), affected_s, total_s)
     yield from _note_on_first_run(rows)
-    yield Note(
-        f"the computation of {operators_and_share(len(rows))} is unknown: the file has no shapes",
+    yield from notes_with_share(
+        "the computation of {} is unknown: the file has no shapes",
         Importance.CONTEXT,
-        1.0 if total_s else float("nan"),
+        len(rows),
+        total_s,
+        total_s,
     )
 
 

@@ -18,6 +18,7 @@ from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tflite.log import MAIN, read_log
 from profile_analyze.readers.tflite.notes import notes_on
 from profile_analyze.readers.tflite.rows import rows_of
+from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -48,7 +49,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             operators=_operators(found.rows),
             executions=executions,
             tracks=tuple(tracks),
-            runs=(Run(wall_s=section.wall_us / 1e6 if section.wall_us > 0 else nan),),
+            runs=(Run(wall_s=section.wall_us / US_PER_S if section.wall_us > 0 else nan),),
             processes=(source.name,),
             notes=tuple(notes_on(log, section, found)),
         )

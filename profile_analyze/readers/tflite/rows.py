@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.readers.tflite.log import DELEGATE, MAIN
 from profile_analyze.readers.tflite.types import CALLS_SUBGRAPHS, INSIDE, is_delegate, kind_of
+from profile_analyze.units import MS_PER_S, US_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,15 +100,15 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
     if is_of_all_runs:
         calls = calls / runs if runs else nan
     # If a node is called only in some runs, the file has 0 calls. Its share of the time is exact.
-    duration_s = node.mean_ms * calls / 1e3 if calls else node.share * total_us / 1e6
+    duration_s = node.mean_ms * calls / MS_PER_S if calls else node.share * total_us / US_PER_S
     return Row(
         _name(node.name),
         kind_of(node.type, node.name),
         (),
         duration_s if 0 <= duration_s < inf else nan,
         int(calls) if calls == calls else 0,  # noqa: PLR0124  # NaN is unknown
-        node.start_ms / 1e3,
-        node.first_ms / 1e3 if node.first_ms >= 0 and not is_of_all_runs else nan,
+        node.start_ms / MS_PER_S,
+        node.first_ms / MS_PER_S if node.first_ms >= 0 and not is_of_all_runs else nan,
         _NO_PARENT,
     )
 

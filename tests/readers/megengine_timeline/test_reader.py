@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -182,6 +184,19 @@ def test_the_runs(
     profile = pa.load(write_bytes(tmp_path, document(*events, *names())))
     assert [(run.step, run.label) for run in profile.runs] == steps
     assert [run.wall_s * 1e6 for run in profile.runs] == pytest.approx(walls_us)
+
+
+def test_all_runs_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = Mock(wraps=np.flatnonzero)
+    monkeypatch.setattr(np, "flatnonzero", scan)
+    counts = []
+    for steps in (1, 30):
+        events = [one for _ in range(steps) for one in (*ADD, *STEP)]
+        profile = pa.load(write_bytes(tmp_path, document(*events, *names())))
+        assert [run.step for run in profile.runs] == [*range(1, steps + 1)]
+        counts.append(scan.call_count)
+        scan.reset_mock()
+    assert counts[0] == counts[1]
 
 
 def test_a_kernel_belongs_to_the_run_of_its_operator(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -196,6 +198,28 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
         "Runtime 1.14 and later record them\n"
         "note: left out 1 kernel (1e-06 s) that no operator launched; --level kernel has them\n"
     )
+
+
+def test_kernels_are_placed_by_one_search_for_each_name_of_a_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = Mock(wraps=np.searchsorted)
+    monkeypatch.setattr(np, "searchsorted", search)
+    counts = []
+    for executions in (1, 30):
+        lines = []
+        for start in range(10, 10 + 20 * executions, 20):
+            launched = {"parent_name": "conv_kernel_time", "stream": "7"}
+            lines += [
+                node("conv", "Conv", start + 2, 4, **GPU),
+                kernel("gemm", start + 3, 9, **launched),
+                run(start, 19),
+            ]
+        found = rows(document(*lines), tmp_path, "id", "time", "track", level="kernel")
+        assert found == [("gemm", pytest.approx(9e-6), "stream 7")]
+        counts.append(search.call_count)
+        search.reset_mock()
+    assert counts[0] == counts[1]
 
 
 def test_a_launch_is_no_device_time(tmp_path: Path) -> None:

@@ -167,6 +167,10 @@ def test_times_that_differ_do_not_make_a_gpu(
             report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
             "left out 2 lines that are no layers, the first is line 3",
         ),
+        (  # a field may have up to 131,072 characters
+            SORTED.replace(b"\npool", b"\n" + b"a" * 131_073 + b",EXECUTED,Relu,x,1,1\npool"),
+            "left out 1 line that are no layers, the first is line 4",
+        ),
     ],
 )
 def test_notes_on_files(content: bytes, note: str, tmp_path: Path) -> None:
@@ -240,7 +244,7 @@ BROKEN = [
     ),
     (
         document(more=1).replace(b"1\n}", b"[" * 100_000 + b"]" * 100_000 + b"}"),
-        "is nested too deeply for a report",
+        "is nested too deeply for a profile",
     ),
 ]
 

@@ -228,6 +228,14 @@ BROKEN = [
         GRAPH.replace(b"<dim>8</dim>", b"<dim>wide</dim>"),
         "layer 'data': the size 'wide' is no whole number (line 4)",
     ),
+    (  # a message shows the first 64 characters
+        GRAPH.replace(b"<dim>8</dim>", b"<dim>7" + b" " * 100 + b"wide</dim>"),
+        "layer 'data': the size '7' is no whole number (line 4)",
+    ),
+    (
+        GRAPH.replace(b"<dim>8</dim>", b"<dim>" + b"1\n" * 1000 + b"</dim>"),
+        "layer 'data': the size '" + r"1\\n" * 31 + r"1' is no whole number (line 1004)",
+    ),
     (
         GRAPH.replace(b'<layer id="0" ', b"<layer "),
         "has a layer without id or name (line 4)",

@@ -233,6 +233,10 @@ def test_inner_nodes_without_a_known_place_are_left_out(parts: list[str], tmp_pa
             "left out 1 line inside of tables that are no rows, the first is line 14",
         ),
         (
+            log(part([CONV, CONV._replace(name="x" * 65_536)])),
+            "left out 2 lines inside of tables that are no rows, the first is line 15",
+        ),
+        (
             log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
             "the table has 2 of 9 nodes; copy it again",
         ),
