@@ -151,6 +151,8 @@ def likely_quantities(text: str, unit: str) -> list[str]:
     # 1,000 has a thousands separator, 1,5 a decimal comma
     number = re.sub(r",(?=\d{3}(?!\d))", "", match[1]).replace(",", ".")
     written = UNIT_WORDS.get(match[2].lower(), match[2]).lower()
+    if unit == "1" and written in ("x", "times", "\N{MULTIPLICATION SIGN}"):
+        written = ""
     spellings = [one for one in _all_spellings(unit) if one.lower() == written]
     return [number + spellings[0]] if spellings and number.count(".") < 2 else []
 

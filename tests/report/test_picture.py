@@ -246,7 +246,7 @@ def test_an_unknown_suffix() -> None:
     outcome = run_command("none", "--plot", "a.gif")
     assert outcome.code == 2
     assert outcome.err.endswith(
-        "argument --plot: 'a.gif' has none of the suffixes .svg, .png, .pdf\n"
+        "argument --plot: 'a.gif' has none of the suffixes .svg, .png, .pdf; write a.svg\n"
     )
 
 
