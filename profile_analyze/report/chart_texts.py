@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import join_keys, row_labels
-from profile_analyze.report.text_layout import shortened, text_width
+from profile_analyze.report.text_layout import shortened_in_middle, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def sides(table: Table) -> list[str]:
     comparison = table.shown.comparison
     baseline = [f"baseline {_side(comparison.base)}"] if comparison else []
     return [
-        _middle_cut(visible(side, "utf-8"), _SIDE_WIDTH)
+        shortened_in_middle(visible(side, "utf-8"), _SIDE_WIDTH, ELLIPSIS)
         for side in (_side(table.shown.profile), *baseline)
     ]
 
@@ -52,15 +52,9 @@ def _side(profile: Profile) -> str:
 
 
 def names(table: Table, width: int) -> list[str]:
-    """Return the name of each row, in at most `width` columns."""
+    """Return the name of each row, in at most `width` columns.
+
+    Long names often differ only at their end, so they are cut in the middle.
+    """
     labels = (join_keys(label)[0] for label in row_labels(table))
-    return [_middle_cut(visible(label, "utf-8"), width) for label in labels]
-
-
-def _middle_cut(text: str, width: int) -> str:
-    """Return `text` in at most `width` columns. Long names often differ only at their end."""
-    if text_width(text) <= width:
-        return text
-    tail_width = (width - 1) // 2
-    head = shortened(text, width - tail_width, ELLIPSIS)
-    return head + shortened(text[::-1], tail_width, "")[::-1]
+    return [shortened_in_middle(visible(label, "utf-8"), width, ELLIPSIS) for label in labels]
