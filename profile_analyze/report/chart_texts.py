@@ -25,13 +25,21 @@ _SIDE_WIDTH: Final = 75
 def sides(table: Table) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
-    Long names are cut in the middle.
+    A file has its name without the folder. Long names are cut in the middle.
     """
     comparison = table.shown.comparison
-    baseline = [f"baseline {_side(comparison.base)}"] if comparison else []
+    profiles = [table.shown.profile, *([comparison.base] if comparison else [])]
+    files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
+    # Two files of the same name need their folders.
+    base_names = [*map(os.path.basename, files)]
+    if len({*base_names}) == len(files):
+        files = [
+            name if len(one.processes) == 1 else file
+            for name, file, one in zip(base_names, files, profiles, strict=True)
+        ]
     return [
-        shortened_in_middle(visible(side, "utf-8"), _SIDE_WIDTH, ELLIPSIS)
-        for side in (_side(table.shown.profile), *baseline)
+        shortened_in_middle(visible(f"{side}{file}", "utf-8"), _SIDE_WIDTH, ELLIPSIS)
+        for side, file in zip(("", "baseline "), files, strict=False)
     ]
 
 
@@ -44,11 +52,11 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
     return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *further])
 
 
-def _side(profile: Profile) -> str:
-    """Return the name of the file, or how many files there are and their folder, if it is one."""
+def _files(profile: Profile) -> str:
+    """Return how many files there are, and their folder, if it is one."""
     folders = set(map(os.path.dirname, profile.processes))
     folder = folders.pop() if len(folders) == 1 else ""
-    return f"{profile.file} of {folder}" if folder and len(profile.processes) > 1 else profile.file
+    return f"{profile.file} of {folder}" if folder else profile.file
 
 
 def names(table: Table, width: int) -> list[str]:
