@@ -23,7 +23,7 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("num", "number", "n", "occurrences"), "count"),
     "invocations": "calls",
     **dict.fromkeys(("ops", "flos", "work", "operations"), "computation"),
-    **dict.fromkeys(("gflops", "tflops", "flop/s", "flo/s", "performance"), "flops"),
+    **dict.fromkeys(("gflops", "tflops", "flop/s", "flo/s", "performance", "speed"), "flops"),
     **dict.fromkeys(("bytes", "mem", "size", "traffic", "footprint"), "memory"),
     **dict.fromkeys(("throughput", "gb/s", "bytes_per_second"), "bandwidth"),
     **dict.fromkeys(("arithmetic_intensity", "oi", "ai"), "intensity"),
@@ -37,7 +37,8 @@ COLUMN_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("iteration", "iter"), "run"),
     **dict.fromkeys(("std", "stddev", "variance", "noise", "iqr"), "spread"),
     **dict.fromkeys(("min", "fastest", "best"), "time_min"),
-    **dict.fromkeys(("max", "slowest", "worst"), "time_max"),
+    "max": "time_max",
+    **dict.fromkeys(("slowest", "longest", "worst"), "time"),
     **dict.fromkeys(("baseline", "before", "old"), "base"),
     **dict.fromkeys(("base_time", "baseline_time", "old_time", "time_base"), "base"),
     **dict.fromkeys(("new_time", "candidate_time"), "time"),
@@ -69,6 +70,8 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "dtype": "--input-dtype",
     **dict.fromkeys(("column", "fields", "select", "show"), "--columns"),
     **dict.fromkeys(("list_columns", "help_columns"), "--columns help"),
+    **dict.fromkeys(("wide", "all_columns"), "--columns all"),
+    **dict.fromkeys(("threads", "num_threads"), "--peaks here:{1}"),
     **{name: f"--format {name}" for name in ("json", "jsonl", "csv", "markdown", "junit")},
     **dict.fromkeys(("output_format", "out_format", "fmt", "f"), "--format"),
     "md": "--format markdown",
@@ -80,11 +83,17 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("vs", "before", "old"), "--compare"),
     **dict.fromkeys(("tolerance", "epsilon"), "--threshold"),
     **dict.fromkeys(("fail_on", "assert", "gate", "fail"), "--fail-if"),
-    **dict.fromkeys(("fail_on_regression", "max_regression"), "--fail-if 'total > +{5%}'"),
+    **dict.fromkeys(
+        ("fail_on_regression", "max_regression", "fail_if_slower", "fail_slower", "fail_above"),
+        "--fail-if 'total > +{5%}'",
+    ),
     **dict.fromkeys(("warmup", "warm_up", "skip", "skip_first", "skip_warmup"), "--skip-runs"),
     **dict.fromkeys(("stat", "statistic"), "--run-stat"),
     **{unit: f"--time-unit {unit}" for unit in ("ms", "us", "ns")},
-    **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ {PATTERN}'"),
+    **dict.fromkeys(
+        ("exclude", "ignore"),
+        "--where 'type != {TYPE}' for a type, or --where 'name !~ {PATTERN}' for names",
+    ),
     **dict.fromkeys(("run", "iteration"), "--where 'run == {NUMBER}'"),
     **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p{90}"),
@@ -93,7 +102,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
         "--dim SYMBOL={8}, with a symbol of the model, which --dim {8} names",
     ),
     **dict.fromkeys(("shape", "shapes", "input_shapes", "input_size"), "--input-shape"),
-    **dict.fromkeys(("gpu", "hardware", "roofline", "peak"), "--peaks"),
+    **dict.fromkeys(("gpu", "hardware", "roofline", "peak", "roof", "roofs"), "--peaks"),
     "device": "--peaks SPEC for peak rates, or --where 'device == {NAME}' for its operators",
     "flops": (
         "--columns name,time,flops for the column, or --peaks {FLOPS}:BANDWIDTH for peak rates"
@@ -106,7 +115,8 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("module", "modules"), "--level module"),
     **dict.fromkeys(("layer", "layers"), "--level operator or --level module"),
     "host": "--show-host",
-    **dict.fromkeys(("only", "verdict", "verdicts"), "--where 'verdict == slower'"),
+    "only": "--where 'name ~ {PATTERN}'",
+    **dict.fromkeys(("verdict", "verdicts"), "--where 'verdict == {slower}'"),
     **dict.fromkeys(("summary", "summary_only"), "--print-only summary"),
     **dict.fromkeys(("chart", "graph", "picture", "svg", "png", "pdf"), "--plot"),
     **dict.fromkeys(("no_color", "no_colour", "nocolor", "nocolour"), "--color never"),
@@ -122,6 +132,13 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
 """Each value is an option, or a text that begins with an option. Messages complete an option by the
 value that the user gave, or by an example. In a text, the given value replaces the word in braces.
 """
+
+OPTION_WORDS_OF_VALUE: Final = (
+    (r"only", r"(slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
+    (r"fail\w*|gate|assert|max_regression", r"\+?(\d+(?:\.\d*)?)%?", r"--fail-if 'total > +\1%'"),
+)
+"""Patterns of a word, and of the value after it, with what to write for both. They come before
+`OPTION_WORDS`."""
 
 _NO_OTHER_LEVEL: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
@@ -165,6 +182,9 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
+    # of --fail-uncertain
+    **dict.fromkeys(("always", "strict"), "not-ruled-out"),
+    "never": "no",
 }
 
 KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(

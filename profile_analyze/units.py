@@ -154,6 +154,8 @@ def likely_quantities(text: str, unit: str) -> list[str]:
     # 1,000 has a thousands separator, 1,5 a decimal comma
     number = re.sub(r",(?=\d{3}(?!\d))", "", match[1]).replace(",", ".")
     written = UNIT_WORDS.get(match[2].lower(), match[2]).lower()
+    if unit == "1" and written in ("x", "times", "\N{MULTIPLICATION SIGN}"):
+        written = ""
     spellings = [one for one in _all_spellings(unit) if one.lower() == written]
     return [number + spellings[0]] if spellings and number.count(".") < 2 else []
 
@@ -252,6 +254,18 @@ def seconds(value: float) -> str:
     return NOT_AVAILABLE if isnan(value) else f"{value:.3}"
 
 
+def short_time(time_s: float) -> str:
+    """Return a time with three significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
+
+    It is for sentences, in which each time has its unit. NaN gives N/A.
+    """
+    if isnan(time_s) or not time_s:
+        return NOT_AVAILABLE if time_s else "0 s"
+    # The unit is chosen after rounding: 0.9999 s is 1.00 s, not 1000 ms.
+    unit = suitable_unit(abs(float(f"{time_s:.3g}")), "s")
+    return f"{three_digits(time_s / float(_SECONDS[unit]))} {unit}"
+
+
 def decimal_rate(value: float) -> str:
     """Return bytes per second in GB of 1e9 bytes, as data sheets have them: `1555 GB/s`."""
     # The inner format rounds to four digits. The outer one writes them without a power of ten.
@@ -259,8 +273,14 @@ def decimal_rate(value: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three significant digits: `57.3`, `0.111`; N/A for NaN."""
-    return NOT_AVAILABLE if isnan(value) else f"{value:.3g}"
+    """Return a number with three significant digits: `57.3`, `1.10`, `2050`; N/A for NaN."""
+    if isnan(value):
+        return NOT_AVAILABLE
+    rounded = float(f"{value:.3g}")
+    if 1e3 <= abs(rounded) < 1e6 or not value:
+        return f"{rounded:.0f}"  # without a power of ten
+    # The # keeps zeros at the end, and also the point of `100.`.
+    return f"{value:#.3g}".removesuffix(".")
 
 
 def six_digits(value: float) -> str:

@@ -225,8 +225,8 @@ NOT_IN_ONE_STRING = {
     "FILE: at PATH: object missing required field `operator`",
     "FILE: inconsistent: operators: computation has 3 values for 97 rows; and 2 more",
     "compared: this question needs a comparison, from compare(); got ...",
-    "left out 3 kernels (0.002 s) that no operator launched; --level kernel has them",
-    "left out 2 operators (0.001 s) that ran outside of all modules; --level operator has them",
+    "left out 3 kernels (2.00 ms) that no operator launched; --level kernel has them",
+    "left out 2 operators (1.00 ms) that ran outside of all modules; --level operator has them",
     "none of 91 operators with a device time matches; 1 operator without one would match",
     "no operator has a device time; 91 have one on the host; --print-only host shows these, or "
     "profile again with device times",

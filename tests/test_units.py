@@ -124,6 +124,17 @@ def test_quantities_are_scaled(value: float, unit: str, text: tuple[str, str]) -
 @pytest.mark.parametrize(
     ("function", "value", "text"),
     [
+        (units.short_time, 0.0122, "12.2 ms"),
+        (units.short_time, -1.39e-06, "-1.39 us"),
+        (units.short_time, 0.9999, "1.00 s"),
+        (units.short_time, 120.4, "120 s"),
+        (units.short_time, 0.0, "0 s"),
+        (units.short_time, nan, "N/A"),
+        (units.three_digits, 1.1, "1.10"),
+        (units.three_digits, 99.96, "100"),
+        (units.three_digits, 2048.0, "2050"),
+        (units.three_digits, 1e9, "1.00e+09"),
+        (units.three_digits, 0.0, "0"),
         (units.seconds, 0.008782, "0.00878"),
         (units.seconds, 9e-05, "9e-05"),
         (units.seconds, 1234.5, "1.23e+03"),

@@ -15,6 +15,7 @@ _FLOPS_UNIT: Final = r"f(?:lo(?:ps?)?)?(?:/s)?"
 _BANDWIDTH_UNIT: Final = r"i?(?:b|bytes?)(?:/s|ps)?"
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e\d+)?"
 _RATE: Final = rf"\d+(?:\.\d+)?\s*(?:[kmgtp](?:{_FLOPS_UNIT}|{_BANDWIDTH_UNIT})?|{_FLOPS_UNIT})"
+_ANY_RATE: Final = rf"(?:{_RATE}|{_NUMBER})"
 _SEPARATOR: Final = r"(?:\s*[-,;:/x|]\s*|\s+)"
 _RATES: Final = (
     rf"(?P<first>{_RATE})"
@@ -32,6 +33,13 @@ _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 def advice_on_rates(spec: str) -> str:
     """Return what to write instead of `spec`; empty if it has no rates, or two that are right."""
     short = spec.strip() if len(spec) <= LONGEST_ADVISED else ""
+    if re.fullmatch(rf"{_ANY_RATE}(?:{_SEPARATOR}{_ANY_RATE}){{2,}}", short, re.IGNORECASE):
+        first, second, *further = re.findall(_ANY_RATE, short, re.IGNORECASE)
+        count = 2 + len(further)
+        better = did_you_mean([f"{first}:{second}"])
+        return (
+            f"{spec!r} is {count} rates, and two are needed: FLO/s and bytes per second; {better}"
+        )
     match = re.fullmatch(_RATES, short, re.IGNORECASE)
     if match is None:
         return ""

@@ -10,7 +10,7 @@ from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import ratio
 from profile_analyze.model.terms import DEVICE
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,8 +77,8 @@ def _corrected(profile: Profile, each_s: Floats) -> Profile:
         duration_s=np.maximum(executions.duration_s - wait_s, 0.0),
         self_s=np.maximum(executions.self_s - wait_s, 0.0),
     )
-    least, most = seconds(float(each_s.min())), seconds(float(each_s.max()))
-    wait = f"{most} s" if least == most else f"{least} to {most} s"
+    least, most = short_time(float(each_s.min())), short_time(float(each_s.max()))
+    wait = most if least == most else f"{least} to {most}"
     note = f"times are corrected for synchronisation: {wait} less for each call"
     if len(gone):
         note += f"; {counted(len(gone), 'operator')} took less than that, and count as 0"

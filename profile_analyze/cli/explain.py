@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.errors import QueryError
 from profile_analyze.query.catalog import check_columns, find_column
+from profile_analyze.report.output_formats import PLAIN, TABLE
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +19,8 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None
     if arguments.explain is None:
         return None
     for option, given in (
-        ("--format", arguments.format),
+        # An explanation is plain text, so calls with these formats need no change.
+        ("--format", arguments.format not in (None, PLAIN, TABLE)),
         ("--confluence (or --wiki)", arguments.confluence),
         ("--dump-only-opr", arguments.dump_only_opr),
         ("--columns", arguments.columns),

@@ -44,7 +44,11 @@ def _check_files(arguments: argparse.Namespace) -> None:
         return
     if arguments.compare:
         # `--compare` takes all names after it, even if some of them were meant as the profile.
-        raise QueryError("--compare took all files that are named; name the profile before it")
+        *base, new = arguments.compare
+        write = f"; write {new} --compare {shlex.join(base)}" if base else ""
+        raise QueryError(
+            f"--compare took all files that are named; name the profile before it{write}"
+        )
     if arguments.input_dtype and arguments.input_dtype.endswith(SUFFIXES):
         raise QueryError(
             "the following arguments are required: FILE; --input-dtype, or --input, selects a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 _QUOTES: Final = "\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb"
 """Word processors and web pages put these in place of plain quotes."""
+_CONDITIONS: Final = ("argument --where:", "argument --having:")
+"""The beginning of errors about conditions, in which a single = is another mistake."""
 
 
 def advice_on_quotes(arguments: Iterable[str], error: str) -> str:
@@ -24,6 +27,9 @@ def advice_on_quotes(arguments: Iterable[str], error: str) -> str:
             value = argument
         if value.startswith(tuple(_QUOTES)) and value in error:
             is_closed = value[1:].endswith(tuple(_QUOTES))
-            plain = shlex.quote(value[1:-1]) if is_closed else "plain ones, ' or \""
+            inner = value[1:-1]
+            if error.startswith(_CONDITIONS):
+                inner = re.sub(r"^([\w.]+)\s*=(?![=~])\s*", r"\1 == ", inner)
+            plain = shlex.quote(inner) if is_closed else "plain ones, ' or \""
             return f"{value} has typographic quotes, which a shell does not remove; write {plain}"
     return ""

@@ -14,6 +14,7 @@ from profile_analyze.suggestions import (
     ABSENT_OPTIONS,
     LONGEST_ADVISED,
     OPTION_WORDS,
+    OPTION_WORDS_OF_VALUE,
     did_you_mean,
     likely_names,
     plain_name,
@@ -21,6 +22,8 @@ from profile_analyze.suggestions import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from profile_analyze.cli.option_types import Option
 
 _FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
 """Options of other tools for the file to read."""
@@ -53,8 +56,15 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
             continue
         meant = [_OPTION_OF[flag] for flag in _OPTION_OF if flag.startswith(name)]
         value = _value(argument, arguments[index:])
-        if len(meant) > 1 or (meant and value and not meant[0].accepts(value)):
+        if len(meant) > 1 or (meant and value and not _takes(meant[0], value)):
             raise _no_option(argument, _advice(argument, arguments))
+
+
+def _takes(option: Option, value: str) -> bool:
+    """Return whether an option takes the argument after it, or takes none and a file follows."""
+    if option.takes_values:
+        return option.accepts(value)
+    return not {*value.split(",")} <= {column.name for column in CATALOG}
 
 
 def advice_on_word(word: str) -> str:
@@ -79,6 +89,11 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
         return "name the file without an option"
     if plain in ABSENT_OPTIONS:
         return ABSENT_OPTIONS[plain]
+    # argparse may have split `-xt5`, so that the argument itself was not given.
+    start = arguments.index(argument) if argument in arguments else len(arguments)
+    value = _value(argument, arguments[start:])
+    if meant := _meant_with_value(plain, value):
+        return did_you_mean([meant])
     if plain not in OPTION_WORDS and f"--{plain}" not in _OPTION_OF:
         for column in CATALOG:
             if column.name == plain:
@@ -86,11 +101,19 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
     cutoff = 0.82 if len(plain) >= _LONG_NAME else 0.7
     names = likely_names(name, _OPTION_OF, OPTION_WORDS, cutoff=cutoff)
     if len(names) == 1:
-        # argparse may have split `-xt5`, so that the argument itself was not given.
-        start = arguments.index(argument) if argument in arguments else len(arguments)
-        value = _value(argument, arguments[start:])
         return did_you_mean([_with_value(names[0], value)])
     return did_you_mean(names)
+
+
+def _meant_with_value(word: str, value: str) -> str:
+    """Return what the word of another tool means with just this value; empty for other values."""
+    if len(value) > LONGEST_ADVISED:
+        return ""
+    for words, values, meant in OPTION_WORDS_OF_VALUE:
+        match = re.fullmatch(values, value)
+        if match and re.fullmatch(words, word):
+            return match.expand(meant)
+    return ""
 
 
 def _advice_on_column(name: str, *, needs_peaks: bool) -> str:

@@ -38,7 +38,7 @@ from profile_analyze.model.terms import (
     RUNTIME,
     TOP,
 )
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -341,10 +341,10 @@ def _notes_on_unowned(
             is_left_out &= parent < 0
         rows = np.flatnonzero(is_left_out)
         if len(rows):
-            time_s = seconds(total(executions.duration_s[rows]))
+            time_s = short_time(total(executions.duration_s[rows]))
             is_kernel = kind == KERNEL
             why = f"no {owner_noun} launched" if is_kernel else f"ran outside of all {owner_noun}s"
             yield Note(
-                f"left out {counted(len(rows), noun)} ({time_s} s) that {why}; {advice}",
+                f"left out {counted(len(rows), noun)} ({time_s}) that {why}; {advice}",
                 Importance.INCOMPLETE,
             )

@@ -79,6 +79,22 @@ def advice_on_operator(name: str, operator: str, value: str, known: Collection[s
     return did_you_mean([f"'{name} {one} {value}'" for one in meant])
 
 
+def advice_on_or(first: tuple[str, str, str], second: tuple[str, str, str]) -> str:
+    """Return what to write instead of two conditions of which one must hold.
+
+    Each condition has the name of a column, an operator and a value.
+    """
+    name, column, pattern = first[0], "type", "^(A|B)$"
+    texts = [value.strip(" '\"") for _, _, value in (first, second)]
+    are_equalities = all(operator in ("=", "==") for _, operator, _ in (first, second))
+    if name == second[0] and are_equalities and all(re.fullmatch(r"\w+", one) for one in texts):
+        column, pattern = name, f"^({'|'.join(texts)})$"
+    return (
+        f"there is no OR: make one call for each condition, or write '{column} ~ {pattern}' for "
+        "one of several texts"
+    )
+
+
 def missing_value(column: Column, operator: str) -> str:
     """Return the message about a condition that ends after its operator."""
     example = EXAMPLES[column.unit] if column.kind == "number" else "conv"

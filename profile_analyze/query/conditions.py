@@ -17,6 +17,7 @@ from profile_analyze.query.catalog import CATALOG, check_needs, find_column
 from profile_analyze.query.condition_advice import (
     advice_on_condition,
     advice_on_operator,
+    advice_on_or,
     advice_on_unit,
     advice_on_value,
     missing_value,
@@ -53,7 +54,8 @@ _NAME: Final = r"param\.[^\s=!<>~]+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 _FURTHER_CONDITION: Final = (
-    rf"(?:\s(?:and|(?P<or>or|\|\|)|&&)\s|[,;])\s*(?P<name>{_NAME})\s*[{_SYMBOLS}]"
+    rf"(?P<separator>\s(?:and|or)\s|&&|\|\||[,;])\s*(?P<name>{_NAME})\s*"
+    rf"(?P<operator>[{_SYMBOLS}]+)\s*(?P<value>.*)"
 )
 
 
@@ -87,12 +89,13 @@ class Condition(NamedTuple):
         with _error_position(match.start(3), text):
             if advice:
                 raise QueryError(advice)
+        with _error_position(match.start(3), text):
+            _check_that_it_is_one(name, operator, value)
         with _error_position(match.start(2), text):
             _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
             if not value:
                 raise QueryError(missing_value(column, operator))
-            _check_that_it_is_one(operator, value)
             value = _unquoted(value)
             bound = _parse_bound(column, operator, value)
         return cls(text.strip(), column, operator, value, bound)
@@ -237,19 +240,18 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
 
 
-def _check_that_it_is_one(operator: str, value: str) -> None:
+def _check_that_it_is_one(name: str, operator: str, value: str) -> None:
     """Raise `QueryError` if the value contains another condition: `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
-    match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE)
+    match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE | re.DOTALL)
     if match is None or match["name"] not in _COLUMN_NAMES:
         return
-    if match["or"]:
-        raise QueryError(
-            "there is no OR: make one call for each condition, or write 'type ~ ^(A|B)$' for one "
-            "of several texts"
-        )
+    if match["separator"].strip().lower() in ("or", "||"):
+        first = (name, operator, value[: match.start()])
+        second = (match["name"], match["operator"], match["value"])
+        raise QueryError(advice_on_or(first, second))
     raise QueryError("there is another condition; repeat the option for each: all must hold")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.analysis.drift import drift_factors, shared_change
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import total
-from profile_analyze.units import seconds, three_digits
+from profile_analyze.units import short_time, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,4 +71,4 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
 
 
 def _signed(time_s: float) -> str:
-    return f"{'+' if time_s > 0 else ''}{seconds(time_s)} s"
+    return f"{'+' if time_s > 0 else ''}{short_time(time_s)}"

@@ -15,6 +15,11 @@ _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'tim
 _RATIOS: Final = ("ratio", "change", "difference", "speedup")
 _CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_value")
 """Words for a change beyond noise, which every condition asks for."""
+_UNCERTAIN: Final = {
+    **dict.fromkeys(("uncertain", "yes"), "yes"),
+    **{one: one for one in ("unjudged", "not-ruled-out", "no")},
+}
+"""Words that rather belong after `--fail-uncertain`."""
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
@@ -61,6 +66,9 @@ def _meant(text: str, metrics: Sequence[str]) -> str:
     metric = "|".join(metrics)
     if text in _CHANGES:
         return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"
+    if text.lower() in _UNCERTAIN:
+        option = f"--fail-uncertain {_UNCERTAIN[text.lower()]}"
+        return f"write 'total {_DEFAULT}', and {option} for changes that are not certain"
     if match := re.fullmatch(rf"(?:(.+?)\s*:\s*)?({metric})\s*>?", text):
         subject = f"{match[1]}: " if match[1] else ""
         return (

@@ -26,7 +26,7 @@ from profile_analyze.query.unmatched_notes import (
     unmatched_value_notes,
 )
 from profile_analyze.suggestions import did_you_mean, similar_texts
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,9 +229,9 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
         and len(selection.operators)
         and not isnan(operators.total_s)
     ):
-        total = seconds(operators.total_s)
+        total = short_time(operators.total_s)
         yield Note(
-            f"shares are relative to the total {MEASURES[query.measure].title}, {total} s",
+            f"shares are relative to the total {MEASURES[query.measure].title}, {total}",
             Importance.CONTEXT,
         )
 

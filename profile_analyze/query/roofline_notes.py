@@ -19,7 +19,7 @@ from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.peaks_notes import peaks_notes
 from profile_analyze.query.time_shares import largest_types, share_of
-from profile_analyze.units import percent, seconds
+from profile_analyze.units import percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     if share < _LARGE_SHARE:
         reason = (
             "their data probably stayed in caches; their values in the column lost add up to "
-            f"{seconds(total(rows['lost'][faster]))} s, which the summary counts as 0; "
+            f"{short_time(total(rows['lost'][faster]))}, which the summary counts as 0; "
             "--where 'efficiency <= 100%' leaves out their rows"
         )
     else:

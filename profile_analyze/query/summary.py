@@ -18,7 +18,7 @@ from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import outside_s, walls_s, warm_up_notes
-from profile_analyze.units import counted, seconds
+from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -245,8 +245,7 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
     # Every device may have a `stream 7`.
     is_ambiguous = len({track.name for track in by_line}) < len(by_line)
     parts = ", ".join(
-        f"{'N/A' if np.isnan(total) else f'{seconds(total)} s'} on "
-        + (_full_name(track) if is_ambiguous else track.name)
+        f"{short_time(total)} on " + (_full_name(track) if is_ambiguous else track.name)
         for track, total in sorted(by_line.items(), key=lambda item: item[0].name)
     )
     yield Note(

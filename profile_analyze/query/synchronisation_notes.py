@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.analysis.synchronisation import waits_s
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import ratio
-from profile_analyze.units import seconds
+from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def synchronisation_notes(profile: Profile) -> Iterator[Note]:
         times = float(np.nanmax(ratio(profile.totals_s("time"), walls_s)))
         yield Note(
             f"{text}: all operators together take {times:.3g} times as long as a whole run; "
-            f"--correct-sync takes off {seconds(most_s)} s for each call",
+            f"--correct-sync takes off {short_time(most_s)} for each call",
             Importance.WRONG,
         )
     else:

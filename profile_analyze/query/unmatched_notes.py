@@ -22,7 +22,7 @@ from profile_analyze.suggestions import (
     did_you_mean,
     similar_texts,
 )
-from profile_analyze.units import base_unit_name, parse_quantity, percent, seconds, suitable_unit
+from profile_analyze.units import base_unit_name, parse_quantity, percent, short_time, suitable_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -196,16 +196,16 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
     if len(selection.operators) or not len(known):
         return
     if query.min_time_s is not None and known.max() < query.min_time_s:
-        longest = seconds(float(known.max()))
+        longest = short_time(float(known.max()))
         yield Note(
-            f"no operator took {seconds(query.min_time_s)} s; the longest took {longest} s",
+            f"no operator took {short_time(query.min_time_s)}; the longest took {longest}",
             Importance.ANSWER,
         )
     if query.max_time_s is not None and known.min() > query.max_time_s:
-        shortest = seconds(float(known.min()))
-        limit = seconds(query.max_time_s)
+        shortest = short_time(float(known.min()))
+        limit = short_time(query.max_time_s)
         yield Note(
-            f"every operator took over {limit} s; the shortest took {shortest} s", Importance.ANSWER
+            f"every operator took over {limit}; the shortest took {shortest}", Importance.ANSWER
         )
 
 

@@ -91,7 +91,9 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
         return f"; models are named one by one: {models[0]}"
     with_profiles = [path for path in paths if _has_profiles(path)][:_MOST_FOLDERS]
     return (
-        f"; subfolders are not searched: name {' or '.join(with_profiles)}" if with_profiles else ""
+        f"; subfolders are not searched: name one, such as {' or '.join(with_profiles)}"
+        if with_profiles
+        else ""
     )
 
 

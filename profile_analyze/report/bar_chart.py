@@ -14,7 +14,7 @@ from profile_analyze.report.times import AUTO, UNIT_EXPONENTS, times_for
 from profile_analyze.units import NOT_AVAILABLE, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -33,6 +33,8 @@ _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
 """The height of all bars of a row. The rows are 1 apart."""
+SUM_TITLE: Final = " (and the sum from the top)"
+"""What the title of shares says about the number in brackets."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
@@ -133,11 +135,17 @@ def draw_title(figure: Figure, text: str) -> None:
     figure.suptitle(text, fontsize=10, x=_TITLE_LEFT, horizontalalignment="left")
 
 
+def shares_with_sums(shares: Iterable[float], sums: Iterable[float]) -> list[str]:
+    """Return the share of each row, with the sum of the shares down to this row."""
+    pairs = zip(shares, sums, strict=True)
+    return [f"{percent(share)} ({percent(total)} in sum)" for share, total in pairs]
+
+
 def _texts(table: Table, count: int) -> tuple[list[str], str]:
     """Return the ratio of each row, or the share of the first rows; and the title of the texts."""
     if not table.query.compared:
-        shares = list(map(percent, table["cumulative_share"][:count]))
-        return shares, "share of all operators' time, added up from the top"
+        shares = shares_with_sums(table["share"][:count], table["cumulative_share"][:count])
+        return shares, f"share of all operators' time{SUM_TITLE}"
     columns = table.texts("ratio"), intervals(table), table.texts("verdict")
     texts = [
         f"{ratio}{in_brackets(interval)}{'' if verdict == NOT_AVAILABLE else f' {verdict}'}"

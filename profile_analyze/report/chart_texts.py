@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.visible import visible
 from profile_analyze.report.labels import join_keys, row_labels
-from profile_analyze.report.text_layout import shortened, text_width
+from profile_analyze.report.text_layout import shortened_in_middle, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +25,21 @@ _SIDE_WIDTH: Final = 75
 def sides(table: Table) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
-    Long names are cut in the middle.
+    A file has its name without the folder. Long names are cut in the middle.
     """
     comparison = table.shown.comparison
-    baseline = [f"baseline {_side(comparison.base)}"] if comparison else []
+    profiles = [table.shown.profile, *([comparison.base] if comparison else [])]
+    files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
+    # Two files of the same name need their folders.
+    base_names = [*map(os.path.basename, files)]
+    if len({*base_names}) == len(files):
+        files = [
+            name if len(one.processes) == 1 else file
+            for name, file, one in zip(base_names, files, profiles, strict=True)
+        ]
     return [
-        _middle_cut(visible(side, "utf-8"), _SIDE_WIDTH)
-        for side in (_side(table.shown.profile), *baseline)
+        shortened_in_middle(visible(f"{side}{file}", "utf-8"), _SIDE_WIDTH, ELLIPSIS)
+        for side, file in zip(("", "baseline "), files, strict=False)
     ]
 
 
@@ -44,23 +52,17 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
     return "\n".join([*([first] if text_width(first) <= _TITLE_WIDTH else parts), *further])
 
 
-def _side(profile: Profile) -> str:
-    """Return the name of the file, or how many files there are and their folder, if it is one."""
+def _files(profile: Profile) -> str:
+    """Return how many files there are, and their folder, if it is one."""
     folders = set(map(os.path.dirname, profile.processes))
     folder = folders.pop() if len(folders) == 1 else ""
-    return f"{profile.file} of {folder}" if folder and len(profile.processes) > 1 else profile.file
+    return f"{profile.file} of {folder}" if folder else profile.file
 
 
 def names(table: Table, width: int) -> list[str]:
-    """Return the name of each row, in at most `width` columns."""
+    """Return the name of each row, in at most `width` columns.
+
+    Long names often differ only at their end, so they are cut in the middle.
+    """
     labels = (join_keys(label)[0] for label in row_labels(table))
-    return [_middle_cut(visible(label, "utf-8"), width) for label in labels]
-
-
-def _middle_cut(text: str, width: int) -> str:
-    """Return `text` in at most `width` columns. Long names often differ only at their end."""
-    if text_width(text) <= width:
-        return text
-    tail_width = (width - 1) // 2
-    head = shortened(text, width - tail_width, ELLIPSIS)
-    return head + shortened(text[::-1], tail_width, "")[::-1]
+    return [shortened_in_middle(visible(label, "utf-8"), width, ELLIPSIS) for label in labels]

@@ -18,11 +18,11 @@ _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
     *("computation", "bandwidth", "flops", "calls", "count", "share"),
 )
-# Columns that options such as --compare and --peaks add, and the type, which belongs to the name.
+# The type, which belongs to the name, and columns that options such as --compare and --peaks add.
 # These are left out last.
+_EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
-    *("gain", "type", "bound", "base", "base_name", "ratio", "lost", "difference", "efficiency"),
-    *("change", "verdict"),
+    *("base", "base_name", "ratio", "gain", "lost", "difference", "change", "verdict"),
 )
 
 
@@ -38,10 +38,13 @@ class Removal(NamedTuple):
     def of_default(cls, names: Sequence[str], query: Query) -> Removal:
         """Return the order for default columns. The time, the name and group keys stay."""
         keys = query.by or ("name",)
-        asked_for = (*reversed(query.times[1:]), *_ASKED_FOR)
+        # With peaks, the share stays longer than the columns that explain the lost time.
+        kept_with_peaks = ("share",) if query.peaks else ()
+        candidates = (one for one in _EXTRAS if one not in kept_with_peaks)
+        asked_for = (*reversed(query.times[1:]), *_EXPLAINING, *kept_with_peaks, *_ASKED_FOR)
         extras, asked = (
             [names.index(name) for name in order if name in names and name not in keys]
-            for order in (_EXTRAS, asked_for)
+            for order in (candidates, asked_for)
         )
         ordering = [names.index(name) for name in ordering_columns(query) if name in names]
         return cls(extras, asked).keeping(ordering)

@@ -59,7 +59,7 @@ _BOXES: Final = {
     "flops": "FLOPS",
 }
 # The boxes that --compare and --peaks add. They are left out last.
-_ASKED_FOR: Final = ("gain", "bound", "baseline time", "lost", "efficiency", "ratio")
+_ASKED_FOR: Final = ("bound", "efficiency", "baseline time", "gain", "lost", "ratio")
 
 
 class GridRenderer(PeopleRenderer):

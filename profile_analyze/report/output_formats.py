@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -111,7 +112,14 @@ def picture_format_of(file: str) -> str:
     _, dot, suffix = file.lower().rpartition(".")
     if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
-        advice = "" if dot else f"; write {file}.svg"
+        if file == "-":
+            raise QueryError(
+                "argument --plot: a picture needs a file name, such as result.svg, and cannot be "
+                "written to standard output"
+            )
+        # out.jpg, and out.svg.gz, whose picture is not compressed
+        stem = re.sub(r"(?<=.)(\.(svg|png|pdf))?\.\w*$", "", file, flags=re.IGNORECASE)
+        advice = f"; write {stem}.svg"
         raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}{advice}")
     return suffix
 

@@ -14,7 +14,7 @@ from profile_analyze.report.default_columns import (
 from profile_analyze.report.drawing import draw
 from profile_analyze.report.paragraphs import labelled_lines, paragraph, wrapped_headers
 from profile_analyze.report.people import PeopleRenderer
-from profile_analyze.report.text_layout import COLUMN_GAP, shortened
+from profile_analyze.report.text_layout import COLUMN_GAP, shortened, shortened_in_middle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -129,6 +129,8 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
     """Return the column with texts of at most `width` columns."""
     mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
     texts = [shortened(text, width, mark) for text in column.texts]
+    if len({*texts}) < len({*column.texts}):  # some differ only at their end
+        texts = [shortened_in_middle(text, width, mark) for text in column.texts]
     return column._replace(header=shortened(column.header, width, mark), texts=texts)
 
 

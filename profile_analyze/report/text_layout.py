@@ -86,3 +86,12 @@ def shortened(text: str, width: int, mark: str) -> str:
         if taken > available:
             return text[:end] + mark
     return text
+
+
+def shortened_in_middle(text: str, width: int, mark: str) -> str:
+    """Return `text` in at most `width` columns, with `mark` in place of what is cut out."""
+    if text_width(text) <= width:
+        return text
+    tail_width = (width - len(mark)) // 2
+    head = shortened(text, width - tail_width, mark)
+    return head + shortened(text[::-1], tail_width, "")[::-1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.report.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.sentence_parts import known_part, runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, percent, seconds
+from profile_analyze.units import NOT_AVAILABLE, percent, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
     """Yield a note if the original's format shows a copy time as 0, although it is above 0."""
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
-        text = f"the copy time is {seconds(copy.total_s)} s, too short for four decimals"
+        text = f"the copy time is {short_time(copy.total_s)}, too short for four decimals"
         yield Note(f"{text}; --format plain shows it", Importance.CONTEXT)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from profile_analyze.model.numbers import ratio
 from profile_analyze.report.bar_chart import (
     NAME_WIDTH,
+    SUM_TITLE,
     bar_count,
     by_style,
     draw_bars,
@@ -16,10 +17,11 @@ from profile_analyze.report.bar_chart import (
     draw_title,
     drawn_text,
     label_rows,
+    shares_with_sums,
 )
 from profile_analyze.report.chart_texts import names, sides, title
 from profile_analyze.report.times import AUTO
-from profile_analyze.units import percent, scaled_text, three_digits
+from profile_analyze.units import scaled_text, three_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,10 +88,9 @@ def _texts(chart: Chart) -> tuple[list[str], str]:
     table = chart.table
     amounts, *of_base = _sides(chart)
     if not of_base:
-        shares = ratio(np.nancumsum(amounts), table.shown.total_of(chart.column))
-        return list(
-            map(percent, shares)
-        ), f"share of all {_WORDS[chart.column]}, added up from the top"
+        total = table.shown.total_of(chart.column)
+        columns = ratio(amounts, total), ratio(np.nancumsum(amounts), total)
+        return shares_with_sums(*columns), f"share of all {_WORDS[chart.column]}{SUM_TITLE}"
     ours, theirs = table.shown.on_sides
     texts = [
         "added" if not in_base else "removed" if not in_model else three_digits(one)

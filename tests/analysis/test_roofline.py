@@ -175,8 +175,8 @@ def test_the_judgement_as_text() -> None:
         "total device time   10.000 s\n"
         "total host time     N/A\n"
         "peaks               made, 1e-07 GB/s\n"
-        "roof fp32           1.00 KFLOPS, from 10 FLO/byte on; 70.0% of the time is judged by it\n"
-        "roof fp16           4.00 KFLOPS, from 40 FLO/byte on; 20.0% of the time is judged by it\n"
+        "roof fp32           1.00 KFLOPS, from 10.0 FLO/byte on; 70.0% of the time is judged by it\n"
+        "roof fp16           4.00 KFLOPS, from 40.0 FLO/byte on; 20.0% of the time is judged by it\n"
         "memory known        100.0%\n"
         "judged              90.0%\n"
         "efficiency, judged  50.0%\n"
@@ -245,7 +245,7 @@ def test_host_and_wait_times_have_no_roof() -> None:
         ),
         (
             pa.Query(measure="wait", peaks=PEAKS),
-            "shares are relative to the total device wait time, 3.3e-05 s",
+            "shares are relative to the total device wait time, 33.0 us",
         ),
     ):
         result = pa.run(query, profile)

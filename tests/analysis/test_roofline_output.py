@@ -17,16 +17,16 @@ def test_the_summary_in_words() -> None:
     assert (
         outcome.out
         == """\
-------------------  ---------------------------------
+------------------  ------------------------------------
 total device time   0.103739
 total host time     0.000896
 peaks               100G:20G
-roof                100.00 GFLOPS, from 5 FLO/byte on
+roof                100.00 GFLOPS, from 5.00 FLO/byte on
 memory known        100.0%
 judged              100.0%
 efficiency, judged  35.8%
 lost                0.0666 s
-------------------  ---------------------------------
+------------------  ------------------------------------
 the whole model at its roof takes 0.0371 s, 2.79 times as fast
 20 operators of type ConvolutionForward, 99.1% of the time, run at 35.3% of the roof: at the roof, the model takes 0.0372 s, 2.79 times as fast
 """
@@ -40,7 +40,7 @@ def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
     assert run_command(*arguments, "--order-by", "efficiency").err == (
         "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
         "to 300.1%; their data probably stayed in caches; their values in the column lost add up to "
-        "-0.000838 s, which the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows\n"
+        "-838 us, which the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows\n"
     )
 
 
@@ -72,7 +72,7 @@ total device time   184.548 ms
 total host time     1.608 ms
 runs                24 (spread 10.0%)
 peaks               300G:20G
-roof                300.00 GFLOPS, from 15 FLO/byte on
+roof                300.00 GFLOPS, from 15.0 FLO/byte on
 memory known        100.0%
 judged              100.0%
 efficiency, judged  7.3%

@@ -13,7 +13,7 @@ from profile_analyze.model.executions import Run
 from tests.in_memory import averages, synchronised
 
 CORRECTED = (
-    "times are corrected for synchronisation: 0.0002 s less for each call; 1 operator took less "
+    "times are corrected for synchronisation: 200 us less for each call; 1 operator took less "
     "than that, and count as 0"
 )
 
@@ -44,7 +44,7 @@ def test_the_note_says_what_the_wait_adds() -> None:
         "times are means over several inferences; how much they vary is not known",
         "the runtime waited for each operator before the next, so times include that wait: all "
         "operators together take 1.4 times as long as a whole run; --correct-sync takes off "
-        "0.0002 s for each call",
+        "200 us for each call",
     ]
     compared = pa.compare(synchronised(), synchronised())
     notes = [note for note in pa.summarise(compared).notes if "waited" in note]

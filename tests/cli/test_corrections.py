@@ -25,7 +25,7 @@ GROUP_COLUMNS = (
 )
 TWO_DEVICES = (
     "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "
-    '0.0186 s on CompNode("cpu0:0" from "xpux:0"), 0.0133 s on CompNode("cpu1:0" from "xpu1:0")\n'
+    '18.6 ms on CompNode("cpu0:0" from "xpux:0"), 13.3 ms on CompNode("cpu1:0" from "xpu1:0")\n'
 )
 
 
@@ -373,7 +373,7 @@ def test_w6_wait_times_are_labelled_as_wait_times() -> None:
     outcome = run_command(path, *kern, "--show-host")
     assert "│ device wait time   │" in outcome.out
     assert "│ host wait time   │" in outcome.out
-    total = "note: shares are relative to the total device wait time, 3.3e-05 s\n"
+    total = "note: shares are relative to the total device wait time, 33.0 us\n"
     (row,) = rows_of("resnet18", *kern, err=total)
     assert row[0] == "#0 1e-06 3.0%"
     assert (row[FLOPS], row[BANDWIDTH]) == ("N/A FLOPS", "N/A byte/s")
@@ -396,7 +396,7 @@ def test_w7_no_kernel_on_a_thread_is_no_wait_time(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     only = ["--print-only", "host", "--top-end-key", "kern", "-t", "0"]
     outcome = run_command(str(path), *only, "--wiki")
-    assert outcome.err == "note: shares are relative to the total host wait time, 0.25 s\n"
+    assert outcome.err == "note: shares are relative to the total host wait time, 250 ms\n"
     rows = [line.split("|") for line in outcome.out.splitlines()[2:]]
     times = {row[9].strip(): (row[2].strip(), row[3].strip()) for row in rows}
     assert times == {"6": ("0.25", "100.0%"), "2": ("N/A", "N/A")}

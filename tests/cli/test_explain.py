@@ -50,6 +50,7 @@ CALLS = (
     "none.json --explain count",
     f"{FILE} --explain share --columns time",
     f"{FILE} --explain time --time-unit us",
+    *(f"{FILE} --explain time --format {name}" for name in ("plain", "table", "csv")),
 )
 
 

@@ -248,6 +248,6 @@ def test_lanes_with_a_sum_that_overflows_are_not_available(tmp_path: Path) -> No
         "gpu0": pytest.approx(nan, nan_ok=True),
         "gpu1": 1,
     }
-    said = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.0 s on gpu1\n"
+    said = "is the sum of 2 comp nodes, which may have run at the same time: N/A on gpu0, 1.00 s on gpu1\n"
     assert said in run_command(path).err
     assert "Warning" not in run_command(path, path).err

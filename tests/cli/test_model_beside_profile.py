@@ -174,7 +174,8 @@ def test_sizes_are_those_of_the_model(dynamic: Path, arguments: tuple[str, ...],
         (
             (PROFILE, "--model", MODEL, "--plot", MODEL),
             2,
-            f"argument --plot: '{MODEL}' has none of the suffixes .svg, .png, .pdf",
+            f"argument --plot: '{MODEL}' has none of the suffixes .svg, .png, .pdf; write "
+            f"{MODEL.removesuffix('.onnx')}.svg",
         ),
     ],
 )

@@ -313,6 +313,27 @@ CALLS = (
         f"{MODEL} --compare {SMALL} --format csv --columns name --fail-uncertain no --fail-if '{text}'"
         for text in ("total > +5%", "type=Conv: time > +3%", "total > +2ms")
     ),
+    # words of the user's own, with the value that was given
+    f"{FILE} --compare {FILE} --fail-if 'total > +5%' --fail-uncertain always",
+    *(f"{FILE} {option}" for option in ("--only conv", "--exclude ImmutableTensor", "--wide")),
+    *(f"{FILE} --order-by {name}" for name in ("slowest", "speed")),
+    f"{FILE} --compare {FILE} --fail-if uncertain",
+    *(f"{FILE} --show {names}" for names in ("type", "name,time")),
+    *(f"{FILE} --fail-on {limit}" for limit in ("5%", "'total > +5%'", "'conv: time > +5%'")),
+    *(f"{FILE} {option}" for option in ("--fail-if-slower 5", "--fail-slower +5%", "--fail-above")),
+    *(f"{FILE} {option}" for option in ("--roof 100G:20G", "--roofs", "--threads 1")),
+    *(
+        f'{FILE} --where "{text}"'
+        for text in (
+            *("type=Conv or type=Elemwise", "type==Conv||type==Elemwise", "type=Conv or time>1"),
+            *("time>1ms&&flops<10G", "\u201ctype=Conv\u201d"),
+        )
+    ),
+    f"{FILE} --where \u201ctype=Conv\u201d",
+    f"{FILE} --peaks 100G:20G --where 'gain > 2x'",
+    *(f"{FILE} --peaks {spec}" for spec in ("100G:20G:5", "100G,20G,5G,1", "1e9:2:3")),
+    f"--compare {FILE} profiles/tiny.json {FILE}",
+    *(f"{FILE} --plot {file}" for file in ("-", "out.jpg", "out.svg.gz", "out.html", ".jpg")),
     # right calls that look wrong
     f"{NOTES} --order-by time --order-by=time",
     f"{NOTES}2",

@@ -56,8 +56,8 @@ def test_the_summary_explains_the_difference() -> None:
             "slower than the baseline: 124.850 us instead of 113.850 us, +9.7%\n"
             "largest differences by type: Conv +10.000 us, 90.9% of the difference (slower); "
             "Relu +1.000 us, 9.1% of the difference (slower)\n"
-            "slower: conv +10.000 us, 1.1 times the baseline\n"
-            "slower: relu +1.000 us, 1.1 times the baseline\n"
+            "slower: conv +10.000 us, 1.10 times the baseline\n"
+            "slower: relu +1.000 us, 1.10 times the baseline\n"
             "2 operators with a time: 2 slower (100.0% of the time)\n",
         ),
     ],
@@ -155,17 +155,17 @@ runs                  1
 baseline device time  125.000 us
 baseline runs         1
 difference            +50.000 us (+40.0%)
-ratio                 1.4
+ratio                 1.40
 verdict               N/A
 no verdict: 175.000 us instead of 125.000 us, +40.0%
 largest differences by type: Conv +50.000 us; Mul +7.000 us (added); Add -5.000 us (removed)
 4 operators with a time: 1 added (4.0% of the time), 1 removed, 2 N/A (96.0%)
 
 device self time (us)  base (us)  difference (us)  change  ratio  verdict  share  type  name
-              150.000    100.000          +50.000  +50.0%    1.5  N/A      85.7%  Conv  conv
+              150.000    100.000          +50.000  +50.0%   1.50  N/A      85.7%  Conv  conv
                 7.000        N/A           +7.000     N/A    N/A  added     4.0%  Mul   new
                   N/A      5.000           -5.000     N/A    N/A  removed    N/A  Add   old
-               18.000     20.000           -2.000  -10.0%    0.9  N/A      10.3%  Relu  relu
+               18.000     20.000           -2.000  -10.0%  0.900  N/A      10.3%  Relu  relu
 """
     )
     assert outcome.err == (
@@ -198,7 +198,7 @@ def test_rows_with_a_verdict_are_listed_by_name() -> None:
     assert [(one.label, one.verdict) for one in summary.change.called] == [("conv", "slower")]
     text = pa.render(pa.Report.of(summary, ()), "plain")
     assert (
-        "slower: conv +10.000 us, 1.1 times the baseline\n"
+        "slower: conv +10.000 us, 1.10 times the baseline\n"
         "2 operators with a time: 1 slower (69.4% of the time), 1 same (30.6%)\n" in text
     )
 

@@ -85,7 +85,7 @@ def test_a_note_on_kernels_that_nothing_launched() -> None:
     )
     shown = at_level(profile)
     assert shown.notes == (
-        "left out 1 kernel (0.5 s) that no operator launched; --level kernel has them",
+        "left out 1 kernel (500 ms) that no operator launched; --level kernel has them",
     )
     assert at_level(profile, "kernel").total_s() == 0.5
 
@@ -196,11 +196,11 @@ def test_notes_on_executions_outside_of_all_rows() -> None:
         tracks=[CPU],
     )
     assert at_level(profile).notes == (
-        "left out 1 call into the driver (1.5 s) that ran outside of all operators; no level has them",
+        "left out 1 call into the driver (1.50 s) that ran outside of all operators; no level has them",
     )
     assert at_level(profile, "module").notes == (
-        "left out 1 call into the driver (1.5 s) that ran outside of all modules; no level has them",
-        "left out 1 operator (1.0 s) that ran outside of all modules; --level operator has them",
+        "left out 1 call into the driver (1.50 s) that ran outside of all modules; no level has them",
+        "left out 1 operator (1.00 s) that ran outside of all modules; --level operator has them",
     )
 
 
@@ -237,8 +237,8 @@ def test_a_thread_that_works_for_two_devices_is_one_line() -> None:
     other = profile.changed(tracks=(CPU, CPU._replace(name="thread 2")))
     assert at_level(other).measured("time").tolist() == [[5.0], [3.0]]
     assert summarise(other).notes == (
-        "the device time is the sum of 2 threads, which may have run at the same time: 5.0 s on "
-        "thread 1, 3.0 s on thread 2",
+        "the device time is the sum of 2 threads, which may have run at the same time: 5.00 s on "
+        "thread 1, 3.00 s on thread 2",
     )
 
 

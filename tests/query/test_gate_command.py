@@ -229,7 +229,8 @@ def test_usage_errors(options: list[str], message: str) -> None:
 
 def test_a_profile_must_be_named() -> None:
     assert run_command("--compare", "a", "b").err == (
-        "profile_analyze: error: --compare took all files that are named; name the profile before it\n"
+        "profile_analyze: error: --compare took all files that are named; name the profile before it; "
+        "write b --compare a\n"
     )
     assert run_command().err == (
         "profile_analyze: error: the following arguments are required: FILE; see "

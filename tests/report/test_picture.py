@@ -131,9 +131,13 @@ def test_ranked_times() -> None:
     assert widths == pytest.approx((result["time"][:30] * 1e3).tolist())
     assert bars.get_xlabel() == "device self time (ms)"
     texts = [label.get_text() for label in shares.get_yticklabels()]
-    assert texts[:3] == ["8.5%", "16.4%", "24.3%"]
+    assert texts[:3] == [
+        "8.5% (8.5% in sum)",
+        "8.0% (16.4% in sum)",
+        "7.9% (24.3% in sum)",
+    ]
     assert len(texts) == 30
-    assert shares.get_ylabel() == "share of all operators' time, added up from the top"
+    assert shares.get_ylabel() == "share of all operators' time (and the sum from the top)"
     assert shares.get_ylim() == bars.get_ylim()
     assert figure.get_suptitle().endswith(
         "resnet18.json: 103.739 ms\nthe 30 longest of 91 rows; a picture has 30 at most"
@@ -246,7 +250,7 @@ def test_an_unknown_suffix() -> None:
     outcome = run_command("none", "--plot", "a.gif")
     assert outcome.code == 2
     assert outcome.err.endswith(
-        "argument --plot: 'a.gif' has none of the suffixes .svg, .png, .pdf\n"
+        "argument --plot: 'a.gif' has none of the suffixes .svg, .png, .pdf; write a.svg\n"
     )
 
 
@@ -314,7 +318,7 @@ def test_a_comparison_has_a_second_bar_for_the_baseline() -> None:
     assert [bar.get_width() for bar in baseline] == pytest.approx([2.0, np.nan, 3.0], nan_ok=True)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["profile", "baseline"]
     assert [label.get_text() for label in ratios.get_yticklabels()] == [
-        "2",
+        "2.00",
         "N/A added",
         "N/A removed",
     ]

@@ -12,6 +12,7 @@ from profile_analyze.report.drawing import draw, draw_boxes
 from profile_analyze.report.shapes import shape_lines
 from profile_analyze.report.text_layout import wrapped
 from tests.report.test_tables import profile
+from tests.small import Operator, profile_of
 
 # output format, columns, encoding, width: the expected text
 NARROW: dict[tuple[str, tuple[str, ...], str, int], str] = {
@@ -265,3 +266,16 @@ def test_invisible_characters_are_escaped(text: str, encoding: str, shown: str) 
 )
 def test_text_is_wrapped_to_the_width(text: str, lines: list[str]) -> None:
     assert wrapped(text, 8, "utf-8") == lines
+
+
+def test_names_that_differ_only_at_their_end_are_cut_in_the_middle() -> None:
+    names = ("conv(l.2.RELU[1],fuse[2186])[1]", "conv(l.2.RELU[1],fuse[2186])[0]", "relu")
+    rows = pa.run(pa.Query(top=0), profile_of([Operator(name, "A", 1) for name in names]))
+    display = pa.Display(width=16)
+    table = pa.render(rows, "plain", columns="name", display=display)
+    assert table.splitlines()[:4] == ["name", "conv(l.2…86])[1]", "conv(l.2…86])[0]", "relu"]
+    other = pa.run(pa.Query(top=1), profile_of([Operator(names[0], "A", 1)]))
+    assert pa.render(other, "plain", columns="name", display=display).splitlines()[:2] == [
+        "name",
+        "conv(l.2.RELU[1…",
+    ]

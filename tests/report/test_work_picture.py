@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -15,9 +15,6 @@ from profile_analyze.report.sections import Chart
 from profile_analyze.report.work_chart import draw_work
 from tests.conftest import ROOT, run_command
 from tests.readers.onnx.models import model, write_model
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALL = "tests/fixtures/classifiers/classifier.onnx"
 WIDE = "tests/fixtures/classifiers/classifier-wide.onnx"
@@ -39,8 +36,17 @@ def texts(file: Path) -> list[str]:
             [
                 *("0", "500 K", "1 M", "1.50 M", "2 M", "multiply-adds"),
                 *("block.conv1", "block.conv2", "stem"),
-                *("45.7%", "91.4%", "100.0%", "share of all multiply-adds, added up from the top"),
-                *(SMALL, "multiply-adds: 5.16 M", "the 3 with the most multiply-adds of 4 rows"),
+                *(
+                    "45.7% (45.7% in sum)",
+                    "45.7% (91.4% in sum)",
+                    "8.6% (100.0% in sum)",
+                    "share of all multiply-adds (and the sum from the top)",
+                ),
+                *(
+                    Path(SMALL).name,
+                    "multiply-adds: 5.16 M",
+                    "the 3 with the most multiply-adds of 4 rows",
+                ),
                 "14 of 18 rows have no multiply-adds, and so no bar",
             ],
         ),
@@ -48,9 +54,19 @@ def texts(file: Path) -> list[str]:
             (SMALL, *PEAKS, "-t", "3", "--time-unit", "us"),
             [
                 *("0", "1", "2", "3", "4", "least possible time (us)"),
-                *("block.conv1", "block.conv2", "block.add", "27.5%", "55.0%", "66.4%"),
-                "share of all least possible time, added up from the top",
-                *(SMALL, "least possible time: 17.164 us, each operator on its own"),
+                *(
+                    "block.conv1",
+                    "block.conv2",
+                    "block.add",
+                    "27.5% (27.5% in sum)",
+                    "27.5% (55.0% in sum)",
+                    "11.5% (66.4% in sum)",
+                ),
+                "share of all least possible time (and the sum from the top)",
+                *(
+                    Path(SMALL).name,
+                    "least possible time: 17.164 us, each operator on its own",
+                ),
                 "the 3 longest of 9 rows",
                 "9 of 18 rows have no least possible time, and so no bar",
                 *("compute-bound", "memory-bound"),
@@ -60,8 +76,8 @@ def texts(file: Path) -> list[str]:
             (WIDE, "--compare", SMALL, "--aggregate-by", "type"),
             [
                 *("0", "2 M", "4 M", "6 M", "8 M", "10 M", "multiply-adds", "Conv", "Gemm"),
-                *("2.19", "1.5", "ratio to the baseline"),
-                *(WIDE, f"baseline {SMALL}"),
+                *("2.19", "1.50", "ratio to the baseline"),
+                f"{Path(WIDE).name}; baseline {Path(SMALL).name}",
                 "multiply-adds: 11.28 M (+6.12 M, +118.6%: 5.16 M in the baseline)",
                 "5 of 7 rows have no multiply-adds, and so no bar",
                 *("model", "baseline"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
 from profile_analyze.readers.migraphx.rows import known_time_s
-from profile_analyze.units import MS_PER_S, seconds
+from profile_analyze.units import MS_PER_S, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,8 +73,8 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
     whole_s = report.totals.get("instructions", nan) / MS_PER_S
     if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
         yield Note(
-            f"the rows have {seconds(rows.time_s)} s of the report's Total instructions time, "
-            f"{seconds(whole_s)} s: the lines of the others are missing; {_KEEP}",
+            f"the rows have {short_time(rows.time_s)} of the report's Total instructions time, "
+            f"{short_time(whole_s)}: the lines of the others are missing; {_KEEP}",
             Importance.INCOMPLETE,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.notes import Importance, Note, notes_with_share
 from profile_analyze.readers.tflite.types import is_delegate
-from profile_analyze.units import MS_PER_S, counted, seconds
+from profile_analyze.units import MS_PER_S, counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
     if nodes:
         time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
         yield Note(
-            f"left out the initialisation ({counted(len(nodes), 'node')}, {seconds(time_s)} s)",
+            f"left out the initialisation ({counted(len(nodes), 'node')}, {short_time(time_s)})",
             Importance.CONTEXT,
         )
 

@@ -61,7 +61,7 @@ def test_a_whole_answer() -> None:
     assert done.err == (
         "note: the runtime waited for each operator before the next, so times include that wait: "
         "all operators together take 1.43 times as long as a whole run; --correct-sync takes off "
-        "1.39e-06 s for each call\n"
+        "1.39 us for each call\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )
 
@@ -170,7 +170,7 @@ def test_corrected_times() -> None:
         "               11.113  14.9%   2.95 GFLOPS  6.87 GiB/s  gpu::pooling                                 @9",
     ]
     assert done.err == (
-        "note: times are corrected for synchronisation: 1.39e-06 s less for each call; 14 operators "
+        "note: times are corrected for synchronisation: 1.39 us less for each call; 14 operators "
         "took less than that, and count as 0\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )

@@ -196,7 +196,7 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
     assert notes == (
         "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; ONNX "
         "Runtime 1.14 and later record them\n"
-        "note: left out 1 kernel (1e-06 s) that no operator launched; --level kernel has them\n"
+        "note: left out 1 kernel (1.00 us) that no operator launched; --level kernel has them\n"
     )
 
 

@@ -60,7 +60,7 @@ def test_a_whole_answer() -> None:
     assert done.err == (
         "note: 2 operators (36.3% of the time) are delegates, whose operators the file does not "
         f"name\n{NO_SHAPES.format(7)}"
-        "note: left out the initialisation (2 nodes, 0.00735 s)\n"
+        "note: left out the initialisation (2 nodes, 7.35 ms)\n"
         "note: the means include the first run, which took 1.2 times as long\n"
         "note: times are means over 50 inferences; how much they vary is not known\n"
     )
