@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 
 
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -60,8 +60,8 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
     """
     if values.shape[1] == 1:
         return values[:, 0]
-    if statistic in _QUANTILES:
-        return quantile_of_runs(values, _QUANTILES[statistic])
+    if statistic in QUANTILES:
+        return quantile_of_runs(values, QUANTILES[statistic])
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
