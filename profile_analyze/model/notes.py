@@ -26,7 +26,8 @@ class Importance(IntEnum):
     """The verdict on a condition, in formats that have no other place for it. It is printed
     beside the three most important notes."""
     ANSWER = 1
-    """The answer is empty, or answers another question than the one that was meant."""
+    """The answer is empty, is about a part of a damaged file, or answers another question than the
+    one that was meant."""
     WRONG = 2
     """Some numbers are wrong, or are not what they seem to be."""
     INCOMPLETE = 3

@@ -23,13 +23,19 @@ _MOST_SHARES: Final = 1.05
 
 def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> Iterator[Note]:
     """Yield a note if shares add up to more than 1, because each row has runs of its own."""
-    if len(operators.profile.runs) < 2 or operators.comparison is not None:
+    runs = operators.profile.runs
+    if len(runs) < 2 or operators.comparison is not None:
         return
     ran = ~np.isnan(operators.per_run("time"))
-    if ran.shape[1] < 2 or (ran.all(axis=1) == ran.any(axis=1)).all():
+    if ran.shape[1] < len(runs) or (ran.all(axis=1) == ran.any(axis=1)).all():
         return
     varies = _has_several_shapes(operators)
-    sets = len({of_run.tobytes() for of_run in ran[varies].T})
+    sets_of_runs = [of_run.tobytes() for of_run in ran[varies].T]
+    sets = len({*sets_of_runs})
+    # Several files may be of different models, which has a note of its own.
+    of_processes = {(run.process, one) for run, one in zip(runs, sets_of_runs, strict=True)}
+    if len(of_processes) == len({process for process, _ in of_processes}):
+        return
     shares = float(np.nansum(rows["share"]))
     if sets > 1 and shares > _MOST_SHARES:
         yield Note(

@@ -37,3 +37,9 @@ def test_rows_of_different_shapes_have_a_note(options: tuple[str, ...], sets: in
         else []
     )
     assert not sets or lines[0] == found[0]
+
+
+def test_files_of_other_shapes_have_another_note() -> None:
+    counters = "tests/fixtures/openvino/layers-f32-2026.4.csv.gz"
+    graph = "tests/fixtures/openvino/layers-f32-2026.4.xml.gz"
+    assert START not in run_command(counters, graph, "--notes", "all").err

@@ -44,6 +44,8 @@ def read_events(source: Source) -> Events:
         line += part.count(b"\n")
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
+    if not events.has_end and events.broken_lines[-1:] == [line]:
+        events.broken_lines.pop()  # the event at which the file ends in the middle
     return events
 
 

@@ -238,6 +238,15 @@ def test_notes_on_files(lines: list[str], note: str, tmp_path: Path) -> None:
     assert f"note: {note}\n" in notes
 
 
+def test_a_file_that_ends_in_a_run_has_one_note(tmp_path: Path) -> None:
+    content = document(ADD, run(9, 10), node("next", "Abs", 30, 2), node("last", "Abs", 33, 2))
+    _, notes = shown(tmp_path, content[:-20], "--notes", "all")
+    assert notes == (
+        "note: the file ends in the middle: left out 1 execution of nodes in a run that is cut; "
+        "copy it again, or end the session's profiling before the program ends\n"
+    )
+
+
 def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("profile_analyze.readers.onnxruntime.notes.MOST_EVENTS", 2)
     _, notes = shown(tmp_path, document(ADD, run(9, 10)))
