@@ -10,7 +10,7 @@ from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import QUANTILES, over_runs, quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.units import percent
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,10 +104,14 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
         return
     slowest = max(times for _, times in slow)
     skipped = profile.skipped_runs
-    of_processes = "" if len(slow) == 1 else f" of {sum(runs > 0 for runs, _ in slow)} processes"
+    slow_processes = sum(runs > 0 for runs, _ in slow)
+    of_processes = (
+        "" if len(slow) == 1 else f" of {counted(slow_processes, 'process', 'processes')}"
+    )
     first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
-    took = "took" if count == 1 and len(slow) == 1 else "took up to"
-    leaves = "leaves it out" if count == 1 and len(slow) == 1 else "leaves them out"
+    is_one = count == 1 and slow_processes == 1
+    took = "took" if is_one else "took up to"
+    leaves = "leaves it out" if is_one else "leaves them out"
     yield Note(
         f"{first}{of_processes} {took} {slowest:.1f} times the median; --skip-runs "
         f"{skipped + count} {leaves}",

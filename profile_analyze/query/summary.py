@@ -199,10 +199,8 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
         inferences = "several inferences" if count is None else counted(count, "inference")
-        yield Note(
-            f"times are means over {inferences}; how much they vary is not known",
-            Importance.CONTEXT,
-        )
+        kind = f"means over {inferences}" if count != 1 else "those of a single inference"
+        yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack the times of a few operators. Only if most have no time, a note says so.
     if 0 < recorded < operators / 2:

@@ -76,7 +76,7 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
     share = float(time_s[is_unknown].sum()) / total_s if total_s else float("nan")
     yield Note(
         f"the computation of {operators_and_share(int(is_unknown.sum()))} does not follow from "
-        "their types, shapes and parameters",
+        "type, shapes and parameters",
         Importance.INCOMPLETE,
         share,
     )

@@ -34,7 +34,7 @@ _PADDED: Final = (
 _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
 )
-_UNKNOWN: Final = "the computation of {} does not follow from their types and shapes"
+_UNKNOWN: Final = "the computation of {} does not follow from type and shapes"
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
     "session.disable_prepacking=1 records them"

@@ -22,7 +22,7 @@ _FUSED_TEXT: Final = (
     "the computation of {} is unknown: a Subgraph runs several operators in one, and the file does "
     "not say which"
 )
-_UNKNOWN_TEXT: Final = "the computation of {} does not follow from their types and shapes"
+_UNKNOWN_TEXT: Final = "the computation of {} does not follow from type and shapes"
 NO_TIMES: Final = (
     "the graph has no times, because profiling was off: -pc of benchmark_app, or the property "
     "PERF_COUNT, switches it on"

@@ -144,7 +144,7 @@ def test_a_gpu_has_host_times(tmp_path: Path) -> None:
         ),
         (
             report(ROWS[0], "conv;Status.MAYBE;x;y;1;1", "pool;x", *ROWS[1:], total=0.04),
-            "left out 2 lines that are no layers, the first is line 3",
+            "left out 2 lines without a layer, the first is line 3",
         ),
     ],
 )

@@ -48,9 +48,9 @@ def test_a_profile_with_the_description_beside_it() -> None:
     )
     assert done.err == (
         f"note: {GRAPH}: {UNKNOWN}\n"
-        f"note: {GRAPH}: 13 operators matched by name, 0 by order\n"
+        f"note: types, shapes and work are from {GRAPH}: 13 operators matched by name, 0 by "
+        "order\n"
         f"note: {GRAPH}: {OTHERS}\n"
-        f"note: types, shapes and work are from {GRAPH}\n"
         "note: times are means over 200 inferences; how much they vary is not known\n"
     )
 
