@@ -27,6 +27,8 @@ _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
 """For each unit, the prefix that a bare number below a limit probably lacks. Data sheets write
 `19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
+TF32: Final = "tf32"
+"""A way to compute operators in FP32, on tensor cores. No operator has it as its dtype."""
 STABLE_DOUBT: Final = 0.03
 """Measured rates are stable if at most this share of the real rate may be missing."""
 _MOST_OF_A_CPU: Final = 1e12
@@ -60,12 +62,16 @@ class Peaks(NamedTuple):
     """How much too low the rates may be, as a share of the real rates; 0 if they were not
     measured."""
     dtype_is_named: bool = False
-    """Whether the user named `dtype`. A model in FP32 is then judged as if it ran in `dtype`."""
+    """Whether the user named `dtype`, which may then replace FP32: see `roofline.replaces_fp32`."""
 
     def rate(self, dtype: str | None) -> float:
         """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
         rates = dict(self.flops)
         return rates.get(dtype or self.dtype, rates.get(ANY_DTYPE, float("nan")))
+
+    def has_faster_tf32(self) -> bool:
+        """Return whether the device computes operators in FP32 faster in TF32."""
+        return dict(self.flops).get(TF32, 0.0) > self.rate(DEFAULT_DTYPE)
 
     def ridge(self, dtype: str | None = None) -> float:
         """Return the ridge point in FLO/byte: operators of a lower intensity are memory-bound."""

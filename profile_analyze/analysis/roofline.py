@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import DEFAULT_DTYPE
+from profile_analyze.analysis.peaks import DEFAULT_DTYPE, TF32
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
@@ -42,8 +42,7 @@ _SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
 def rate_dtypes(profile: Profile, peaks: Peaks) -> Categorical[str]:
     """Return the dtype whose rate limits each operator, shape (operators,); N/A if unknown.
 
-    A model that has not run can run in another dtype than FP32, so a dtype that the user names
-    replaces FP32.
+    A dtype that the user names may replace FP32.
     """
     replaced = dict(_SAME_RATE)
     if replaces_fp32(profile, peaks):
@@ -54,9 +53,13 @@ def rate_dtypes(profile: Profile, peaks: Peaks) -> Categorical[str]:
 
 
 def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
-    """Return whether operators in FP32 are judged as if they ran in the dtype of `peaks`."""
+    """Return whether operators in FP32 are judged as if they ran in the dtype of `peaks`.
+
+    A model that has not run can run in any dtype. Operators that ran in FP32 can only have run in
+    TF32, which profiles do not record.
+    """
     return (
-        profile.origin.times == ABSENT
+        (profile.origin.times == ABSENT or peaks.dtype == TF32)
         and peaks.dtype_is_named
         and peaks.dtype != DEFAULT_DTYPE
         and DEFAULT_DTYPE in profile.operators.categorical("compute_dtype").categories

@@ -8,7 +8,6 @@ import numpy as np
 
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import ratio
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted, short_time
 
@@ -23,15 +22,37 @@ if TYPE_CHECKING:
 def waits_s(profile: Profile) -> Floats:
     """Return the wait in each call, shape (runs,), in seconds; NaN if it is not known.
 
-    All operators together take longer than the whole run, in which the runtime waited only once.
-    The wait in each call is this difference, divided by the number of calls. The rows must be of
-    one level.
+    Without it, all operators together take as long as the whole run, in which the runtime waited
+    only once. An operator that took less than the wait counts as 0, so the others bear the rest.
+    The wait is not known if the file has only one row. The rows must be of one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)
-    calls = np.bincount(executions.run[rows], executions.calls[rows], len(profile.runs))
-    walls_s = np.array([run.wall_s if run.wall_s > 0 else np.nan for run in profile.runs])
-    return ratio(profile.totals_s("time") - walls_s, calls.astype(np.float64))
+    excess_s = profile.totals_s("time") - np.array([run.wall_s or np.nan for run in profile.runs])
+    if len(profile) < 2:
+        return np.full(len(profile.runs), np.nan)
+    return np.array(
+        [
+            _wait_s(executions.duration_s[of_run], executions.calls[of_run], float(excess))
+            for run, excess in enumerate(excess_s)
+            for of_run in (rows & (executions.run == run),)
+        ]
+    )
+
+
+def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> float:
+    """Return the wait in each call that takes `excess_s` off all durations, none below 0."""
+    each_s = float("nan")
+    is_longer = np.ones(len(duration_s), np.bool_)
+    while is_longer.any():
+        # Operators that count as 0 take off their whole duration.
+        rest_s = excess_s - float(duration_s[~is_longer].sum())
+        each_s = rest_s / float(calls[is_longer].sum())
+        stays_longer = is_longer & (duration_s >= each_s * calls)
+        if stays_longer.sum() == is_longer.sum():
+            break
+        is_longer = stays_longer
+    return each_s
 
 
 def without_synchronisation(profile: Profile) -> Profile:
@@ -45,6 +66,12 @@ def without_synchronisation(profile: Profile) -> Profile:
             "times are not synchronised in this format: --correct-sync changes nothing",
         )
     each_s = waits_s(profile)
+    if len(profile) < 2:
+        return _with_note(
+            profile,
+            "the file has only one row, so --correct-sync changes nothing: the wait in each call "
+            "does not follow",
+        )
     if np.isnan(each_s).any():
         return _with_note(
             profile,
@@ -81,7 +108,8 @@ def _corrected(profile: Profile, each_s: Floats) -> Profile:
     wait = most if least == most else f"{least} to {most}"
     note = f"times are corrected for synchronisation: {wait} less for each call"
     if len(gone):
-        note += f"; {counted(len(gone), 'operator')} took less than that, and count as 0"
+        count = "counts" if len(gone) == 1 else "count"
+        note += f"; {counted(len(gone), 'operator')} took less than that and {count} as 0"
     return profile.changed(
         executions=changed,
         origin=profile.origin._replace(synchronised=False),

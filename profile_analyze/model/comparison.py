@@ -239,25 +239,30 @@ def _notes_on(comparison: Comparison) -> Iterator[Note]:
             "are compared with themselves",
             Importance.WRONG,
         )
-    new_format, base_format = comparison.profile.origin.format, comparison.base.origin.format
-    if new_format != base_format:
+    if _have_different_formats(comparison):
         yield Note(
-            f"the two sides are of different formats, {new_format} and {base_format}: their times "
-            "may differ in kind",
+            f"the two sides are of different formats, {comparison.profile.origin.format} and "
+            f"{comparison.base.origin.format}: their times may differ in kind",
             Importance.WRONG,
         )
     yield from _notes_on_matching(comparison)
 
 
+def _have_different_formats(comparison: Comparison) -> bool:
+    return comparison.profile.origin.format != comparison.base.origin.format
+
+
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     """Yield a note unless all operators are matched."""
     in_profile, in_base = comparison.on_sides()
+    # Types of two formats are hardly ever equal.
+    kind = "category" if _have_different_formats(comparison) else "type"
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
     if not both:
         yield Note(
             "no operator of the baseline was matched, so all are added or removed: these are "
-            "different models; --aggregate-by type compares them by kind",
+            f"different models; --aggregate-by {kind} compares them by kind",
             Importance.ANSWER,
         )
         return
@@ -270,7 +275,7 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
         yield Note(
             f"only {shared} of {counted(fewest, 'operator')} matched with the baseline, not "
             "counting constants and other bookkeeping: these look like different models; "
-            "--aggregate-by type compares them by kind",
+            f"--aggregate-by {kind} compares them by kind",
             Importance.ANSWER,
         )
     elif added or removed:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _BY_NAME: Final = ("name", "name", "type")
+_BY_NAME_AND_CATEGORY: Final = ("name", "name", "category")
 _BY_STRUCTURE: Final = ("structure", "type", "in_shapes", "out_shapes", "parameters")
 _BY_SHAPES: Final = (
     ("shapes", "category", "in_shape", "weight_shape", "out_shape"),
@@ -35,7 +36,7 @@ _WITHOUT_SHAPES: Final = (CONTROL, OTHER)
 """The categories whose operators may do different things although their shapes are equal."""
 
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "auto": (_BY_NAME, _BY_STRUCTURE, *_BY_SHAPES),
+    "auto": (_BY_NAME, _BY_NAME_AND_CATEGORY, _BY_STRUCTURE, *_BY_SHAPES),
     "name": (_BY_NAME,),
     "structure": (_BY_STRUCTURE,),
     "shapes": _BY_SHAPES,
@@ -43,14 +44,15 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
 columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
 step skips operators that an earlier step has matched. In `auto`, the step `shapes` is only for
-profiles of different formats."""
+profiles of different formats, and so are equal names with different types: two files of one runtime
+may name types differently."""
 
 
 def steps_of(match: str, profile: Profile, base: Profile) -> Sequence[tuple[str, ...]]:
     """Return the steps of `match`, one of `MATCHES`."""
     steps = MATCHES[match]
     if match == "auto" and profile.origin.format == base.origin.format:
-        return [step for step in steps if step not in _BY_SHAPES]
+        return [step for step in steps if step not in (_BY_NAME_AND_CATEGORY, *_BY_SHAPES)]
     return steps
 
 

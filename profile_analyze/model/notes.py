@@ -26,7 +26,8 @@ class Importance(IntEnum):
     """The verdict on a condition, in formats that have no other place for it. It is printed
     beside the three most important notes."""
     ANSWER = 1
-    """The answer is empty, or answers another question than the one that was meant."""
+    """The answer is empty, is about a part of a damaged file, or answers another question than the
+    one that was meant."""
     WRONG = 2
     """Some numbers are wrong, or are not what they seem to be."""
     INCOMPLETE = 3
@@ -88,9 +89,9 @@ def operators_and_share(count: int) -> str:
     return counted_and_share(count, "operator")
 
 
-def unknown_work(facts: str = "types and shapes") -> str:
+def unknown_work(facts: str = "type and shapes") -> str:
     """Return the text, for `notes_with_share`, on work that does not follow from some facts."""
-    return f"the computation of {{}} does not follow from their {facts}"
+    return f"the computation of {{}} does not follow from {facts}"
 
 
 def notes_with_share(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
+QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 
 
 def floats(values: Iterable[float]) -> NDArray[np.float64]:
@@ -67,8 +67,8 @@ def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64
     """
     if values.shape[1] == 1:
         return values[:, 0]
-    if statistic in _QUANTILES:
-        return quantile_of_runs(values, _QUANTILES[statistic])
+    if statistic in QUANTILES:
+        return quantile_of_runs(values, QUANTILES[statistic])
     known = ~np.isnan(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 

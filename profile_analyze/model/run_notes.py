@@ -78,10 +78,12 @@ def _missing_operator_notes(partial: Partial) -> Iterator[Note]:
     in_all_runs = int((partial.run_counts == runs).sum())
     # Two builds of one graph share most operators. Two different graphs share few.
     if in_all_runs * 2 < operators:
+        how_many = f"only {in_all_runs}" if in_all_runs else "none"
+        formats = {origin.format for origin in partial.origins}
+        what = "different kinds of file" if len(formats) > 1 else "different models"
         yield Note(
-            f"only {in_all_runs} of {operators} operators are in all {runs} runs: these look like "
-            "different models, so the totals make no sense; --aggregate-by file shows each file on "
-            "its own",
+            f"{how_many} of {operators} operators are in all {runs} runs: these look like "
+            f"{what}, so the totals make no sense; --aggregate-by file shows each file on its own",
             Importance.ANSWER,
         )
     elif in_all_runs < operators:

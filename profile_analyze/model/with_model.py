@@ -46,12 +46,13 @@ _SUMS: Final = (
 _MOVED: Final = ("input_bytes", "output_bytes")
 
 
-def with_model(profile: Profile, model: Profile) -> Profile:
+def with_model(profile: Profile, model: Profile, subject: str | None = None) -> Profile:
     """Return the profile of a run, with the facts of `model`, which is the model that ran.
 
     Multiply-adds, parameters and attributes are added. Where the profile lacks types, categories,
     shapes, dtypes, computation or memory, these are added, too. Operators are matched with the
-    nodes of the model by name, then by order. A note counts the rows without a match.
+    nodes of the model by name, then by order. A note counts the rows without a match. If any rows
+    match, the note begins with `subject`, by default the name of the model.
 
     Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
     them was loaded without shapes.
@@ -63,7 +64,9 @@ def with_model(profile: Profile, model: Profile) -> Profile:
     own_notes, of_model = (
         [note for note in one.notes if not note.dropped_when_joined] for one in (profile, model)
     )
-    notes = (*(note.about(model.file) for note in of_model), _note(profile, model, matches))
+    lead = subject if subject and matches.by_row else model.file
+    note_on_matches = _note(profile, matches).about(lead)
+    notes = (*(note.about(model.file) for note in of_model), note_on_matches)
     return profile.changed(operators=added.operators(), notes=(*own_notes, *notes))
 
 
@@ -196,7 +199,7 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))
 
 
-def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
+def _note(profile: Profile, matches: Matches) -> Note:
     """Return the note on how many operators were matched, and how."""
     categories = profile.operators.category.categories
     # Constants and bookkeeping have no work that a model could add.
@@ -215,4 +218,4 @@ def _note(profile: Profile, model: Profile, matches: Matches) -> Note:
         text += f", {without} not matched" if left.any() else ""
     if other_shapes:
         text += f", {other_shapes} because of other shapes, which --input-shape and --dim set"
-    return Note(text, importance, share_of_time(profile, left)).about(model.file)
+    return Note(text, importance, share_of_time(profile, left))

@@ -27,9 +27,11 @@ def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -
     """Yield notes on drift between the runs, if it changes how to read the comparison.
 
     `operators` has a row for each operator of the comparison, and `difference_s` is the difference
-    of the whole. There are no notes if drift is corrected.
+    of the whole. There are no notes if drift is corrected, or between formats: their times differ
+    for other reasons than the state of the machine.
     """
-    if comparison.drift_corrected:
+    formats = {side.origin.format for side in (comparison.profile, comparison.base)}
+    if comparison.drift_corrected or len(formats) > 1:
         return
     yield from _shared_change_notes(operators)
     yield from _sum_notes(operators, comparison, difference_s)

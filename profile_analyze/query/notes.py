@@ -15,6 +15,7 @@ from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
+from profile_analyze.query.shape_set_notes import shape_set_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
@@ -55,6 +56,7 @@ def notes_on(
     profile = operators.profile
     return (
         *_run_notes(query, profile),
+        *shape_set_notes(operators, rows),
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),

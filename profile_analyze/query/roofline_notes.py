@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.peaks import ANY_DTYPE
+from profile_analyze.analysis.peaks import ANY_DTYPE, DEFAULT_DTYPE, TF32
 from profile_analyze.analysis.roofline import (
     is_below_clock_resolution,
     is_judged,
@@ -55,32 +55,33 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
         return
     yield from peaks_notes(rows)
     yield from _model_notes(rows)
+    yield from _named_dtype_notes(rows)
     yield from _faster_notes(rows, shown)
     yield from _unjudged_notes(rows)
     yield from _unknown_dtype_notes(rows)
 
 
 def _model_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield the notes on a model that has not run.
-
-    One counts the operators without a least possible time. Another says that the dtype which the
-    user named has no effect.
-    """
-    peaks, left_out = rows.peaks, int(np.isnan(rows["least_time"]).sum())
-    assert peaks is not None, "a roofline needs peak rates"
-    if rows.profile.origin.times != ABSENT:
-        return
-    if left_out:
+    """Yield a note on the operators of a model that has not run without a least possible time."""
+    left_out = int(np.isnan(rows["least_time"]).sum())
+    if left_out and rows.profile.origin.times == ABSENT:
         yield Note(
             f"least_time is N/A for {operators_and_share(left_out)}: the computation, the memory "
             "or the peak rate is unknown",
             Importance.INCOMPLETE,
         )
+
+
+def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
+    """Yield a note if the dtype that the user named has no effect."""
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks).categories
     if dtypes and peaks.dtype_is_named and peaks.dtype not in dtypes:
+        or_fp32 = "" if DEFAULT_DTYPE in dtypes else f" or in {DEFAULT_DTYPE}"
         yield Note(
             f"{peaks.dtype} after --peaks has no effect on operators of known dtype: none computes "
-            f"in {peaks.dtype} or in fp32, only in {', '.join(dtypes)}",
+            f"in {peaks.dtype}{or_fp32}, only in {', '.join(dtypes)}",
             Importance.CONTEXT,
         )
 
@@ -102,6 +103,11 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
             f"{short_time(total(rows['lost'][faster]))}, which the summary counts as 0; "
             "--where 'efficiency <= 100%' leaves out their rows"
         )
+    elif _may_be_tf32(rows, faster):
+        reason = (
+            f"operators in {DEFAULT_DTYPE} probably ran in {TF32}, and --peaks DEVICE:{TF32} "
+            "counts with its rate; otherwise, check the device"
+        )
     else:
         reason = (
             "the peaks are probably too low; check the device, the dtype and the number of threads"
@@ -112,6 +118,15 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         Importance.WRONG,
         share,
     )
+
+
+def _may_be_tf32(rows: OperatorRows, chosen: Chosen) -> bool:
+    """Return whether chosen operators may have run in TF32 instead of FP32."""
+    peaks = rows.peaks
+    assert peaks is not None, "a roofline needs peak rates"
+    dtypes = rate_dtypes(rows.profile, peaks)
+    in_fp32 = dtypes.where(dtype == DEFAULT_DTYPE for dtype in dtypes.categories)
+    return peaks.has_faster_tf32() and bool((in_fp32 & chosen).any())
 
 
 def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:

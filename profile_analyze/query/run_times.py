@@ -1,4 +1,4 @@
-"""The times of whole runs: how much of them operators explain, and whether the first are slower."""
+"""The times of whole runs: how much of them operators explain, and which are slower than usual."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import quantile_of_runs, ratio
+from profile_analyze.model.numbers import QUANTILES, over_runs, quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
+from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,8 @@ _ROUNDING: Final = 1.001
 """Operators that take so many times as long as the run that contains them are rounded."""
 _SLOW: Final = 1.2
 """A first run counts as warm-up if it takes at least this multiple of the median."""
+_OUTLIER: Final = 3.0
+"""A later run is an outlier if it takes at least this multiple of the median."""
 
 
 def walls_s(profile: Profile) -> Floats:
@@ -52,6 +55,23 @@ def outside_s(profile: Profile) -> Floats:
         inside_s = np.fmax(inside_s, total_s)
     outside: Floats = np.maximum(walls - inside_s, 0.0)
     return np.where(inside_s > walls * _ROUNDING, np.nan, outside)
+
+
+def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, float]:
+    """Return the wall time of a run and the part outside of operators, both of the same runs.
+
+    The median, for example, is of the run with the median wall time, or the mean of the two runs in
+    the middle. Two medians may be of different runs, and would not fit together.
+    """
+    known = ~np.isnan(outside)
+    if not known.any():
+        return float(over_runs(walls[np.newaxis], statistic)[0]), np.nan
+    walls, outside = walls[known], outside[known]
+    chosen = np.argsort(walls, kind="stable")
+    if statistic in QUANTILES:
+        position = (len(chosen) - 1) * QUANTILES[statistic]
+        chosen = chosen[[int(np.floor(position)), int(np.ceil(position))]]
+    return float(walls[chosen].mean()), float(outside[chosen].mean())
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
@@ -84,13 +104,45 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
         return
     slowest = max(times for _, times in slow)
     skipped = profile.skipped_runs
-    of_processes = "" if len(slow) == 1 else f" of {sum(runs > 0 for runs, _ in slow)} processes"
+    slow_processes = sum(runs > 0 for runs, _ in slow)
+    of_processes = (
+        "" if len(slow) == 1 else f" of {counted(slow_processes, 'process', 'processes')}"
+    )
     first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
-    took = "took" if count == 1 and len(slow) == 1 else "took up to"
-    leaves = "leaves it out" if count == 1 and len(slow) == 1 else "leaves them out"
+    is_one = count == 1 and slow_processes == 1
+    took = "took" if is_one else "took up to"
+    leaves = "leaves it out" if is_one else "leaves them out"
     yield Note(
         f"{first}{of_processes} {took} {slowest:.1f} times the median; --skip-runs "
         f"{skipped + count} {leaves}",
+        Importance.WRONG,
+    )
+
+
+def outlier_notes(profile: Profile) -> Iterator[Note]:
+    """Yield a note if later runs took far longer than the others from start to end."""
+    walls = walls_s(profile)
+    process_of = np.array([run.process for run in profile.runs], np.int64)
+    times = np.full(len(walls), np.nan)
+    for process in sorted({*process_of.tolist()}):
+        runs = np.flatnonzero(process_of == process)
+        first, _ = _first_slow_runs(walls[runs])
+        if len(runs) >= _LEAST_RUNS:
+            median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
+            times[runs[first:]] = ratio(walls[runs], median)[first:]
+    outliers = np.flatnonzero(times >= _OUTLIER)
+    if not len(outliers):
+        return
+    slowest = int(outliers[np.argmax(times[outliers])])
+    share = outside_s(profile)[slowest] / walls[slowest]
+    where = "" if np.isnan(share) else f", {percent(share)} of it outside of operators"
+    process = int(process_of[slowest])
+    number = profile.skipped_runs + 1 + int((process_of[:slowest] == process).sum())
+    of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
+    others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
+    yield Note(
+        f"run {number}{of_process}{others} took {times[slowest]:.1f} times the median{where}; "
+        "--aggregate-by run shows each run",
         Importance.WRONG,
     )
 

@@ -17,7 +17,13 @@ from profile_analyze.model.terms import ABSENT, COPY, DEVICE, MEAN, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
-from profile_analyze.query.run_times import outside_s, walls_s, warm_up_notes
+from profile_analyze.query.run_times import (
+    outlier_notes,
+    outside_s,
+    typical_run,
+    walls_s,
+    warm_up_notes,
+)
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -163,12 +169,9 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the seconds from start to end of a run, and what operators explain of them."""
-    walls, outside = walls_s(profile), outside_s(profile)
-    values = {"wall_s": walls, "outside_s": outside, "explained": 1 - ratio(outside, walls)}
-    return {
-        name: float(over_runs(of_runs[np.newaxis], query.run_statistic)[0])
-        for name, of_runs in values.items()
-    }
+    wall_s, outside = typical_run(walls_s(profile), outside_s(profile), query.run_statistic)
+    explained = 1 - float(ratio(np.array([outside]), wall_s)[0])
+    return {"wall_s": wall_s, "outside_s": outside, "explained": explained}
 
 
 def _copy_time(profile: Profile, query: Query) -> CopyTime:
@@ -196,10 +199,8 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
     if profile.origin.times == MEAN:
         count = profile.origin.averaged_over
         inferences = "several inferences" if count is None else counted(count, "inference")
-        yield Note(
-            f"times are means over {inferences}; how much they vary is not known",
-            Importance.CONTEXT,
-        )
+        kind = f"means over {inferences}" if count != 1 else "those of a single inference"
+        yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack the times of a few operators. Only if most have no time, a note says so.
     if 0 < recorded < operators / 2:
@@ -229,6 +230,7 @@ def _notes_on_times(source: Profile | Comparison, profile: Profile) -> Iterator[
 
 def _notes_on_times_of(profile: Profile) -> Iterator[Note]:
     yield from warm_up_notes(profile)
+    yield from outlier_notes(profile)
     if profile.origin.synchronised:
         yield from _imported("synchronisation_notes").synchronisation_notes(profile)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE
+from profile_analyze.analysis.peaks import ANY_DTYPE, AS_GIVEN, DEFAULT_DTYPE, TF32
 from profile_analyze.model.terms import DEVICE_KINDS
 from profile_analyze.model.visible import visible
 from profile_analyze.report.facts import (
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line
     from profile_analyze.report.times import Times
 
-_TF32: Final = "tf32"
 _HALF: Final = 0.5
 
 
@@ -130,10 +129,10 @@ def least_text(summary: Summary, times: Times) -> str:
 
 
 def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
-    """Yield a sentence on the rate that is assumed for operators of a model in FP32."""
+    """Yield a sentence on the rate that is assumed for operators in FP32."""
     judgement = _judgement(summary)
     peaks = judgement.peaks
-    if summary.has_times or isnan(judgement.least_s):
+    if isnan(judgement.least_s):
         return
     has_fp32 = DEFAULT_DTYPE in {dtype for dtype, _, _ in judgement.rates}
     if judgement.replaces_fp32:
@@ -141,9 +140,9 @@ def _dtype_sentences(summary: Summary, _: Times) -> Iterator[str]:
             f"operators in {DEFAULT_DTYPE} count at the rate of {peaks.dtype}, with their memory "
             f"in {DEFAULT_DTYPE}"
         )
-    elif has_fp32 and dict(peaks.flops).get(_TF32, 0) > peaks.rate(DEFAULT_DTYPE):
+    elif not summary.has_times and has_fp32 and peaks.has_faster_tf32():
         yield (
-            f"operators in {DEFAULT_DTYPE} count without tensor cores; --peaks DEVICE:{_TF32} "
+            f"operators in {DEFAULT_DTYPE} count without tensor cores; --peaks DEVICE:{TF32} "
             "counts with them"
         )
 

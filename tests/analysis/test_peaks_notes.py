@@ -229,3 +229,40 @@ def test_the_reasons_with_most_time_come_first() -> None:
         "known rate; 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and "
         "gain leave them out",
     )
+
+
+TENSOR_CORES = ON_GPU._replace(
+    flops=(("fp32", 1e12), ("tf32", 8e12), ("fp16", 16e12)), dtype="fp32"
+)
+
+
+def fp32_notes(peaks: pa.Peaks) -> tuple[str, ...]:
+    profile = profile_of(
+        [{"name": "conv", "type": "Conv", "computation": 4e12, "memory": 1.0}],
+        [{"operator": 0, "duration_s": 1.0}],
+        columns={"optional": {"compute_dtype": Categorical.of(["fp32"])}},
+    )
+    return pa.run(pa.Query(peaks=peaks), profile).notes
+
+
+def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
+    assert fp32_notes(TENSOR_CORES) == (
+        "faster than their roof: 1 operator (100.0% of the time), with an efficiency of up to "
+        "400.0%; operators in fp32 probably ran in tf32, and --peaks DEVICE:tf32 counts with its "
+        "rate; otherwise, check the device",
+    )
+    assert fp32_notes(TENSOR_CORES._replace(dtype="tf32", dtype_is_named=True)) == ()
+
+
+def test_a_dtype_that_replaces_nothing_is_noted() -> None:
+    assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
+        "fp16 after --peaks has no effect on operators of known dtype: none computes in fp16, only "
+        "in fp32",
+    )
+
+
+def test_the_summary_says_that_tf32_replaces_fp32() -> None:
+    graph = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
+    lines = run_command(graph, "--peaks", "a100-40gb:tf32").out.splitlines()
+    assert "roof tf32           156.00 TFLOPS, from 100 FLO/byte on" in lines
+    assert "operators in fp32 count at the rate of tf32, with their memory in fp32" in lines

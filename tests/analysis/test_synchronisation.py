@@ -13,16 +13,17 @@ from profile_analyze.model.executions import Run
 from tests.in_memory import averages, synchronised
 
 CORRECTED = (
-    "times are corrected for synchronisation: 200 us less for each call; 1 operator took less "
-    "than that, and count as 0"
+    "times are corrected for synchronisation: 250 us less for each call; 1 operator took less "
+    "than that and counts as 0"
 )
 
 
 def test_each_call_is_shorter_by_the_same_wait() -> None:
     profile = synchronised()
-    assert waits_s(profile).tolist() == pytest.approx([0.8e-3 / 4])
+    assert waits_s(profile).tolist() == pytest.approx([0.75e-3 / 3])
     corrected = without_synchronisation(profile)
-    assert corrected.measured("time")[:, 0].tolist() == pytest.approx([1.6e-3, 0.55e-3, 0.0])
+    assert corrected.measured("time")[:, 0].tolist() == pytest.approx([1.5e-3, 0.5e-3, 0.0])
+    assert corrected.total_s() == pytest.approx(2e-3)  # as the whole run
     assert not corrected.origin.synchronised
     assert list(corrected.notes) == [CORRECTED]
     assert not [note for note in pa.summarise(corrected).notes if "waited" in note]
@@ -34,7 +35,7 @@ def test_the_note_counts_operators_not_executions() -> None:
     executions = joined.executions
     is_short = (executions.operator == 1) & (executions.run == 2)
     changed = executions.changed(duration_s=np.where(is_short, 0.1e-3, executions.duration_s))
-    runs = (*joined.runs[:2], joined.runs[2]._replace(wall_s=1.35e-3))
+    runs = (*joined.runs[:2], joined.runs[2]._replace(wall_s=1.5e-3))
     corrected = without_synchronisation(joined.changed(executions=changed, runs=runs))
     assert list(corrected.notes) == [CORRECTED]
 
@@ -44,7 +45,7 @@ def test_the_note_says_what_the_wait_adds() -> None:
         "times are means over several inferences; how much they vary is not known",
         "the runtime waited for each operator before the next, so times include that wait: all "
         "operators together take 1.4 times as long as a whole run; --correct-sync takes off "
-        "200 us for each call",
+        "250 us for each call",
     ]
     compared = pa.compare(synchronised(), synchronised())
     notes = [note for note in pa.summarise(compared).notes if "waited" in note]
@@ -68,6 +69,23 @@ def test_a_wait_that_cannot_be_seen_is_not_taken_off(wall_s: float, reason: str)
         "the runtime waited for each operator before the next, so times include that wait, which "
         "matters for short ones"
     ) in pa.summarise(profile).notes
+
+
+def test_totals_have_no_wait_for_each_call() -> None:
+    totals = pa.load("tests/fixtures/migraphx/totals.txt")
+    corrected = without_synchronisation(totals)
+    assert corrected.measured("time").tolist() == totals.measured("time").tolist()
+    assert corrected.notes[-1] == (
+        "the file has only one row, so --correct-sync changes nothing: the wait in each call does "
+        "not follow"
+    )
+    assert not any("--correct-sync" in note for note in pa.summarise(totals).notes)
+
+
+def test_the_corrected_times_add_up_to_the_whole_run() -> None:
+    corrected = without_synchronisation(pa.load("tests/fixtures/migraphx/current.txt"))
+    assert corrected.total_s() == pytest.approx(60.9e-6)
+    assert (corrected.measured("time") >= 0).all()
 
 
 def test_other_formats_are_not_corrected() -> None:

@@ -154,3 +154,22 @@ def test_a_name_in_two_fused_layers_is_added_to_none() -> None:
     fused = run_of("new", conv("a", fused=("c", "r")), conv("b", fused=("d", "r")))
     comparison = pa.compare(fused, run_of("old", conv("c"), conv("d"), relu("r")))
     assert [how for _, _, how, *_ in matched(comparison)] == ["shapes", "shapes", "removed"]
+
+
+BOTH_KINDS = tuple(
+    f"tests/fixtures/openvino/resnet50-2026.4.{suffix}.gz" for suffix in ("csv", "xml")
+)
+
+
+def test_two_formats_of_one_runtime_match_by_name_and_category() -> None:
+    profile, base = map(pa.load, BOTH_KINDS)
+    rows = pa.run(pa.Query(compared=True), pa.compare(profile, base)).rows
+    alone = {row["type"] for row in rows if row["match"] in ("added", "removed")}
+    assert not alone
+    kinds = pa.compare(profile, base, match="structure").notes
+    assert any("--aggregate-by category compares them by kind" in note for note in kinds)
+
+
+def test_runs_of_two_formats_are_different_kinds_of_file() -> None:
+    notes = pa.load_runs(BOTH_KINDS).notes_on_runs
+    assert any("these look like different kinds of file, so" in note for note in notes)

@@ -45,6 +45,6 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
     assert partial is not None
     assert partial.run_counts.tolist() == [4, 4, 1]
     assert joiner.joined().notes_on_runs == (
-        "only 0 of 3 operators are in all 5 runs: these look like different models, so the totals "
+        "none of 3 operators are in all 5 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )

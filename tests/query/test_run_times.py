@@ -83,6 +83,59 @@ def test_what_operators_explain_of_a_run() -> None:
     assert all(map(isnan, explained(summarise(iterations((4.0,))))))
 
 
+def runs_of(*walls_and_times: tuple[float, float], processes: int = 1) -> Profile:
+    """Return a profile of one operator, with the wall time and the operator's time of each run."""
+    return profile_of(
+        [{"name": "conv"}],
+        [
+            {"operator": 0, "run": run, "duration_s": time_s}
+            for run, (_, time_s) in enumerate(walls_and_times)
+        ],
+        tracks=[CPU],
+        runs=[
+            Run(run * processes // len(walls_and_times), wall_s=wall_s)
+            for run, (wall_s, _) in enumerate(walls_and_times)
+        ],
+        processes=[f"{n}.json" for n in range(processes)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [
+        ("median", (4.0, 1.0, 0.75)),
+        ("min", (2.0, 1.5, 0.25)),
+        ("max", (9.0, 8.0, 1 / 9)),
+        ("mean", (5.0, 3.5, 0.3)),
+    ],
+)
+def test_the_parts_of_a_wall_time_are_of_the_same_runs(
+    statistic: str, expected: tuple[float, ...]
+) -> None:
+    query = pa.Query(run_statistic=statistic)
+    profile = runs_of((4.0, 3.0), (9.0, 1.0), (2.0, 0.5))
+    assert explained(summarise(profile, judged_by=query)) == pytest.approx(expected)
+
+
+def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:
+    profile = runs_of((4.0, 3.0), (9.0, 1.0), (2.0, 0.5), (8.0, 7.0))
+    assert explained(summarise(profile)) == pytest.approx((6.0, 1.0, 5 / 6))
+
+
+def test_later_runs_that_take_far_longer_have_a_note() -> None:
+    usual = (1.0, 0.5)
+    assert summarise(runs_of(usual, (8.0, 2.0), usual, usual)).notes == (
+        "run 2 took 8.0 times the median, 75.0% of it outside of operators; --aggregate-by run "
+        "shows each run",
+    )
+    assert summarise(runs_of(usual, usual, (2.9, 2.0), usual)).notes == ()
+    slow = (usual, usual, (3.0, 1.0), usual, usual, usual, (5.0, 9.0), usual)
+    assert summarise(runs_of(*slow, processes=2)).notes == (
+        "run 3 of 1.json, the slowest of 2 outliers, took 5.0 times the median; --aggregate-by run "
+        "shows each run",
+    )
+
+
 @pytest.mark.parametrize(
     ("tracks", "outside_s"),
     [

@@ -110,7 +110,7 @@ def test_operators_with_different_shapes_do_not_match() -> None:
     two = profile_of([Operator("conv", "Conv", 20, shape=[2])])
     assert pa.join_runs([one, two]).notes_on_runs == (
         "1 file named again: the same run counts twice",
-        "only 0 of 2 operators are in all 2 runs: these look like different models, so the totals "
+        "none of 2 operators are in all 2 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
 
@@ -119,7 +119,7 @@ def test_different_models_have_the_first_note() -> None:
     files = [str(PROFILES / name) for name in ("trace-dyn.json", "resnet18.json")]
     outcome = run_command(*files, "-t", "1", "--print-only", "device")
     assert outcome.err.splitlines()[0] == (
-        "note: only 0 of 115 operators are in all 2 runs: these look like different models, so the "
+        "note: none of 115 operators are in all 2 runs: these look like different models, so the "
         "totals make no sense; --aggregate-by file shows each file on its own"
     )
 

@@ -20,18 +20,35 @@ if TYPE_CHECKING:
 
 
 def notes_on(
-    timeline: Timeline, recording: Recording, found: Recorded, operators: Operators
+    timeline: Timeline,
+    recording: Recording,
+    found: Recorded,
+    operators: Operators,
+    incomplete: int,
 ) -> Iterator[Note]:
-    """Yield the notes on a profile."""
-    if not timeline.is_complete:
+    """Yield the notes on a profile. `incomplete` operators of the last iteration were left out."""
+    executions = counted(incomplete, "execution")
+    if not timeline.is_complete and incomplete:
+        yield Note(
+            f"the file ends in the middle: left out {executions} of operators in an iteration that "
+            "is cut; copy it again",
+            Importance.ANSWER,
+        )
+    elif not timeline.is_complete:
         yield Note(
             "the file ends in the middle, so events may be missing; copy it again",
+            Importance.ANSWER,
+        )
+    elif incomplete:
+        yield Note(
+            f"left out {executions} of operators in an iteration that did not end",
             Importance.INCOMPLETE,
         )
+    # Events without an end are no surprise if the file is cut.
     open_spans = int(np.isnan(np.array(recording.spans.end_us)).sum())
-    if lost := open_spans + recording.unmatched:
+    if events := (open_spans if timeline.is_complete else 0) + recording.unmatched:
         yield Note(
-            f"left out {counted(lost, 'event')} without begin or end",
+            f"left out {counted(events, 'event')} without begin or end",
             Importance.INCOMPLETE,
         )
     if not len(recording.kernels.start_us):
@@ -56,7 +73,7 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
     counts = is_device if is_device.any() else is_operator[executions.operator]
     time_s = np.bincount(owner[counts], duration_s[counts], len(operators))
     yield from notes_with_share(
-        unknown_work("types, shapes and parameters"),
+        unknown_work("type, shapes and parameters"),
         Importance.INCOMPLETE,
         int(is_unknown.sum()),
         float(time_s[is_unknown].sum()),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-_ITERATION: Final = re.compile(r"(?i:iter|iteration|step|run|batch|loop)[ _-]?\d*")
+ITERATION: Final = re.compile(r"(?i:iter|iteration|step|run|batch|loop)[ _-]?\d*")
 """Outermost scopes with these names are iterations, if all operators are in such scopes."""
 
 
@@ -64,7 +64,7 @@ def placed(recording: Recording) -> Placed:
     pids = np.array([pid for pid, _ in recording.threads], np.int64)[thread]
     all_parents = np.append(np.array(spans.parent), NONE)  # -1 stays -1: it is the last entry
     parent = _nearest(all_parents, is_kept)
-    outermost = _outermost(parent)
+    outermost = outermost_of(parent)
     is_iteration = _iteration_scopes(recording, is_kept, is_operator, outermost)
     run, iterations = _runs(recording, pids, workers, is_operator, outermost, is_iteration)
     is_kept &= ~is_iteration
@@ -91,7 +91,7 @@ def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
     return parent
 
 
-def _outermost(parent: Indices) -> Indices:
+def outermost_of(parent: Indices) -> Indices:
     """Return the outermost span around each span, or the span itself."""
     result = np.arange(len(parent))
     with_end = np.append(parent, NONE)
@@ -111,7 +111,7 @@ def _iteration_scopes(
     names = recording.spans.name
     result = np.zeros(len(is_kept), np.bool_)
     if len(used) and all(
-        not is_operator[index] and _ITERATION.fullmatch(names[index]) for index in used.tolist()
+        not is_operator[index] and ITERATION.fullmatch(names[index]) for index in used.tolist()
     ):
         result[used] = True
     return result

@@ -12,6 +12,7 @@ from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.readers.json_errors import TOO_DEEP
 from profile_analyze.readers.megengine_timeline.decoding import Timeline
 from profile_analyze.readers.megengine_timeline.executions import recorded
+from profile_analyze.readers.megengine_timeline.incomplete import leave_out_incomplete
 from profile_analyze.readers.megengine_timeline.notes import notes_on
 from profile_analyze.readers.megengine_timeline.operators import operators_of
 from profile_analyze.readers.megengine_timeline.recording import Recording, TooDeepError
@@ -38,6 +39,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             raise MalformedProfileError(source.name, TOO_DEEP) from None
         if not any(facts >= 0 for facts in recording.spans.facts):
             raise MalformedProfileError(source.name, _nothing(recording))
+        incomplete = leave_out_incomplete(recording, is_cut=not timeline.is_complete)
         found = recorded(recording)
         operators = operators_of(found.rows, [*recording.facts])
         several = len(found.pids) > 1
@@ -51,7 +53,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
             processes=tuple(
                 f"{source.name}, process {pid}" if several else source.name for pid in found.pids
             ),
-            notes=tuple(notes_on(timeline, recording, found, operators)),
+            notes=tuple(notes_on(timeline, recording, found, operators, incomplete)),
         )
 
 

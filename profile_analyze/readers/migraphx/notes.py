@@ -27,7 +27,7 @@ _NO_SHAPES: Final = (
 _NO_INPUTS: Final = (
     f"the input shapes of {{}} are unknown, because the file lacks the lines of the inputs; {_KEEP}"
 )
-_UNKNOWN: Final = unknown_work("names and shapes")
+_UNKNOWN: Final = unknown_work("name and shapes")
 _NESTED: Final = (
     "{} ran inside others (if, loop): their times count once here, but twice in the report's "
     "Total instructions time; those inside a loop are the mean of one pass"

@@ -48,6 +48,8 @@ def read_events(source: Source) -> Events:
         events.repaired_lines = sorted((*events.repaired_lines, *events.doubtful_lines))
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
+    if not events.has_end and events.broken_lines[-1:] == [line]:
+        events.broken_lines.pop()  # the event at which the file ends in the middle
     return events
 
 

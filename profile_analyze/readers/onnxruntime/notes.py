@@ -48,10 +48,15 @@ _SEVERAL_SHAPES: Final = (
 def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
     """Yield notes on the events; `left_out` executions of nodes are in no complete run."""
     if not events.has_end:
+        lost = (
+            f": left out {counted(left_out, 'execution')} of nodes in a run that is cut"
+            if left_out
+            else ", so runs may be missing"
+        )
         yield Note(
-            "the file ends in the middle, so runs may be missing; copy it again, or end the "
-            "session's profiling before the program ends",
-            Importance.INCOMPLETE,
+            f"the file ends in the middle{lost}; copy it again, or end the session's profiling "
+            "before the program ends",
+            Importance.ANSWER,
         )
     if events.count >= MOST_EVENTS:
         yield Note(
@@ -59,7 +64,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
             f"{MOST_EVENTS}: runs may be missing; profile fewer",
             Importance.INCOMPLETE,
         )
-    if left_out:
+    if left_out and events.has_end:
         yield Note(
             f"left out {counted(left_out, 'execution')} of nodes outside of complete runs (events "
             "model_run)",

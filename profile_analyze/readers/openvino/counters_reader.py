@@ -122,8 +122,7 @@ def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> 
 def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
     if lines := report.broken_lines:
         yield Note(
-            f"left out {counted(len(lines), 'line')} that are no layers, the first is line "
-            f"{lines[0]}",
+            f"left out {counted(len(lines), 'line')} without a layer, the first is line {lines[0]}",
             Importance.WRONG,
         )
     yield from _notes_on_totals(report)

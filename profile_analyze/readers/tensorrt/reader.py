@@ -130,11 +130,7 @@ def _with_description(profile: Profile, source: Source, wanted: Collection[str])
             model = engine.read(beside, wanted)
     except InputError as error:
         return _with_note_on_lack(profile, f", because the description cannot be read: {error}")
-    found = with_model(profile, model)
-    if not found.operators.type.categories:
-        return found
-    note = Note(f"types, shapes and work are from {model.file}", Importance.CONTEXT)
-    return found.changed(notes=(*found.notes, note))
+    return with_model(profile, model, f"types, shapes and work are from {model.file}")
 
 
 def _description_beside(source: Source) -> Source | None:

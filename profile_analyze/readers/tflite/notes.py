@@ -79,7 +79,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
     for is_affected, text, importance in (
         (
             is_closed,
-            "{} are delegates, whose operators the file does not name",
+            "the file does not name the operators inside of delegates: {}",
             Importance.INCOMPLETE,
         ),
         (

@@ -199,6 +199,45 @@ def test_all_runs_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.Monk
     assert counts[0] == counts[1]
 
 
+CUT = "the file ends in the middle: left out 1 execution of operators in an iteration that is cut; "
+ITERATIONS = (
+    *scope("iter0", 9, 16, *op("ABS", 1, 10, 11, (12, 40))),
+    event("B", "iter1", 19),
+    *op("ABS", 2, 20, 23, (41, 44)),
+    event("B", "HostToDevice", 45, DEVICE),
+    event("E", "HostToDevice", 46, DEVICE, args={"shape": "{4}"}),
+)
+STEPS = (*op("ABS", 1, 10, 11, (12, 40)), *STEP, *op("ABS", 2, 20, 23, (41, 44)))
+
+
+@pytest.mark.parametrize(
+    ("events", "end", "notes"),
+    [
+        (ITERATIONS, "", [f"{CUT}copy it again"]),
+        (
+            ITERATIONS,
+            "]}",
+            ["left out 1 execution of operators in an iteration that did not end"],
+        ),
+        (STEPS, "", [f"{CUT}copy it again"]),
+    ],
+)
+def test_an_incomplete_iteration_is_left_out(
+    events: list[Event], end: str, notes: list[str], tmp_path: Path
+) -> None:
+    profile = pa.load(write_bytes(tmp_path, document(*events, end=end)))
+    assert [str(note) for note in profile.notes if "computation" not in note] == notes
+    assert len(profile.runs) == 1
+    assert at_level(profile).measured("time").tolist() == [pytest.approx([28e-6])]
+
+
+def test_an_iteration_stays_if_no_other_is_complete(tmp_path: Path) -> None:
+    content = document(event("B", "iter0", 9), *op("ABS", 1, 10, 11, (12, 13)), end="")
+    profile = pa.load(write_bytes(tmp_path, content))
+    assert "the file ends in the middle, so events may be missing; copy it again" in profile.notes
+    assert at_level(profile).measured("time").tolist() == [pytest.approx([1e-6])]
+
+
 def test_a_kernel_belongs_to_the_run_of_its_operator(tmp_path: Path) -> None:
     """It may run when the next step has begun on the host."""
     content = document(*op("ABS", 1, 10, 11, (40, 45)), *STEP, *op("ABS", 2, 31, 32, (50, 52)))
@@ -259,7 +298,7 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
         ([*ADD, event("B", "open", 30)], "left out 1 event without begin or end"),
         (
             op("BatchNorm", 1, 10, 11, (12, 13)),
-            "the computation of 1 operator (100.0% of the time) does not follow from their types, "
+            "the computation of 1 operator (100.0% of the time) does not follow from type, "
             "shapes and parameters",
         ),
     ],

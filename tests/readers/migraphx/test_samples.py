@@ -61,7 +61,7 @@ def test_a_whole_answer() -> None:
     assert done.err == (
         "note: the runtime waited for each operator before the next, so times include that wait: "
         "all operators together take 1.43 times as long as a whole run; --correct-sync takes off "
-        "1.39 us for each call\n"
+        "4.08 us for each call\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )
 
@@ -166,11 +166,11 @@ def test_what_the_runtime_printed_is_in_the_json() -> None:
 def test_corrected_times() -> None:
     done = run_command(str(FOLDER / "current.txt"), "--correct-sync", "-t", "2", "--notes", "all")
     assert done.out.splitlines()[-2:] == [
-        "               40.613  54.6%  45.18 GFLOPS  1.81 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7",
-        "               11.113  14.9%   2.95 GFLOPS  6.87 GiB/s  gpu::pooling                                 @9",
+        "               37.920  62.3%  48.39 GFLOPS  1.93 GiB/s  gpu::code_object::mlir_convolution_add_relu  @7",
+        "                8.420  13.8%   3.89 GFLOPS  9.06 GiB/s  gpu::pooling                                 @9",
     ]
     assert done.err == (
-        "note: times are corrected for synchronisation: 1.39 us less for each call; 14 operators "
-        "took less than that, and count as 0\n"
+        "note: times are corrected for synchronisation: 4.08 us less for each call; 14 operators "
+        "took less than that and count as 0\n"
         "note: times are means over several inferences; how much they vary is not known\n"
     )

@@ -157,6 +157,10 @@ def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
     ]
     _, notes = shown(tmp_path, document(*lines))
     assert notes == (
+        "note: the runs have 2 sets of input shapes: a row covers only the runs of its shapes, and "
+        "its share is of their totals, so all shares add up to 200.0%; --aggregate-by name joins "
+        "the shapes, --aggregate-by run shows each run, and --skip-runs N leaves out the first "
+        "runs\n"
         "note: 2 operators (100.0% of the time) are nodes with several shapes: each has a row for "
         "each of its shapes; the column in_shapes tells them apart\n"
     )
@@ -275,6 +279,15 @@ def test_the_side_of_each_provider(names: str, side: str, tmp_path: Path) -> Non
 def test_notes_on_files(lines: list[str], note: str, tmp_path: Path) -> None:
     _, notes = shown(tmp_path, document(*lines), "--where", "time > 0us", "--notes", "all")
     assert f"note: {note}\n" in notes
+
+
+def test_a_file_that_ends_in_a_run_has_one_note(tmp_path: Path) -> None:
+    content = document(ADD, run(9, 10), node("next", "Abs", 30, 2), node("last", "Abs", 33, 2))
+    _, notes = shown(tmp_path, content[:-20], "--notes", "all")
+    assert notes == (
+        "note: the file ends in the middle: left out 1 execution of nodes in a run that is cut; "
+        "copy it again, or end the session's profiling before the program ends\n"
+    )
 
 
 def test_the_limit_of_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,8 +58,8 @@ def test_a_whole_answer() -> None:
         "                1.204  20.3%  Gpu     net/block1/add, net/block1/aux\n",
     )
     assert done.err == (
-        "note: 2 operators (36.3% of the time) are delegates, whose operators the file does not "
-        f"name\n{NO_SHAPES.format(7)}"
+        "note: the file does not name the operators inside of delegates: 2 operators (36.3% of the "
+        f"time)\n{NO_SHAPES.format(7)}"
         "note: left out the initialisation (2 nodes, 7.35 ms)\n"
         "note: the means include the first run, which took 1.2 times as long\n"
         "note: times are means over 50 inferences; how much they vary is not known\n"
