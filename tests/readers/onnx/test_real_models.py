@@ -46,6 +46,21 @@ def test_fused_and_unfused_attention_have_the_same_products(name: str) -> None:
     assert {row["category"] for row in rows} <= {"matmul", "attention"}
 
 
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("attention_unfused_script", 816),
+        ("attention_expanded_script", 816),
+        ("lstm_script", 11_848),
+        ("lstm_dynamo", 11_848),
+        ("shape_arithmetic", 0),
+    ],
+)
+def test_numbers_shapes_and_states_are_no_parameters(name: str, params: int) -> None:
+    _, summary = asked(name)
+    assert summary.params == params
+
+
 @pytest.mark.parametrize("name", ["quantized_dynamic", "quantized_qdq", "quantized_qoperator"])
 def test_quantized_models_have_the_same_products_and_weights(name: str) -> None:
     profile, summary = asked(name)
