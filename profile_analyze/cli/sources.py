@@ -142,6 +142,7 @@ def _loaded(
             processes=1 if "-" in files else _available_cores(),
             max_size=request.max_size,
             inputs=request.inputs,
+            beside=request.model is None,
         )
     except InputError as error:
         if request.skip_bad or len(files) == 1:
@@ -158,6 +159,8 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
         max_size=request.max_size,
         progress=progress.count_bytes,
         inputs=request.inputs,
+        # A model that is named replaces the one beside a profile.
+        beside=request.model in (None, file),
     )
 
 

@@ -26,7 +26,8 @@ class Importance(IntEnum):
     """The verdict on a condition, in formats that have no other place for it. It is printed
     beside the three most important notes."""
     ANSWER = 1
-    """The answer is empty, or answers another question than the one that was meant."""
+    """The answer is empty, or answers another question than the one that was meant. Or it is
+    uncertain whether it does: a model matches only some of the operators."""
     WRONG = 2
     """Some numbers are wrong, or are not what they seem to be."""
     INCOMPLETE = 3
@@ -49,7 +50,8 @@ class Note(str):
     pattern: str
     """The text without the share, which differs between runs of one model."""
     is_without_model: bool
-    """Whether the note is about facts that a model beside the profile adds."""
+    """Whether the note is no longer true with a model beside the profile, which adds what the note
+    says is missing, or replaces what it says is wrong."""
 
     def __new__(
         cls,

@@ -62,4 +62,5 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
         "their types, shapes and parameters",
         Importance.INCOMPLETE,
         share,
+        is_without_model=True,
     )

@@ -88,7 +88,12 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
     ):
         if affected:
             share = known_time_s(affected) / rows.time_s if rows.time_s else nan
-            yield Note(pattern.format(operators_and_share(len(affected))), importance, share)
+            yield Note(
+                pattern.format(operators_and_share(len(affected))),
+                importance,
+                share,
+                is_without_model=pattern in (_NO_SHAPES, _NO_INPUTS, _UNKNOWN),
+            )
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:

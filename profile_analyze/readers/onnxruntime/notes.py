@@ -35,6 +35,7 @@ _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
 )
 _UNKNOWN: Final = "the computation of {} does not follow from their types and shapes"
+_WITHOUT_MODEL: Final = (_PADDED, _NO_SHAPES, _UNKNOWN)
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
     "session.disable_prepacking=1 records them"
@@ -86,7 +87,12 @@ def notes_on_operators(found: Recorded) -> Iterator[Note]:
     for is_affected, text, importance in _affected(found):
         if count := int(is_affected.sum()):
             share = float(time_s[is_affected].sum()) / total_s if total_s else float("nan")
-            yield Note(text.format(operators_and_share(count)), importance, share)
+            yield Note(
+                text.format(operators_and_share(count)),
+                importance,
+                share,
+                is_without_model=text in _WITHOUT_MODEL,
+            )
 
 
 def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importance]]:

@@ -70,4 +70,6 @@ def _affected(
     total = sum(times)
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
     share = affected / total if total else float("nan")
-    yield Note(text.format(operators_and_share(sum(is_affected))), importance, share)
+    is_without_model = text in (_FUSED_TEXT, _UNKNOWN_TEXT)
+    text = text.format(operators_and_share(sum(is_affected)))
+    yield Note(text, importance, share, is_without_model=is_without_model)

@@ -96,6 +96,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         f"the computation of {operators_and_share(len(rows))} is unknown: the file has no shapes",
         Importance.CONTEXT,
         1.0 if total_s else float("nan"),
+        is_without_model=True,
     )
 
 

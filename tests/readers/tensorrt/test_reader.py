@@ -137,6 +137,21 @@ def test_a_description_on_its_own() -> None:
     assert done.err == f"note: {UNKNOWN}\nnote: {OTHERS}\n"
 
 
+@pytest.mark.parametrize("more", [(), (PROFILE,)])
+def test_a_model_that_is_named_replaces_the_description(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    other = tmp_path / "other.graph.json"
+    other.write_bytes(description({**CONV, "Name": "pool"}))
+    done = run_command(
+        PROFILE, *more, "--model", str(other), "--where", "name ~ ^(pool|conv1)", "--notes", "none",
+        "--columns", "name,type,macs", "--format", "csv",
+    )  # fmt: skip
+    assert done.out.replace("\r\n", "\n") == (
+        "name,type,macs\nconv1 + relu1,,\npool,Convolution,3888\n"
+    )
+
+
 def test_a_profile_without_description_says_what_to_pass() -> None:
     """Early versions write no median."""
     done = run_command(OLD, "--columns", "name,type,time,time_median", "--format", "csv")
