@@ -91,7 +91,7 @@ _CATEGORIES = (
 
 
 def bound(compute: Number, memory: Number, least: Number) -> str | None:
-    if least is None:
+    if not least:
         return None
     is_compute = compute is not None and memory is not None and compute >= memory
     return "compute" if is_compute else "memory"

@@ -193,10 +193,10 @@ def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
 
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
-    """Return which of the two times is larger; N/A without a least time."""
+    """Return which of the two times is larger; N/A without a least time, or if it is 0."""
     # For operators that only move data, `compute` is NaN: the comparison is false, which is memory.
     codes = np.where(compute >= memory, 0, 1)
-    return Categorical(np.where(np.isnan(least), MISSING_CODE, codes), (COMPUTE, MEMORY))
+    return Categorical(np.where(least > 0, codes, MISSING_CODE), (COMPUTE, MEMORY))
 
 
 FORMULAS: Final = Formulas(

@@ -14,7 +14,7 @@ COLUMNS: Final = (
         "bound",
         "",
         "compute or memory: the larger of compute_time and memory_time; memory for operators that "
-        "only move data, N/A for operators that are not judged",
+        "only move data, N/A for operators that are not judged or need no time",
         FORMULA,
         kind="text",
         is_key=True,

@@ -11,7 +11,7 @@ from profile_analyze.query.question import Query
 from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from profile_analyze.cli.request import Request
     from profile_analyze.model.columns import Column
@@ -41,6 +41,14 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
                 f"{option} needs times, and {profile.file} is a model that has not run; leave the "
                 "option out"
             )
+
+
+def check_that_names_are_known(profiles: Sequence[Profile]) -> None:
+    """Raise `QueryError` if all models lack an input or a symbol that the caller names."""
+    lacks = [{} if one.model is None else one.model.lacks for one in profiles]
+    for option, message in lacks[0].items():
+        if all(option in others for others in lacks):
+            raise QueryError(message)
 
 
 def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.analysis.drift import without_drift
+from profile_analyze.cli.model_options import check_that_names_are_known
 from profile_analyze.cli.progress import Progress
 from profile_analyze.cli.request import naming_option
 from profile_analyze.errors import InputError, QueryError
@@ -113,14 +114,20 @@ def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) 
     progress = Progress(sum(map(len, sides)))
     try:
         model = None if request.model is None else _load(request, request.model, wanted, progress)
-        # With `model`, the sizes are for the inputs of that model, not of the profile.
-        of_profiles = request if model is None else request._replace(inputs=NO_INPUTS)
-        return [
-            _prepared(request, _loaded(of_profiles, files, wanted, progress), model)
-            for files in sides
-        ]
+        loaded = [_loaded(_about_side(request, sides), files, wanted, progress) for files in sides]
+        check_that_names_are_known(loaded)
+        return [_prepared(request, profile, model) for profile in loaded]
     finally:
         progress.clear()
+
+
+def _about_side(request: Request, sides: list[list[str]]) -> Request:
+    """Return the request with the sizes that are for the profiles of each side."""
+    if request.model is not None:  # the sizes are for the inputs of that model
+        return request._replace(inputs=NO_INPUTS)
+    if request.inputs == NO_INPUTS:
+        return request
+    return request._replace(inputs=request.inputs._replace(may_lack=len(sides) > 1))
 
 
 def _loaded(
@@ -142,6 +149,7 @@ def _loaded(
             processes=1 if "-" in files else _available_cores(),
             max_size=request.max_size,
             inputs=request.inputs,
+            beside=request.model is None,
         )
     except InputError as error:
         if request.skip_bad or len(files) == 1:
@@ -158,6 +166,8 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
         max_size=request.max_size,
         progress=progress.count_bytes,
         inputs=request.inputs,
+        # A model that is named replaces the one beside a profile.
+        beside=request.model in (None, file),
     )
 
 

@@ -20,7 +20,7 @@ _COSTS: Final = (
     Column(
         "macs_share",
         "1",
-        "macs / macs of all operators of the profile",
+        "macs / macs of all operators of the profile; N/A if a model has operators of unknown macs",
         SAME,
         timed=True,
         worked="{macs} / {total_macs}",

@@ -2,8 +2,12 @@
 
 A match needs the same kind, and shapes that do not contradict it. An operator whose type is unknown
 has the kind of any node with its name. If several nodes would fit, or if several operators claim
-one node, none of them is matched. But if as many nodes as operators have one name, they are matched
-in order. A name that very many nodes have is matched only so.
+one node, none of them is matched. There are two exceptions:
+
+- If as many nodes as operators have one name, they are matched in order. A name that very many
+  nodes have is matched only so.
+- If a node ran with several shapes, a profile may have a row for each of them. All of them are
+  matched, but only those with the shapes of the model get its work.
 """
 
 from __future__ import annotations
@@ -13,11 +17,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.model.identity import in_order_of_execution
 from profile_analyze.model.model_names import ONE_KIND, NodeNames, facts_of
-from profile_analyze.model.terms import CONTROL, DEVICE, HOST
+from profile_analyze.model.terms import CONTROL, DEVICE, HOST, SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from profile_analyze.model.model_graph import Group, ModelGraph
     from profile_analyze.model.model_names import Node
@@ -31,6 +38,8 @@ NAME: Final = "name"
 ORDER: Final = "order"
 
 _CHANNEL_BLOCK: Final = 8
+_FEW: Final = 0.25
+"""If a smaller share of the operators is matched, the model is probably not the one that ran."""
 
 
 class Match(NamedTuple):
@@ -42,6 +51,11 @@ class Match(NamedTuple):
     """The node that has the kind of the operator."""
     how: str
     """`NAME` or `ORDER`."""
+    has_work: bool = True
+    """Whether the work and the shapes of the nodes are those of the operator. They are not if the
+    operator is one of several rows of a node, and ran with other shapes than those of the model."""
+    has_weights: bool = True
+    """Whether the weights of the nodes count at this operator, as they do at the first row."""
 
 
 class Matches(NamedTuple):
@@ -51,10 +65,25 @@ class Matches(NamedTuple):
     """The match of each operator that has one."""
     other_shapes: frozenset[int]
     """The operators whose name and kind fit a node, but not their shapes."""
+    are_few: bool
+    """Whether so few operators are matched that the model is probably not the one that ran."""
+
+
+def expected_of(profile: Profile) -> NDArray[np.bool_]:
+    """Return which operators should have a match, shape (operators,): those that ran.
+
+    Constants and bookkeeping have no work that a model could add.
+    """
+    categories = profile.operators.category.categories
+    is_control = profile.operators.category.where(one == CONTROL for one in categories)
+    return (profile.recorded(DEVICE) | profile.recorded(HOST)) & ~is_control
 
 
 def matches_of(profile: Profile, model: Profile, graph: ModelGraph) -> Matches:
-    """Return the matches: by exact name, then by changed name, then by order."""
+    """Return the matches: by exact name, then by changed name, then by order.
+
+    Few operators may fit the order of any model, so these are left out if there are few matches.
+    """
     return _Matching(profile, model, graph).matches()
 
 
@@ -71,6 +100,7 @@ class _Matching:
         self._taken: set[int] = set()
         self._other_shapes: set[int] = set()
         self._left = [*range(len(profile))]
+        self._row_of_node = _rows_of_nodes(profile)
 
     def matches(self) -> Matches:
         """Return the matches of all steps."""
@@ -82,21 +112,29 @@ class _Matching:
             (row, changed(names[row], partial(self._is_known_kind, row))) for row in self._left
         )
         self._match_by_order()
-        return Matches(self._found, frozenset(self._other_shapes - self._found.keys()))
+        expected = expected_of(self._profile)
+        are_few = expected[[*self._found]].sum() < _FEW * expected.sum()
+        if are_few:
+            self._found = {row: one for row, one in self._found.items() if one.how == NAME}
+        return Matches(
+            self._found, frozenset(self._other_shapes - self._found.keys()), bool(are_few)
+        )
 
     def _match_by_name(self, candidates: Iterable[tuple[int, list[Group]]]) -> None:
         """Match the operators with the one group of nodes that fits each."""
         claims: dict[int, Match] = {}
-        claimants: dict[int, int] = {}
+        claimants: dict[int, list[int]] = {}
         for row, groups in candidates:
             fitting = [match for group in groups if (match := self._fitting(row, group))]
+            fitting = [match for match in fitting if match.has_work] or fitting
             if len(fitting) == 1:
                 claims[row] = fitting[0]
                 for node in fitting[0].nodes:
-                    claimants[node] = claimants.get(node, 0) + 1
+                    claimants.setdefault(node, []).append(row)
         for row, match in claims.items():
-            if all(claimants[node] == 1 for node in match.nodes):
-                self._add(row, match)
+            rows = {one for node in match.nodes for one in claimants[node]}
+            if len({self._row_of_node.get(one, one) for one in rows}) == 1:
+                self._add(row, match._replace(has_weights=row == min(rows)))
         self._left = [row for row in self._left if row not in self._found]
 
     def _match_repeated_names(self) -> None:
@@ -128,8 +166,10 @@ class _Matching:
             return None
         written, expected = self._rows[row].out_shape, self._nodes[group[-1]].out_shape
         if written and expected and written != expected and not _is_padded(written, expected):
-            self._other_shapes.add(row)
-            return None
+            if row not in self._row_of_node:
+                self._other_shapes.add(row)
+                return None
+            return Match(group, self._main_of(row, of_kind), NAME, has_work=False)
         return Match(group, self._main_of(row, of_kind), NAME)
 
     def _main_of(self, row: int, of_kind: Sequence[int]) -> int:
@@ -172,6 +212,26 @@ class _Matching:
     def _add(self, row: int, match: Match) -> None:
         self._found[row] = match
         self._taken.update(match.nodes)
+
+
+def _rows_of_nodes(profile: Profile) -> dict[int, int]:
+    """Return the first row of the node of each operator, for nodes that ran with several shapes.
+
+    Such rows have the same name, type and scope, and no two of them have the same shapes.
+    """
+    operators = profile.operators
+    identity = (operators.scope, operators.name, operators.type)
+    shapes = (operators.categorical(name) for name in SHAPES)
+    found: dict[tuple[int, ...], list[int]] = {}
+    for row, key in enumerate(zip(*(one.codes.tolist() for one in identity), strict=True)):
+        found.setdefault(key, []).append(row)
+    codes = [*zip(*(one.codes.tolist() for one in shapes), strict=True)]
+    return {
+        row: rows[0]
+        for rows in found.values()
+        if len(rows) > 1 and len({codes[row] for row in rows}) == len(rows)
+        for row in rows
+    }
 
 
 def _same_kind(row: Node, node: Node) -> bool:

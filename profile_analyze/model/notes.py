@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import partial
 from math import isnan, nan
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from profile_analyze.units import counted, percent
 
@@ -19,6 +19,9 @@ _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the share of the time in `Note.pattern`."""
 
 
+Beside: TypeAlias = Literal["", "model", "profile"]
+
+
 class Importance(IntEnum):
     """What a note is about, the most important first."""
 
@@ -27,7 +30,7 @@ class Importance(IntEnum):
     beside the three most important notes."""
     ANSWER = 1
     """The answer is empty, is about a part of a damaged file, or answers another question than the
-    one that was meant."""
+    one that was meant. Or it is uncertain whether it does: a model matches only some operators."""
     WRONG = 2
     """Some numbers are wrong, or are not what they seem to be."""
     INCOMPLETE = 3
@@ -42,15 +45,16 @@ class Note(str):
     It is a `str`, so that code that only prints notes need not know more.
     """
 
-    __slots__ = ("dropped_when_joined", "importance", "pattern", "share")
+    __slots__ = ("dropped_beside", "importance", "pattern", "share")
 
     importance: Importance
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
     pattern: str
     """The text without the share, which differs between runs of one model."""
-    dropped_when_joined: bool
-    """Whether the note is about a profile or a model alone, so that joining the two drops it."""
+    dropped_beside: Beside
+    """Beside what the note is no longer true: a note on a profile beside a `model`, which adds what
+    is missing, or a note on a model beside a `profile`; empty if it is always true."""
 
     def __new__(
         cls,
@@ -58,18 +62,18 @@ class Note(str):
         importance: Importance,
         share: float = nan,
         *,
-        dropped_when_joined: bool = False,
+        dropped_beside: Beside = "",
     ) -> Note:
         """Make a note. `share` replaces the placeholder of `operators_and_share` in `pattern`."""
         size = "" if isnan(share) else f" ({percent(share)} of the time)"
         note = super().__new__(cls, pattern.replace(_SHARE, size))
         note.importance, note.share, note.pattern = importance, share, pattern
-        note.dropped_when_joined = dropped_when_joined
+        note.dropped_beside = dropped_beside
         return note
 
     def __reduce__(self) -> tuple[Callable[..., Note], tuple[str, Importance, float]]:
         # Worker processes send the notes on their files to the main process by pickle.
-        make = partial(Note, dropped_when_joined=self.dropped_when_joined)
+        make = partial(Note, dropped_beside=self.dropped_beside)
         return make, (self.pattern, self.importance, self.share)
 
     def with_share(self, share: float) -> Note:
@@ -81,7 +85,7 @@ class Note(str):
         return self._changed(f"{subject}: {self.pattern}", self.share)
 
     def _changed(self, pattern: str, share: float) -> Note:
-        return Note(pattern, self.importance, share, dropped_when_joined=self.dropped_when_joined)
+        return Note(pattern, self.importance, share, dropped_beside=self.dropped_beside)
 
 
 def operators_and_share(count: int) -> str:
@@ -95,7 +99,13 @@ def unknown_work(facts: str = "type and shapes") -> str:
 
 
 def notes_with_share(
-    text: str, importance: Importance, count: int, time: float, total: float
+    text: str,
+    importance: Importance,
+    count: int,
+    time: float,
+    total: float,
+    *,
+    dropped_beside: Beside = "",
 ) -> Iterator[Note]:
     """Yield a note on `count` operators, which take `time` of `total`; none if there are none.
 
@@ -103,7 +113,8 @@ def notes_with_share(
     """
     if count:
         share = time / total if total else nan
-        yield Note(text.format(operators_and_share(count)), importance, share)
+        pattern = text.format(operators_and_share(count))
+        yield Note(pattern, importance, share, dropped_beside=dropped_beside)
 
 
 def counted_and_share(count: int, noun: str) -> str:

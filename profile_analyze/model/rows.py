@@ -56,7 +56,8 @@ class Rows(Protocol):
     def total_of(self, column: str) -> NDArray[np.float64]:
         """Return the total of a column over all operators, shape (runs,).
 
-        The shape is (1,) for a column that has the same value in all runs.
+        It is NaN for a model that has not run if a value is unknown. The shape is (1,) for a column
+        that has the same value in all runs.
         """
 
     def once(self, work: Callable[[Any], T]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Beside, Importance, Note
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.runs import Partial
 
 
-NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, bool], list[tuple[str, float]]]"
+NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
 """For each note, identified by all but its share: the files that have it, and the share of the time
 that it is about in each file."""
 
@@ -23,18 +23,18 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
-            key = (note.pattern, note.importance, note.dropped_when_joined)
+            key = (note.pattern, note.importance, note.dropped_beside)
             collected.setdefault(key, []).append((file, note.share))
     return collected
 
 
 def notes_from_files(partial: Partial) -> Iterator[Note]:
     """Yield each note of the joined profiles once, with the names of its files."""
-    for (pattern, importance, dropped_when_joined), of_files in partial.notes.items():
+    for (pattern, importance, dropped_beside), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
         # The share of the time differs from run to run.
         share = sum(share for _, share in of_files) / len(files)
-        note = Note(pattern, importance, share, dropped_when_joined=dropped_when_joined)
+        note = Note(pattern, importance, share, dropped_beside=dropped_beside)
         if len(files) == partial.files:
             yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
         else:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from math import nan
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Sizes: TypeAlias = "tuple[int | str | None, ...]"
 
@@ -54,3 +57,5 @@ class StaticModel(NamedTuple):
     constant_operators: int = 0
     """How many operators depend on no input. They cost nothing, as their results can be stored."""
     macs_of_constant_operators: float = 0.0
+    lacks: Mapping[str, str] = {}
+    """The options with names of inputs and symbols that the model lacks, each with a message."""

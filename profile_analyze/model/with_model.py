@@ -12,17 +12,9 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.model_graph import ModelGraph
-from profile_analyze.model.model_matching import NAME, ORDER, matches_of
+from profile_analyze.model.model_matching import NAME, ORDER, expected_of, matches_of
 from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.terms import (
-    ABSENT,
-    CONTROL,
-    DERIVED,
-    DERIVED_WORK,
-    DEVICE,
-    HOST,
-    MEASURED,
-)
+from profile_analyze.model.terms import ABSENT, DERIVED, DERIVED_WORK, MEASURED
 from profile_analyze.model.work_sources import share_of_time
 from profile_analyze.units import counted
 
@@ -38,11 +30,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
-_SUMS: Final = (
-    *("macs", "macs_with_bias", "backward_macs", "params", "param_bytes"),
-    *ONNX_TOOL_NAMES,
-)
+_SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
+_WEIGHTS: Final = ("params", "param_bytes")
 _MOVED: Final = ("input_bytes", "output_bytes")
 
 
@@ -52,7 +42,8 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     Multiply-adds, parameters and attributes are added. Where the profile lacks types, categories,
     shapes, dtypes, computation or memory, these are added, too. Operators are matched with the
     nodes of the model by name, then by order. A note counts the rows without a match. If any rows
-    match, the note begins with `subject`, by default the name of the model.
+    match, the note begins with `subject`, by default the name of the model. Notes that are no
+    longer true with the model are left out.
 
     Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
     them was loaded without shapes.
@@ -61,13 +52,11 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     graph = ModelGraph(model)
     matches = matches_of(profile, model, graph)
     added = _Added(profile, model, graph, matches.by_row)
-    own_notes, of_model = (
-        [note for note in one.notes if not note.dropped_when_joined] for one in (profile, model)
-    )
+    of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
+    own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
-    note_on_matches = _note(profile, matches).about(lead)
-    notes = (*(note.about(model.file) for note in of_model), note_on_matches)
-    return profile.changed(operators=added.operators(), notes=(*own_notes, *notes))
+    notes = (_note(profile, matches).about(lead), *own, *of_model)
+    return profile.changed(operators=added.operators(), notes=notes)
 
 
 def _check(profile: Profile, model: Profile) -> None:
@@ -94,10 +83,11 @@ class _Added:
         self._bytes = {
             row: graph.moved_bytes(match.nodes)
             for row, match in by_row.items()
-            if len(match.nodes) > 1
+            if len(match.nodes) > 1 and match.has_work
         }
-        self._first = self._places({row: match.nodes[0] for row, match in by_row.items()})
-        self._last = self._places({row: match.nodes[-1] for row, match in by_row.items()})
+        of_work = {row: match.nodes for row, match in by_row.items() if match.has_work}
+        self._first = self._places({row: nodes[0] for row, nodes in of_work.items()})
+        self._last = self._places({row: nodes[-1] for row, nodes in of_work.items()})
         self._main = self._places({row: match.main for row, match in by_row.items()})
 
     def _places(self, node_of: Mapping[int, int]) -> Indices:
@@ -140,6 +130,8 @@ class _Added:
             if name in _MOVED:
                 return _filled(own_numbers, self._moved(name, values))
             # No runtime measures these. Shapes of a run may include padding.
+            if name in _WEIGHTS:
+                return _filled(self._weights(values), own_numbers)
             if name in _SUMS:
                 return _filled(self._sums(values), own_numbers)
             of_main = np.append(values, np.nan)[self._main]  # index -1 gets the appended NaN
@@ -152,7 +144,15 @@ class _Added:
         """Return the sum of a column over the nodes of each operator; N/A without any."""
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():
-            sums[row] = values[[*match.nodes]].sum()
+            if match.has_work:
+                sums[row] = values[[*match.nodes]].sum()
+        return sums
+
+    def _weights(self, values: Floats) -> Floats:
+        """Return the sum of a column on weights, which do not depend on the shapes of a run."""
+        sums = np.full(len(self._own), np.nan)
+        for row, match in self._matches.items():
+            sums[row] = values[[*match.nodes]].sum() if match.has_weights else 0.0
         return sums
 
     def _moved(self, name: str, values: Floats) -> Floats:
@@ -200,11 +200,11 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
 
 
 def _note(profile: Profile, matches: Matches) -> Note:
-    """Return the note on how many operators were matched, and how."""
-    categories = profile.operators.category.categories
-    # Constants and bookkeeping have no work that a model could add.
-    is_control = profile.operators.category.where(one == CONTROL for one in categories)
-    expected = (profile.recorded(DEVICE) | profile.recorded(HOST)) & ~is_control
+    """Return the note on how many operators were matched, and how.
+
+    If some are not, a person must see it before all other notes: is it the right model?
+    """
+    expected = expected_of(profile)
     counts = Counter(match.how for row, match in matches.by_row.items() if expected[row])
     left = expected.copy()
     left[[*matches.by_row]] = False
@@ -214,8 +214,10 @@ def _note(profile: Profile, matches: Matches) -> Note:
         text, importance = f"none of {without} matches a node of this model", Importance.ANSWER
     else:
         text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
-        importance = Importance.INCOMPLETE if left.any() else Importance.CONTEXT
+        importance = Importance.ANSWER if left.any() else Importance.CONTEXT
         text += f", {without} not matched" if left.any() else ""
     if other_shapes:
         text += f", {other_shapes} because of other shapes, which --input-shape and --dim set"
-    return Note(text, importance, share_of_time(profile, left))
+    # The share of no operators, 0, would make the note unimportant.
+    share = share_of_time(profile, left) if left.any() else np.nan
+    return Note(text, importance, share)

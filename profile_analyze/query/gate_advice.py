@@ -20,6 +20,8 @@ _UNCERTAIN: Final = {
     **{one: one for one in ("unjudged", "not-ruled-out", "no")},
 }
 """Words that rather belong after `--fail-uncertain`."""
+_ACTIVATIONS: Final = ("peak", "peak_memory", "activation", "activations", "activation_bytes")
+"""Words for the memory of activations, which no condition is about."""
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
@@ -104,6 +106,11 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
             )
         condition = f"{match[1]}: {match[2] or 'time'} {match[3] or _DEFAULT}"
         return f"a colon separates operators from the metric; {did_you_mean([f'{condition!r}'])}"
+    if name.lower() in _ACTIVATIONS:
+        return (
+            f"there is no metric {name!r}; METRIC is one of {', '.join(metrics)}; the summary has "
+            "the memory of activations"
+        )
     near = suggestion(name, metrics, METRIC_WORDS)
     limit = re.search(r"[<>].*", text, re.DOTALL)
     return f"there is no metric {name!r}; " + (near or _colon_after(name, limit and limit[0]))

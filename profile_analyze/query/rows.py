@@ -154,7 +154,12 @@ class OperatorRows(_View):
 
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
-        return totals(self.values_in_runs(column))
+        values = self.values_in_runs(column)
+        if self.profile.model is not None:
+            rows = slice(None) if self.comparison is None else self.on_sides[0]
+            if np.isnan(values[rows]).any():  # a share of a part of the model would be too large
+                return np.full(values.shape[1], np.nan)
+        return totals(values)
 
     def values_in_runs(self, column: str) -> NDArray[np.float64]:
         """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""

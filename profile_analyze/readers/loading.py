@@ -113,6 +113,7 @@ def load(
     max_size: int = MAX_SIZE,
     progress: Callable[[int, int], None] | None = None,
     inputs: ModelInputs = NO_INPUTS,
+    beside: bool = True,
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
@@ -122,13 +123,15 @@ def load(
     decompressed file, 8 GiB by default. `progress` is called now and then with how many bytes of
     the file have been read, and with the size of the file, or 0 if that is unknown. `inputs` gives
     sizes to the inputs of a model, such as `ModelInputs.of({"data": (1, 3, 224, 224)})` or
-    `ModelInputs.of(dims={"batch": 8})`.
+    `ModelInputs.of(dims={"batch": 8})`. `beside` says whether to read what describes the profile in
+    its folder, such as the description of a TensorRT engine; `with_model` adds to it, so leave it
+    out to add another model.
 
     Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
     `inputs` names inputs or symbols that the file does not have.
     """
-    source = Source(path, max_size=max_size, progress=progress, inputs=inputs)
+    source = Source(path, max_size=max_size, progress=progress, inputs=inputs, beside=beside)
     return read_profile(source, wanted)
 
 

@@ -39,7 +39,7 @@ of NumPy's calls over several files. It is small enough for the decoded values t
 processor's caches."""
 
 
-def load_runs(
+def load_runs(  # noqa: PLR0913  # options, each by its name
     paths: Paths,
     *,
     wanted: Collection[str] = OPTIONAL_COLUMNS,
@@ -48,21 +48,23 @@ def load_runs(
     processes: int = 1,
     max_size: int = MAX_SIZE,
     inputs: ModelInputs = NO_INPUTS,
+    beside: bool = True,
 ) -> Profile:
     """Return one profile with the runs in all files `paths`, joined as `join_runs` does.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.
     `progress` is called now and then with the number of files read so far. With `skip_bad`, files
-    that cannot be read are left out, and a note names the first. `max_size` and `inputs` apply to
-    each file: see `load`.
+    that cannot be read are left out, and a note names the first. `max_size`, `inputs` and `beside`
+    apply to each file: see `load`.
 
     Raises the errors of `load`, and `InputError` also if all files were left out. Raises
     `QueryError` if one of the files is a model that has not run.
     """
     # Joining needs shapes, even if the question does not show them.
     needed = frozenset({*wanted, *IDENTITY_COLUMNS})
-    read_files: ReadFiles = partial(_read_files, wanted=needed, max_size=max_size, inputs=inputs)
+    opened = partial(Source, max_size=max_size, inputs=inputs, beside=beside)
+    read_files: ReadFiles = partial(_read_files, wanted=needed, source_of=opened)
     join = partial(_join, files=len(paths), skip_bad=skip_bad, progress=progress)
     pool = _start_pool(paths, read_files, processes)
     if pool is None:
@@ -119,11 +121,10 @@ def _read_files(
     paths: Paths,
     *,
     wanted: Collection[str],
-    max_size: int,
-    inputs: ModelInputs,
+    source_of: Callable[[str | PathLike[str]], Source],
 ) -> Iterator[Step]:
     """Read files in order and add them to `joiner`, a group in each step."""
-    for group in _groups(_open(path, max_size, inputs) for path in paths):
+    for group in _groups(_open(source_of(path)) for path in paths):
         files, errors = len(group), _add_group(joiner, group, wanted)
         del group  # frees the contents before the next group is read
         yield files, errors
@@ -149,9 +150,8 @@ def _add_group(
     return (*errors, *(error for error in group if isinstance(error, InputError)))
 
 
-def _open(path: str | PathLike[str], max_size: int, inputs: ModelInputs) -> Source | InputError:
+def _open(source: Source) -> Source | InputError:
     """Return the source of a file with the first bytes read, or the error if that failed."""
-    source = Source(path, max_size=max_size, inputs=inputs)
     try:
         # One byte more than the limit shows that the file is larger.
         source.size_up_to(_GROUP_SIZE + 1)

@@ -44,6 +44,9 @@ class ModelInputs(NamedTuple):
     """By the name of the input."""
     dims: Mapping[str, int] = {}
     """The size of each symbol, such as `batch`."""
+    may_lack: bool = False
+    """Whether a model may lack some of these names, because the other model of a comparison may
+    have them. `StaticModel.lacks` then says which ones."""
 
     @classmethod
     def of(

@@ -48,17 +48,19 @@ class Source:
         parts: Iterable[Source] = (),
         progress: Callable[[int, int], None] | None = None,
         inputs: ModelInputs = NO_INPUTS,
+        beside: bool = True,
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        `max_size` limits its decompressed size in bytes. For `progress` see `load`.
+        `max_size` limits its decompressed size in bytes. For `progress` and `beside` see `load`.
         """
         self.inputs = inputs
         """The sizes of the inputs, if the file is a model."""
         self.name = display_name(path)
         """The name of the input in messages."""
-        self.folder = None if path == "-" else Path(path).parent
-        """The folder of the file, which may have further files of its format; None if unknown."""
+        self.folder = None if path == "-" or not beside else Path(path).parent
+        """The folder of the file, which may have further files of its format; None if it is unknown
+        or if these are not wanted."""
         self.parts = tuple(parts)
         """Further inputs that belong to this one, for formats of several files."""
         self._path = path

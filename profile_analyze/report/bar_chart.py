@@ -111,11 +111,16 @@ def draw_bars(
 
 
 def label_rows(
-    figure: Figure, labels: Sequence[str], texts: Sequence[str], texts_title: str
+    figure: Figure,
+    labels: Sequence[str],
+    texts: Sequence[str],
+    texts_title: str,
+    *,
+    has_legend: bool = False,
 ) -> None:
     """Write the name of each row to its left, and its text to its right.
 
-    If the bars have several styles, a legend explains them.
+    If the bars have several styles, a legend explains them. `has_legend` asks for one anyway.
     """
     (axes,) = figure.axes
     positions = np.arange(len(labels))
@@ -126,7 +131,7 @@ def label_rows(
     right.tick_params(length=0)
     for one in figure.axes:
         one.set_ylim(max(len(labels), _FEWEST_BARS) - 0.5, -0.5)  # the first row on top
-    if len(axes.containers) > 1:
+    if has_legend or len(axes.containers) > 1:
         figure.legend(loc="outside upper right", ncols=4, fontsize=8)
 
 

@@ -247,7 +247,7 @@ _MEMORY_FACTS: Final = (
         "peak_activation_bytes",
         "The most bytes of inputs and activations that are needed at one operator.",
         lambda summary: model_of(summary).activations.peak_bytes,
-        label="peak of these",
+        label="peak of activations",
         text=peak_text,
     ),
     Fact(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_TYPES: Final = 3
 _MOST_ALIVE: Final = 2
 _LONGEST_NAME: Final = 32
-"""The most characters of the name of a tensor at the peak."""
+"""The most characters of the name of an operator or of a tensor at the peak."""
 _MOST_PORTS: Final = 4
 _MOST_BODIES: Final = 4
 
@@ -122,15 +122,18 @@ def peak_text(summary: Summary, _: Times) -> str:
     text = bytes_text(model.activations.peak_bytes)
     if model.peak_operator is None:
         return text
-    alive = [f"{_end_of(one.name)} {bytes_text(one.size)}" for one in model.alive[:_MOST_ALIVE]]
+    alive = [f"{_shortened(one.name)} {bytes_text(one.size)}" for one in model.alive[:_MOST_ALIVE]]
     more = len(model.alive) - len(alive)
     parts = ", ".join([*alive, *([f"{more} more"] if more else [])])
-    return visible(f"{text} at {model.peak_operator}: {parts}", "utf-8")
+    return visible(f"{text} at {_shortened(model.peak_operator)}: {parts}", "utf-8")
 
 
-def _end_of(name: str) -> str:
-    """Return the end of a long name, which says more than the modules that it starts with."""
-    return name if len(name) <= _LONGEST_NAME else f"...{name[3 - _LONGEST_NAME :]}"
+def _shortened(name: str) -> str:
+    """Return the beginning and the end of a long name: the first module, and the last one."""
+    if len(name) <= _LONGEST_NAME:
+        return name
+    kept = _LONGEST_NAME - len("...")
+    return f"{name[: kept // 3]}...{name[-(kept - kept // 3) :]}"
 
 
 def port_lines(label: str, ports: Sequence[Port]) -> Iterator[Line]:

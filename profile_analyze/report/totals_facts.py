@@ -45,6 +45,14 @@ def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) 
     return "" if summary.has_times else known_part(amount, unit, unknown or 0)
 
 
+def _memory_text(summary: Summary, _: Times) -> str:
+    """Return the memory as text. Beside a baseline, the facts on the model have it."""
+    model = summary.model
+    if model is not None and model.base is not None:
+        return ""
+    return _work_text(summary, summary.memory, "byte", model and model.unknown_memory)
+
+
 def _copy_text(summary: Summary, times: Times) -> str:
     copy = summary.copy
     return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s, times)
@@ -132,9 +140,7 @@ GROUP: Final = FactGroup(
             "model that has not run, operators in bodies are left out.",
             lambda summary: summary.memory,
             label="total memory traffic",
-            text=lambda summary, _: _work_text(
-                summary, summary.memory, "byte", summary.model and summary.model.unknown_memory
-            ),
+            text=_memory_text,
         ),
         Fact(
             "copy_time_s",

@@ -47,7 +47,14 @@ def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
     drawn = rows[: bar_count(chart, len(rows))]
     _draw(figure.add_subplot(), chart, drawn, time_unit)
     labels, (texts, texts_title) = names(chart.table, NAME_WIDTH), _texts(chart)
-    label_rows(figure, [labels[n] for n in drawn], [texts[n] for n in drawn], texts_title)
+    label_rows(
+        figure,
+        [labels[n] for n in drawn],
+        [texts[n] for n in drawn],
+        texts_title,
+        # The colour says what bounds a time, also if it is the same for all.
+        has_legend=chart.column == "least_time",
+    )
     draw_title(figure, _title(chart, len(rows)))
 
 

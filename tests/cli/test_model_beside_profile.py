@@ -37,8 +37,8 @@ def test_attributes_work_and_weights() -> None:
         "fc.MatrixMul,640.0,measured,320,330,1320.0,",
     ]
     assert outcome.err == (
-        "note: macs >= 0: left out 24 operators (16.5% of the time) where the value is N/A\n"
         f"note: {MATCHED}\n"
+        "note: macs >= 0: left out 24 operators (16.5% of the time) where the value is N/A\n"
     )
 
 
@@ -212,6 +212,7 @@ def test_a_condition_says_how_many_operators_match_no_node(dynamic: Path) -> Non
     )
 
 
+GRAPH = "tests/fixtures/openvino/resnet50-2026.4.xml.gz"
 SQUEEZENET = "tests/fixtures/onnxruntime/squeezenet-1.31.json.gz"
 LIGHT = str(Path(onnx.__file__).parent / "backend/test/data/light/light_squeezenet.onnx")
 
@@ -233,3 +234,37 @@ def test_padding_of_blocked_layouts_is_not_counted(
     matched = "39 operators matched by name, 0 by order, 1 operator (0.9% of the time) not matched"
     notes = run_command(SQUEEZENET, *arguments, "--notes", "all").err
     assert (matched in notes) == bool(arguments)
+
+
+@pytest.mark.parametrize(
+    ("profile", "model", "expected"),
+    [
+        (
+            SQUEEZENET,
+            LIGHT,
+            f"note: {LIGHT}: 39 operators matched by name, 0 by order, 1 operator (0.9% of the "
+            "time) not matched\n"
+            "note: run 1 took 1.6 times the median; --skip-runs 1 leaves it out\n",
+        ),
+        (
+            "tests/fixtures/onnxruntime/squeezenet-1.8.json.gz",
+            LIGHT,
+            f"note: {LIGHT}: 39 operators matched by name, 0 by order, 1 operator (3.0% of the "
+            "time) not matched\n"
+            "note: run 1 took 1.5 times the median; --skip-runs 1 leaves it out\n",
+        ),
+        (
+            "tests/fixtures/openvino/resnet50-2026.4.csv.gz",
+            GRAPH,
+            f"note: {GRAPH}: the computation of 2 operators (0.1% of the time) does not follow "
+            "from type and shapes\n"
+            f"note: {GRAPH}: the computation of 1 operator (0.0% of the time) is unknown: a "
+            "Subgraph runs several operators in one, and the file does not say which\n"
+            f"note: {GRAPH}: 59 operators matched by name, 0 by order\n"
+            "note: times are means over several inferences; how much they vary is not known\n",
+        ),
+    ],
+)
+def test_what_the_model_adds_is_no_longer_missing(profile: str, model: str, expected: str) -> None:
+    outcome = run_command(profile, "--model", model, "--print-only", "summary", "--notes", "all")
+    assert outcome.err == expected

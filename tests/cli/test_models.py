@@ -223,8 +223,8 @@ def test_partial_totals_have_no_difference(sides: tuple[str, str], macs: str, me
     outcome = run_command(sides[0], "--compare", sides[1], "--print-only", "summary")
     lines = outcome.out.splitlines()
     assert [line for line in lines if line.startswith(("MACs ", "memory "))] == [
-        f"MACs                  {macs}",
-        f"memory traffic        {memory}",
+        f"MACs                 {macs}",
+        f"memory traffic       {memory}",
     ]
 
 

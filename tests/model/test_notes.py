@@ -91,7 +91,7 @@ def test_equal_notes_on_several_files_are_one_whatever_their_shares() -> None:
     ]
     pattern = f"wrong: {operators_and_share(2)}"
     assert collected_notes(of_files) == {
-        (pattern, Importance.WRONG, False): [("a.json", 0.2), ("b.json", 0.4)]
+        (pattern, Importance.WRONG, ""): [("a.json", 0.2), ("b.json", 0.4)]
     }
 
 

@@ -375,10 +375,10 @@ def test_notes_on_the_matching() -> None:
         "net.onnx: 1 operator matched by name, 1 by order, 1 operator (33.3% of the time) not "
         "matched"
     )
-    assert note.importance == Importance.INCOMPLETE
+    assert note.importance == Importance.ANSWER
     (note,) = pa.with_model(run_of(("n0", "Conv")), model_of(CHAIN)).notes
     assert note == "net.onnx: 1 operator matched by name, 0 by order"
-    assert note.importance == Importance.CONTEXT
+    assert (note.importance, note.share != note.share) == (Importance.CONTEXT, True)
     (note,) = pa.with_model(run_of(("reorder", "ReorderOutput")), model_of(CHAIN)).notes
     assert note == "net.onnx: none of 1 operator (100.0% of the time) matches a node of this model"
     assert note.importance == Importance.ANSWER
@@ -392,6 +392,26 @@ def named(*names: str, **more: Any) -> pa.Profile:
     """Return a profile of a format without types. Each operator takes 1 ms."""
     times = [{"operator": n, "duration_s": 1e-3} for n in range(len(names))]
     return profile_of([{"name": name} for name in names], times, **more)
+
+
+def test_rows_of_one_node_with_several_shapes() -> None:
+    """The work of the model is that of its shapes. The weights count at the first row."""
+    large = (1, 8, 9, 9)
+    model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
+    found = pa.with_model(run_of(("n0", "Conv", large), ("n0", "Conv")), model)
+    assert found.notes == ("net.onnx: 2 operators matched by name, 0 by order",)
+    numbers = [found.operators.numbers(name).tolist() for name in ("macs", "params")]
+    assert str(numbers) == "[[nan, 100.0], [16.0, 0.0]]"
+    assert str(found.operators.computation.tolist()) == "[nan, 200.0]"
+    # Without different shapes, these are two operators, and it is not clear which one is the node.
+    assert macs(run_of(("n0", "Conv"), ("n0", "Conv")), model) == [-1, -1]
+
+
+def test_a_few_operators_in_the_order_of_another_model_are_no_match() -> None:
+    others: list[Row] = [(f"r{n}", "ReorderOutput") for n in range(4)]
+    assert macs(run_of(("c", "Conv"), *others), model_of(CHAIN)) == [-1] * 5
+    assert macs(run_of(("c", "Conv"), *others[:3]), model_of(CHAIN)) == [100, -1, -1, -1]
+    assert macs(run_of(("n0", "Conv"), *others), model_of(CHAIN)) == [100, -1, -1, -1, -1]
 
 
 @pytest.mark.parametrize(
@@ -446,23 +466,25 @@ def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
 
 
 def test_a_note_on_what_a_model_adds_goes_if_there_is_one() -> None:
-    lacks = Note("no types", Importance.INCOMPLETE, dropped_when_joined=True)
+    lacks = Note("no types", Importance.INCOMPLETE, dropped_beside="model")
     stays = Note("no times", Importance.INCOMPLETE)
     profile = named("n0", notes=(lacks, stays))
     matched = "net.onnx: 1 operator matched by name, 0 by order"
-    assert notes(profile, model_of(CHAIN)) == ["no times", matched]
+    assert notes(profile, model_of(CHAIN)) == [matched, "no times"]
     joined = pa.join_runs([profile, profile.changed(processes=("other.json",))])
     assert joined.notes[0] == "in each of 2 files: no types"
-    assert notes(joined, model_of(CHAIN)) == ["in each of 2 files: no times", matched]
+    assert notes(joined, model_of(CHAIN)) == [matched, "in each of 2 files: no times"]
+    other = named("another", notes=(lacks, stays))
+    assert notes(other, model_of(CHAIN))[1:] == ["no types", "no times"]
     again = pickle.loads(pickle.dumps(lacks.about("made.json").with_share(0.5)))
-    assert (again, again.dropped_when_joined) == ("made.json: no types", True)
+    assert (again, again.dropped_beside) == ("made.json: no types", "model")
 
 
 def test_notes_of_the_model_come_with_it() -> None:
     model = model_of(CHAIN).changed(
         notes=(Note("the size of batch is unknown", Importance.INCOMPLETE),)
     )
-    assert notes(run_of(("n0", "Conv")), model)[0] == "net.onnx: the size of batch is unknown"
+    assert notes(run_of(("n0", "Conv")), model)[1] == "net.onnx: the size of batch is unknown"
 
 
 def test_only_a_run_and_a_model_go_together() -> None:

@@ -72,6 +72,12 @@ FORM = (
             "unchanged model; did you mean 'type=Conv: time > +2ms'?",
         ),
         (
+            "peak > +0%",
+            "fail-if: 'peak > +0%': there is no metric 'peak'; METRIC is one of total, "
+            "device_time, host_time, wait, time, macs, params, memory; the summary has the memory "
+            "of activations",
+        ),
+        (
             "colour > 5",
             "fail-if: 'colour > 5': there is no metric 'colour'; operators come before a colon: write "
             "'type=colour: time > 5', or 'name ~ colour: time > 5' for a pattern",

@@ -101,6 +101,16 @@ def test_bars_in_the_colour_of_their_bound() -> None:
     assert [bar.get_width() for bar in memory][2:] == approx([1.96608])
 
 
+def test_a_legend_names_the_bound_even_if_it_is_the_same_for_all() -> None:
+    query = Query(peaks=parse_peaks("1G:100T"), order="least_time")
+    figure = Figure()
+    chart = Chart("work", run(query, load(ROOT / SMALL)), most_bars=3, column="least_time")
+    draw_work(figure, chart)
+    assert len(figure.axes[0].containers) == 1
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["compute-bound"]
+
+
 def test_added_and_removed_rows_have_one_bar(tmp_path: Path) -> None:
     graph = "g (float[2, 3] x, float[3, 3] w) => (float[2, 3] y) {{ y = {} (x, w) }}"
     new, old = (

@@ -78,4 +78,5 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
         int(is_unknown.sum()),
         float(time_s[is_unknown].sum()),
         float(time_s.sum()),
+        dropped_beside="model",
     )

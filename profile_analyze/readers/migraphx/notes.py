@@ -87,7 +87,10 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
         (_NESTED, nested, Importance.CONTEXT),
     ):
         affected_s = known_time_s(affected)
-        yield from notes_with_share(text, importance, len(affected), affected_s, rows.time_s)
+        yield from notes_with_share(
+            text, importance, len(affected), affected_s, rows.time_s,
+            dropped_beside="model" if text in (_NO_SHAPES, _NO_INPUTS, _UNKNOWN) else "",
+        )  # fmt: skip
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:

@@ -13,11 +13,12 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
+from profile_analyze.readers.onnx.input_names import inputs_of, shape_text, some
 from profile_analyze.readers.onnx.types import bodies_of, sizes_of, tensor_type
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from onnx import ValueInfoProto
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from profile_analyze.readers.onnx.graph import Graph, Node
     from profile_analyze.readers.onnx.types import Sizes
 
-_MOST_NAMED: Final = 8
-"""The most inputs or symbols that a message names."""
 _DTYPES: Final = {
     "fp32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
     "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
@@ -35,28 +34,19 @@ _DTYPES: Final = {
 """ONNX's number of each dtype that a caller may give to an input."""
 
 
-def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
-    """Return the inputs that have no initializer, by name."""
-    initialized = {tensor.name for tensor in graph.initializer}
-    initialized.update(sparse.values.name for sparse in graph.sparse_initializer)
-    return {value.name: value for value in graph.input if value.name not in initialized}
-
-
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
     """Give inputs and symbols the sizes that the caller names, everywhere in the model.
 
-    Return notes if this replaces fixed sizes of the model, and if inputs have no elements. Raises
-    `QueryError` if the model lacks a named input or symbol, or if an input has another number of
+    The model must have all of them: see `known_names`. Return notes if this replaces fixed sizes of
+    the model, and if inputs have no elements. Raises `QueryError` if an input has another number of
     axes.
     """
     if given == NO_INPUTS:
         return ()
     inputs = inputs_of(proto.graph)
-    dims = _Dims(file, given, inputs)
+    dims = _Dims(file, given)
     # Inputs with given sizes come first. These sizes also fix symbols of inputs that keep theirs.
     for name, wanted in sorted(given.shapes.items(), key=lambda item: item[1].shape is None):
-        if name not in inputs:
-            raise QueryError(f"{file}: {_no_input(name, wanted, inputs)}")
         dims.fix(inputs[name], wanted)
     for graph in _graphs(proto.graph):
         for value in (*graph.input, *graph.value_info, *graph.output):
@@ -65,7 +55,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
         _forget_types(proto.graph)
     return (
         *(
-            [f"other sizes than in the model: {_some(dims.changes)}; what does not fit them is N/A"]
+            [f"other sizes than in the model: {some(dims.changes)}; what does not fit them is N/A"]
             if dims.changes
             else []
         ),
@@ -78,24 +68,9 @@ def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str
     empty = [name for name, value in inputs.items() if 0 in (sizes_of(value.type) or ())]
     if empty:
         yield (
-            f"{counted(len(empty), 'input')} of size 0: {_some(empty)}; operators do no work on "
+            f"{counted(len(empty), 'input')} of size 0: {some(empty)}; operators do no work on "
             "tensors without elements"
         )
-
-
-def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
-    """Return the message about the shape of an input that the model does not have."""
-    its_inputs = f"its inputs: {_listed(inputs.values())}"
-    if name:
-        return f"has no input '{name}' to shape; {its_inputs}"
-    shape = "x".join(map(str, wanted.shape or ()))
-    fitting = [
-        f"--input-shape {quote(f'{one.name}:{shape}')}"
-        for one in inputs.values()
-        if len(sizes_of(one.type) or ()) == len(wanted.shape or ())
-    ]
-    form = " or ".join(fitting[:_MOST_NAMED]) or f"NAME:{shape}"
-    return f"the shape {shape} lacks the name of an input; write {form}; {its_inputs}"
 
 
 def _forget_types(main: GraphProto) -> None:
@@ -111,23 +86,13 @@ def _forget_types(main: GraphProto) -> None:
 class _Dims:
     """The sizes of all symbols, as the caller gives them."""
 
-    def __init__(self, file: str, given: ModelInputs, inputs: dict[str, ValueInfoProto]) -> None:
+    def __init__(self, file: str, given: ModelInputs) -> None:
         self._file = file
         self._sizes = dict(given.dims)
         self.contradicts_model = False
         """Whether a given size replaces a fixed size, or one without a symbol."""
         self.changes: list[str] = []
         """The axes whose fixed size is replaced, as texts."""
-        symbols = {
-            dim.dim_param: None
-            for value in inputs.values()
-            for dim in value.type.tensor_type.shape.dim
-            if dim.dim_param
-        }
-        for symbol in given.dims:
-            if symbol not in symbols:
-                message = _no_symbol(symbol, given.dims[symbol], [*symbols])
-                raise QueryError(f"{file}: {message}; inputs: {_listed(inputs.values())}")
 
     def fix(self, value: ValueInfoProto, wanted: InputShape) -> None:
         """Give an input its shape."""
@@ -146,7 +111,7 @@ class _Dims:
         if old is not None and len(old) != len(shape):
             raise QueryError(
                 f"{self._file}: the input '{value.name}' has {counted(len(old), 'axis', 'axes')} "
-                f"({_shape(value)}), not {len(shape)}"
+                f"({shape_text(value)}), not {len(shape)}"
             )
         for axis, (before, size) in enumerate(zip(old or (), shape, strict=False)):
             if isinstance(before, str):
@@ -200,17 +165,6 @@ class _Dims:
                 dim.dim_value = self._sizes[dim.dim_param]
 
 
-def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
-    """Return the message about the size of a symbol that the model does not have."""
-    if symbol:
-        has = "no symbols" if not symbols else "these: " + _some(symbols)
-        return f"no input has the symbol '{symbol}'; the inputs of the model have {has}"
-    calls = [f"--dim {quote(f'{one}={size}')}" for one in symbols[:_MOST_NAMED]]
-    if not calls:
-        return f"the size {size} lacks a symbol, and the model has none; --input-shape gives sizes"
-    return f"the size {size} lacks a symbol; write {' or '.join(calls)}"
-
-
 def _name_of(elem_type: int) -> str:
     return next((name for name, number in _DTYPES.items() if number == elem_type), "another")
 
@@ -258,8 +212,8 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
         option for name in axes for option in _options_for(name, sizes_of(inputs[name].type))
     )
     yield (
-        f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {_some(parts)}; "
-        f"give all sizes, with numbers for N: {_some([*options], ' ')}"
+        f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {some(parts)}; "
+        f"give all sizes, with numbers for N: {some([*options], ' ')}"
     )
 
 
@@ -289,7 +243,7 @@ def notes_on_contradictions(graph: Graph) -> Iterator[str]:
     ]
     if found:
         yield (
-            f"{counted(len(found), 'operator')} cannot run with these sizes: {_some(found)}; "
+            f"{counted(len(found), 'operator')} cannot run with these sizes: {some(found)}; "
             "this work, and all work that depends on it, is N/A"
         )
 
@@ -324,19 +278,3 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
     for node in graph.node:
         for _, body in bodies_of(node):
             yield from _graphs(body)
-
-
-def _shape(value: ValueInfoProto) -> str:
-    sizes = sizes_of(value.type)
-    if sizes is None:
-        return "?"
-    return "x".join("?" if one is None else str(one) for one in sizes) or "scalar"
-
-
-def _listed(values: Iterable[ValueInfoProto]) -> str:
-    return _some([f"{value.name}:{_shape(value)}" for value in values]) or "none"
-
-
-def _some(names: list[str], separator: str = ", ") -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return separator.join(names[:_MOST_NAMED]) + more

@@ -96,3 +96,7 @@ class OnnxModel(NamedTuple):
     """The program that wrote the file, with its version; empty if the file does not say."""
     problems: tuple[str, ...] = ()
     """What a person should know about the inference: for example which inputs have symbols."""
+    lacks: Mapping[str, str] = {}
+    """See `StaticModel.lacks`."""
+    problem_of_values: str | None = None
+    """What a person who asks for the values of weights should know; None if all are there."""

@@ -15,6 +15,7 @@ from profile_analyze.readers.onnx.dynamic_inputs import (
     notes_on_open_inputs,
 )
 from profile_analyze.readers.onnx.graph import Body, Graph, Node, OnnxModel, Value, Weight
+from profile_analyze.readers.onnx.input_names import known_names
 from profile_analyze.readers.onnx.parsing import note_on_missing_files, parse
 from profile_analyze.readers.onnx.shapes import Inference
 from profile_analyze.readers.onnx.types import attributes_of, bodies_of, dims_of
@@ -47,10 +48,10 @@ def read_model(source: Source) -> OnnxModel:
     """
     parsed = parse(source)
     proto = parsed.proto
-    changes = fix_inputs(proto, source.inputs, source.name)
-    inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, source.inputs))
+    given, lacks = known_names(source.inputs, proto.graph, source.name)
+    changes = fix_inputs(proto, given, source.name)
+    inference = Inference(proto, parsed.opsets, contents_of_inputs(proto, given))
     graph = _GraphMaker(parsed, inference).graph(proto.graph)
-    missing = note_on_missing_files(source, parsed)
     return OnnxModel(
         graph,
         parsed.opsets,
@@ -59,8 +60,9 @@ def read_model(source: Source) -> OnnxModel:
             *changes,
             *notes_on_contradictions(graph),
             *notes_on_open_inputs(proto),
-            *([] if missing is None else [missing]),
         ),
+        lacks,
+        note_on_missing_files(source, parsed),
     )
 
 

@@ -229,7 +229,10 @@ def files_of_external_data(parsed: Parsed) -> dict[str, int]:
 
 
 def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
-    """Return a note on files with weights that are not beside the model; None if all are there."""
+    """Return a note on files with weights that are not beside the model; None if all are there.
+
+    Only questions about zeros need the values.
+    """
     missing = {
         name: tensors
         for name, tensors in files_of_external_data(parsed).items()
@@ -241,5 +244,5 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
     more = f" and {counted(len(others), 'other file')}" if others else ""
     return (
         f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}, not found "
-        "beside the model; only --columns sparsity needs them"
+        "beside the model; copy it there for their sparsity"
     )

@@ -71,7 +71,7 @@ def profile_of(
         _cost(placed, needed)
         for placed, needed in zip(tables.rows, needed_gradients(tables), strict=True)
     ]
-    costly, notes = _costly_columns(tables, folder, wanted)
+    costly, notes = _costly_columns(model, tables, folder, wanted)
     return Profile(
         file=file,
         origin=Origin("ONNX model", model.producer or None, times=ABSENT),
@@ -82,7 +82,9 @@ def profile_of(
         processes=(file,),
         tensors=tables.tensors(),
         uses=tables.uses(),
-        model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs]),
+        model=static_model(model.graph, tables.rows, [cost.work.macs for cost in costs])._replace(
+            lacks=model.lacks
+        ),
         notes=(
             *(Note(text, Importance.INCOMPLETE) for text in model.problems),
             *_notes_on_unknown_types(tables),
@@ -92,7 +94,7 @@ def profile_of(
 
 
 def _costly_columns(
-    tables: ModelTables, folder: Path | None, wanted: Collection[str]
+    model: OnnxModel, tables: ModelTables, folder: Path | None, wanted: Collection[str]
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
     """Return the columns that are computed only if a question needs them, and notes on them."""
     columns: dict[str, OptionalValues] = {}
@@ -102,6 +104,8 @@ def _costly_columns(
     if not frozenset(wanted).isdisjoint(SPARSITY_NAMES):
         of_sparsity, notes = sparsity_columns(tables, folder)
         columns |= of_sparsity
+        if model.problem_of_values is not None:
+            notes = (Note(model.problem_of_values, Importance.INCOMPLETE), *notes)
     return columns, notes
 
 

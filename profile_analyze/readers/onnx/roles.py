@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from profile_analyze.readers.onnx.graph import Node
-    from profile_analyze.work.tensor import Dims
+    from profile_analyze.work.tensor import Tensor
 
 ORDER: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED)
 """A constant with several uses has the first of their roles."""
@@ -31,7 +31,8 @@ _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
     ),
     **dict.fromkeys(("ConstantOfShape", "Range", "If", "MelWeightMatrix"), _ALL),
     **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), (0,)),
-    "OneHot": (0, 1),
+    "OneHot": (0, 1, 2),
+    "Where": (0,),
     **dict.fromkeys(
         ("Clip", "Dropout", "DFT", "MaxUnpool", "Col2Im", "TorchEmbedding", "Tile"), (1, 2)
     ),
@@ -50,9 +51,14 @@ _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
     "com.microsoft.RotaryEmbedding": (1,),
     "SequenceInsert": (2,),
     "STFT": (1, 3),
-    **dict.fromkeys(("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "MatMulNBits"), (4,)),
+    "Attention": (3,),
+    "MatMulNBits": (4,),
+    # The lengths of the sequences, and the states before the first step.
+    **dict.fromkeys(("GRU", "RNN"), (4, 5)),
+    **dict.fromkeys(("LSTM", "DynamicQuantizeLSTM"), (4, 5, 6)),
 }
-"""The inputs that are shapes, axes, indices or bounds, by the type of the operator.
+"""The inputs that are shapes, axes, indices, bounds, masks or initial states, by the type of the
+operator.
 
 If two domains have different operators of one type, the key is the domain and the type.
 """
@@ -90,8 +96,21 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
 }
 """The inputs that are scales or zero points, by the type of the operator."""
 
+_SINGLE_NUMBER_TYPES: Final = frozenset(
+    (
+        *("Div", "Expand", "Max", "Min", "Mod", "Pow", "Where"),
+        *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    )
+)
+"""The types whose inputs of one element are single numbers, even if they are not of rank 0.
 
-def role_of_use(node: Node, position: int, dims: Dims | None) -> str:
+Add and Mul are no such types: the bias or the scale of a layer with one channel is a weight.
+"""
+_COUNTING_DTYPES: Final = ("int64", "bool")
+"""A single value of these dtypes counts or selects: nothing trains it."""
+
+
+def role_of_use(node: Node, position: int, tensor: Tensor) -> str:
     """Return the role of a constant as the input of `node` at `position`.
 
     If `node` is constant, too, the caller replaces `WEIGHT` by the role of the node's output.
@@ -101,7 +120,14 @@ def role_of_use(node: Node, position: int, dims: Dims | None) -> str:
     structure = _STRUCTURE.get(f"{node.domain}.{node.type}", _STRUCTURE.get(node.type, ()))
     if node.is_shape_arithmetic or position in structure:
         return STRUCTURE
-    return SCALAR if dims == () else WEIGHT
+    return SCALAR if _is_single_number(node, tensor) else WEIGHT
+
+
+def _is_single_number(node: Node, tensor: Tensor) -> bool:
+    if tensor.shape == ():
+        return True
+    is_number = node.type in _SINGLE_NUMBER_TYPES or tensor.dtype in _COUNTING_DTYPES
+    return tensor.elements == 1 and is_number
 
 
 def higher(role: str, other: str) -> str:

@@ -169,7 +169,7 @@ class ModelTables:
         for position, index in enumerate(placed.inputs):
             if index is None or index not in roles:
                 continue
-            role = role_of_use(placed.node, position, self.values[index].dims)
+            role = role_of_use(placed.node, position, self.tensor(index))
             if role == terms.WEIGHT and placed.node.is_constant:
                 role = made
             roles[index] = higher(roles[index], role)

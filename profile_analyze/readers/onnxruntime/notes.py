@@ -35,6 +35,7 @@ _NO_SHAPES: Final = (
     "the computation of {} is unknown without shapes; ONNX Runtime 1.14 and later record them"
 )
 _UNKNOWN: Final = unknown_work()
+_WITHOUT_MODEL: Final = (_PADDED, _NO_SHAPES, _UNKNOWN)
 _PACKED: Final = (
     "weights of {} were packed in advance: their shapes are derived; the session option "
     "session.disable_prepacking=1 records them"
@@ -90,7 +91,10 @@ def notes_on_operators(found: Recorded) -> Iterator[Note]:
     total_s = float(time_s.sum())
     for is_affected, text, importance in _affected(found):
         affected_s = float(time_s[is_affected].sum())
-        yield from notes_with_share(text, importance, int(is_affected.sum()), affected_s, total_s)
+        yield from notes_with_share(
+            text, importance, int(is_affected.sum()), affected_s, total_s,
+            dropped_beside="model" if text in _WITHOUT_MODEL else "",
+        )  # fmt: skip
 
 
 def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importance]]:

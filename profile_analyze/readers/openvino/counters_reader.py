@@ -129,7 +129,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
     counters = [counter for _, _, counter in rows]
     dtypes = [dtype_of_primitive(one.primitive) for one in counters]
     yield from reduced_precision(dtypes, [one.real_ms for one in counters], stored=None)
-    yield Note(NO_SHAPES, Importance.INCOMPLETE)
+    yield Note(NO_SHAPES, Importance.INCOMPLETE, dropped_beside="model")
     if report.is_sorted:
         yield Note(
             "the layers are sorted by their time, so the order of execution is not known; "

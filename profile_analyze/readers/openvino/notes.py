@@ -87,4 +87,7 @@ def _affected(
 ) -> Iterator[Note]:
     """Yield a note on some operators, with their share of the time."""
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
-    yield from notes_with_share(text, importance, sum(is_affected), affected, sum(times))
+    yield from notes_with_share(
+        text, importance, sum(is_affected), affected, sum(times),
+        dropped_beside="model" if text in (_FUSED_TEXT, _UNKNOWN_TEXT) else "",
+    )  # fmt: skip

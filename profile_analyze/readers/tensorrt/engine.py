@@ -138,7 +138,7 @@ def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
             f"totals leave out {counted(others, 'operator')} of further optimization profiles; "
             "the column scope names the profile",
             Importance.CONTEXT,
-            dropped_when_joined=True,
+            dropped_beside="profile",
         )
     unknown = [
         layer.type or "N/A"

@@ -141,5 +141,5 @@ def _description_beside(source: Source) -> Source | None:
 
 def _with_note_on_lack(profile: Profile, why: str) -> Profile:
     text = f"no types, shapes or work{why}"
-    note = Note(text, Importance.INCOMPLETE, dropped_when_joined=True)
+    note = Note(text, Importance.INCOMPLETE, dropped_beside="model")
     return profile.changed(notes=(*profile.notes, note))

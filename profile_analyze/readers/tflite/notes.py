@@ -97,6 +97,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
         len(rows),
         total_s,
         total_s,
+        dropped_beside="model",
     )
 
 

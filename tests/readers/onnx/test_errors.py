@@ -208,12 +208,17 @@ def test_external_data_that_is_missing_is_one_note(tmp_path: Path) -> None:
     file = write_model(tmp_path, proto)
     read = read_model(Source(file))
     assert read.graph.values["y"].dims == (2, 4)
-    assert read.problems == (
-        "the values of 1 tensor are in w.bin, not found beside the model; only --columns "
-        "sparsity needs them",
+    assert read.problems == ()
+    note = (
+        "the values of 1 tensor are in w.bin, not found beside the model; copy it there for their "
+        "sparsity"
+    )
+    assert run_command(file).err == ""
+    assert run_command(file, "--columns", "sparsity").err == (
+        f"note: {note}\nnote: the sparsity of 1 weight is N/A: their values cannot be read\n"
     )
     (tmp_path / "w.bin").write_bytes(bytes(48))
-    assert read_model(Source(file)).problems == ()
+    assert run_command(file, "--columns", "sparsity").err == ""
 
 
 def test_an_unknown_operator_has_unknown_shapes_and_the_rest_has_known_ones() -> None:

@@ -68,7 +68,7 @@ ERRORS = {
     "--input-shape image:f16:2x3x4x5": "FILE: the input 'image' has dtype fp32, not fp16",
     "--dim b=2": (
         "FILE: no input has the symbol 'b'; the inputs of the model have these: batch, height, "
-        "s18, n; inputs: " + INPUTS
+        "s18, n; --input-shape gives a whole shape; inputs: " + INPUTS
     ),
     "--dim batch=2 --input-shape image:4x3x4x5": (
         "FILE: the symbol 'batch' is given two sizes: 2, and 4 for the input 'image'"
@@ -268,4 +268,28 @@ def test_a_size_of_0_is_no_work(tmp_path: Path, option: str) -> None:
         0,
         ["macs,out_shapes", '0,"{0,4}"'],
         "note: 1 input of size 0: x; operators do no work on tensors without elements\n",
+    )
+
+
+def test_in_a_comparison_either_model_has_the_names(tmp_path: Path) -> None:
+    texts = {
+        "new": "m (float[batch, n] x) => (float[batch, n] y) {y = Relu(x)}",
+        "old": "m (float[s7, s9] data) => (float[s7, s9] y) {y = Relu(data)}",
+    }
+    new, old = (write_model(tmp_path, model(text), f"{name}.onnx") for name, text in texts.items())
+    call = (new, "--compare", old, "--columns", "out_shapes,base_memory,memory", "--format", "csv")
+    sizes = ("--dim", "batch=2", "--dim", "n=3", "--input-shape", "data:2x5")
+    assert run_command(*call, *sizes).out.splitlines() == [
+        "out_shapes,base_memory_bytes,memory_bytes",
+        '"{2,3}",80.0,48.0',
+    ]
+    done = run_command(*call, *sizes, "--dim", "m=3")
+    assert (done.code, done.err) == (
+        2,
+        f"profile_analyze: error: {new}: no input has the symbol 'm'; the inputs of the model have "
+        "these: batch, n; --input-shape gives a whole shape; inputs: x:batchxn\n",
+    )
+    done = run_command(*call, "--dim", "2")
+    assert done.err.endswith(
+        "the size 2 lacks a symbol; write --dim batch=2 or --dim n=2; inputs: x:batchxn\n"
     )

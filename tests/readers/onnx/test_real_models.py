@@ -46,6 +46,38 @@ def test_fused_and_unfused_attention_have_the_same_products(name: str) -> None:
     assert {row["category"] for row in rows} <= {"matmul", "attention"}
 
 
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("attention_unfused_script", 816),
+        ("attention_expanded_script", 816),
+        ("lstm_script", 11_848),
+        ("lstm_dynamo", 11_848),
+        ("shape_arithmetic", 0),
+    ],
+)
+def test_numbers_shapes_and_states_are_no_parameters(name: str, params: int) -> None:
+    _, summary = asked(name)
+    assert summary.params == params
+
+
+def test_shares_of_an_incomplete_total_are_unknown() -> None:
+    file = str(MODELS / "decoder_dynamo.onnx")
+    columns = ("--columns", "macs,macs_share,params,param_share", "-t", "2", "--format", "csv")
+    open_sizes = run_command(file, "--dim", "s23=8", *columns)
+    assert open_sizes.out.splitlines() == [
+        "macs,macs_share,params,param_share",
+        "5120,,640,0.24242424242424243",
+        ",,768,0.2909090909090909",
+    ]
+    outcome = run_command(file, "--dim", "s23=8", "--dim", "s27=4", "--dim", "s20=3", *columns)
+    assert outcome.out.splitlines() == [
+        "macs,macs_share,params,param_share",
+        "24576,0.6666666666666666,768,0.2909090909090909",
+        "5120,0.1388888888888889,640,0.24242424242424243",
+    ]
+
+
 @pytest.mark.parametrize("name", ["quantized_dynamic", "quantized_qdq", "quantized_qoperator"])
 def test_quantized_models_have_the_same_products_and_weights(name: str) -> None:
     profile, summary = asked(name)

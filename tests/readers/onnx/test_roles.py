@@ -11,6 +11,7 @@ from onnx import defs
 from profile_analyze.readers.onnx.graph import Node
 from profile_analyze.readers.onnx.operations import is_known
 from profile_analyze.readers.onnx.roles import role_of_use
+from profile_analyze.work.tensor import Tensor
 
 _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}
 
@@ -23,12 +24,17 @@ _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}
         ("", "CumProd", "ws"),
         ("", "TensorScatter", "wws"),
         ("", "RotaryEmbedding", "wwws"),
+        ("", "Where", "sww"),
+        ("", "OneHot", "sss"),
+        ("", "LSTM", "wwwwsssw"),
+        ("", "GRU", "wwwwss"),
+        ("", "Attention", "wwwsww"),
         ("com.microsoft", "RotaryEmbedding", "wsww"),
         ("com.microsoft", "MatMulNBits", "wwqqsw"),
         ("com.microsoft", "MatMulBnb4", "wwq"),
         ("com.microsoft", "GatherBlockQuantized", "wsqq"),
         ("com.microsoft", "QLinearConcat", "qqwqqwqqwqq"),
-        ("com.microsoft", "DynamicQuantizeLSTM", "wwwwswwwqqqq"),
+        ("com.microsoft", "DynamicQuantizeLSTM", "wwwwssswqqqq"),
         ("com.microsoft", "QLinearWhere", "wwqqwqqqq"),
         ("com.microsoft", "QOrderedMatMul", "wqwqqwwq"),
         ("com.microsoft", "QMoE", "wwwqwwqwwqw"),
@@ -37,8 +43,23 @@ _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}
 )
 def test_scales_and_indices_are_no_weights(domain: str, type_: str, roles: str) -> None:
     node = Node("n", type_, domain, (), (), {})
-    found = [role_of_use(node, position, (4,)) for position in range(len(roles))]
+    found = [role_of_use(node, position, Tensor((4,))) for position in range(len(roles))]
     assert found == [_ROLES[role] for role in roles]
+
+
+@pytest.mark.parametrize(
+    ("type_", "tensor", "role"),
+    [
+        ("Add", Tensor((), "fp32"), "scalar"),
+        ("Add", Tensor((1,), "fp32"), "weight"),  # the bias of a layer with one channel
+        ("Add", Tensor((1,), "int64"), "scalar"),
+        ("Div", Tensor((1, 1), "fp32"), "scalar"),
+        ("Div", Tensor((4,), "fp32"), "weight"),
+        ("Div", Tensor((None,), "fp32"), "weight"),
+    ],
+)
+def test_single_numbers_are_no_weights(type_: str, tensor: Tensor, role: str) -> None:
+    assert role_of_use(Node("n", type_, "", (), (), {}), 1, tensor) == role
 
 
 _NO_WEIGHT: Final = re.compile(
@@ -64,7 +85,7 @@ def test_no_input_that_is_called_a_scale_or_an_index_is_a_weight() -> None:
         if schema.domain or not is_known(node):
             continue
         for position, one in enumerate(schema.inputs):
-            is_weight = role_of_use(node, position, (4,)) == "weight"
+            is_weight = role_of_use(node, position, Tensor((4,))) == "weight"
             if is_weight and _NO_WEIGHT.fullmatch(one.name):
                 found.add((schema.name, one.name))
     assert found == _WEIGHTS

@@ -55,7 +55,7 @@ other constants       1 in scales and zero points, 1 in single numbers, 2 in sha
 MACs                  32, unknown for 1 operator; with bodies, a run executes N/A; 64 more compute constants
 body                  Loop_7/body: 2 operators, 32 MACs
 activations           N/A
-peak of these         N/A
+peak of activations   N/A
 weights and peak      N/A
 input                 x {2,4} fp32
 input                 trips {1} int64
@@ -97,13 +97,15 @@ def test_a_total_that_is_wholly_unknown_is_not_0(tmp_path: Path) -> None:
     ]
 
 
-def test_long_names_at_the_peak_keep_their_end(tmp_path: Path) -> None:
+def test_long_names_at_the_peak_are_shortened_in_the_middle(tmp_path: Path) -> None:
     name = "encoder_layers_0_attention_output"
     text = f"g (float[2, 3] x) => (float[2, 3] y) {{ {name} = Relu (x) y = Relu ({name}) }}"
-    lines = run_command(write_model(tmp_path, model(text)), "--print-only", "summary").out
+    proto = model(text)
+    proto.graph.node[0].name = "/encoder/layers.0/attention/output/Relu"
+    lines = run_command(write_model(tmp_path, proto), "--print-only", "summary").out
     assert lines.splitlines()[6] == (
-        "peak of these         48.00 byte at Relu_0: x 24.00 byte, ...der_layers_0_attention_output "
-        "24.00 byte"
+        "peak of activations   48.00 byte at /encoder/...ttention/output/Relu: x 24.00 byte, "
+        "encoder_l...s_0_attention_output 24.00 byte"
     )
 
 

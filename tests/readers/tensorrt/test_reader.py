@@ -122,18 +122,33 @@ def test_a_description_on_its_own() -> None:
         "of fp32\n"
         "MACs                  260.10 K, unknown for 3 operators\n"
         "activations           33.66 KiB\n"
-        "peak of these         20.00 KiB at conv3 + add + relu3: a2_h 8.00 KiB, a0_h 6.00 KiB, 1 "
+        "peak of activations   20.00 KiB at conv3 + add + relu3: a2_h 8.00 KiB, a0_h 6.00 KiB, 1 "
         "more\n"
         "weights and peak      33.93 KiB\n"
         "input                 image {2,3,16,16} fp32\n"
         "input                 a0_h {2,20,8,8} fp16\n"
         "output                scores {2,10} fp32\n"
         "\n"
-        "    macs  macs share  params     memory  out_shapes  type         name\n"
-        "110.59 K       42.5%     896   6.97 KiB  {2,32,8,8}  Convolution  conv1 + relu1\n"
-        " 81.92 K       31.5%     660  21.29 KiB  {2,20,8,8}  Convolution  conv3 + add + relu3\n"
+        "    macs  params     memory  out_shapes  type         name\n"
+        "110.59 K     896   6.97 KiB  {2,32,8,8}  Convolution  conv1 + relu1\n"
+        " 81.92 K     660  21.29 KiB  {2,20,8,8}  Convolution  conv3 + add + relu3\n"
     )
     assert done.err == f"note: {UNKNOWN}\nnote: {OTHERS}\n"
+
+
+@pytest.mark.parametrize("more", [(), (PROFILE,)])
+def test_a_model_that_is_named_replaces_the_description(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    other = tmp_path / "other.graph.json"
+    other.write_bytes(description({**CONV, "Name": "pool"}))
+    done = run_command(
+        PROFILE, *more, "--model", str(other), "--where", "name ~ ^(pool|conv1)", "--notes", "none",
+        "--columns", "name,type,macs", "--format", "csv",
+    )  # fmt: skip
+    assert done.out.replace("\r\n", "\n") == (
+        "name,type,macs\nconv1 + relu1,,\npool,Convolution,3888\n"
+    )
 
 
 def test_a_profile_without_description_says_what_to_pass() -> None:

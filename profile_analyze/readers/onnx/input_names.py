@@ -1,0 +1,109 @@
+"""The names of inputs and symbols that a caller gives sizes to, and that a model may lack."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import QueryError
+from profile_analyze.readers.onnx.types import sizes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from onnx import GraphProto, ValueInfoProto
+
+    from profile_analyze.readers.model_inputs import InputShape, ModelInputs
+
+_MOST_NAMED: Final = 8
+"""The most inputs or symbols that a message names."""
+
+
+def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
+    """Return the inputs that have no initializer, by name."""
+    initialized = {tensor.name for tensor in graph.initializer}
+    initialized.update(sparse.values.name for sparse in graph.sparse_initializer)
+    return {value.name: value for value in graph.input if value.name not in initialized}
+
+
+def known_names(
+    given: ModelInputs, graph: GraphProto, file: str
+) -> tuple[ModelInputs, dict[str, str]]:
+    """Return the sizes of the inputs and symbols that the model has, and a message on each other.
+
+    The key of a message is the option without the size. Raises `QueryError` with the first message,
+    unless the model may lack names because another model may have them.
+    """
+    inputs = inputs_of(graph)
+    lacks = dict(_messages(given, inputs, file))
+    for option, message in lacks.items():
+        if not given.may_lack or option in ("--input-shape ", "--dim "):
+            raise QueryError(message)
+    shapes = {n: one for n, one in given.shapes.items() if f"--input-shape {n}" not in lacks}
+    dims = {symbol: size for symbol, size in given.dims.items() if f"--dim {symbol}" not in lacks}
+    return given._replace(shapes=shapes, dims=dims), lacks
+
+
+def _messages(
+    given: ModelInputs, inputs: Mapping[str, ValueInfoProto], file: str
+) -> Iterator[tuple[str, str]]:
+    symbols = {
+        dim.dim_param: None
+        for value in inputs.values()
+        for dim in value.type.tensor_type.shape.dim
+        if dim.dim_param
+    }
+    for symbol, size in given.dims.items():
+        if symbol not in symbols:
+            message = _no_symbol(symbol, size, [*symbols])
+            yield f"--dim {symbol}", f"{file}: {message}; inputs: {_listed(inputs.values())}"
+    for name, wanted in given.shapes.items():
+        if name not in inputs:
+            yield f"--input-shape {name}", f"{file}: {_no_input(name, wanted, inputs)}"
+
+
+def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
+    """Return the message about the shape of an input that the model does not have."""
+    its_inputs = f"its inputs: {_listed(inputs.values())}"
+    if name:
+        return f"has no input '{name}' to shape; {its_inputs}"
+    shape = "x".join(map(str, wanted.shape or ()))
+    fitting = [
+        f"--input-shape {quote(f'{one.name}:{shape}')}"
+        for one in inputs.values()
+        if len(sizes_of(one.type) or ()) == len(wanted.shape or ())
+    ]
+    form = " or ".join(fitting[:_MOST_NAMED]) or f"NAME:{shape}"
+    return f"the shape {shape} lacks the name of an input; write {form}; {its_inputs}"
+
+
+def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
+    """Return the message about the size of a symbol that the model does not have."""
+    if symbol:
+        has = "no symbols" if not symbols else "these: " + some(symbols)
+        return (
+            f"no input has the symbol '{symbol}'; the inputs of the model have {has}; "
+            "--input-shape gives a whole shape"
+        )
+    calls = [f"--dim {quote(f'{one}={size}')}" for one in symbols[:_MOST_NAMED]]
+    if not calls:
+        return f"the size {size} lacks a symbol, and the model has none; --input-shape gives sizes"
+    return f"the size {size} lacks a symbol; write {' or '.join(calls)}"
+
+
+def shape_text(value: ValueInfoProto) -> str:
+    """Return the sizes of an input as text."""
+    sizes = sizes_of(value.type)
+    if sizes is None:
+        return "?"
+    return "x".join("?" if one is None else str(one) for one in sizes) or "scalar"
+
+
+def _listed(values: Iterable[ValueInfoProto]) -> str:
+    return some([f"{value.name}:{shape_text(value)}" for value in values]) or "none"
+
+
+def some(names: list[str], separator: str = ", ") -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return separator.join(names[:_MOST_NAMED]) + more
