@@ -10,9 +10,26 @@ _COMPRESSED: Final = ("", ".gz", ".zst")
 
 
 def companions_of(name: str) -> tuple[str, ...]:
+    """Return the names of all files that may belong to the profile `name`."""
+    return (*descriptions_of(name), *inference_times_of(name))
+
+
+def descriptions_of(name: str) -> tuple[str, ...]:
     """Return the names of files that may describe the operators of the profile `name`.
 
     `X.graph.json` describes the layers in `X.profile.json`, a profile of TensorRT.
     """
+    return _beside(name, "graph")
+
+
+def inference_times_of(name: str) -> tuple[str, ...]:
+    """Return the names of files that may have the times of whole inferences.
+
+    `X.times.json` or `X.timing.json` has those of `X.profile.json`, a profile of TensorRT.
+    """
+    return (*_beside(name, "times"), *_beside(name, "timing"))
+
+
+def _beside(name: str, content: str) -> tuple[str, ...]:
     found = _PROFILE.fullmatch(name)
-    return () if found is None else tuple(f"{found[1]}graph.json{one}" for one in _COMPRESSED)
+    return () if found is None else tuple(f"{found[1]}{content}.json{one}" for one in _COMPRESSED)

@@ -45,7 +45,14 @@ def test_folders_and_lists_stand_for_files(tmp_path: Path) -> None:
 
 
 def test_descriptions_of_profiles_beside_them_are_no_profiles(tmp_path: Path) -> None:
-    for name in ("a.profile.json", "a.graph.json", "b.graph.json", "profile.json", "graph.json.gz"):
+    for name in (
+        "a.profile.json",
+        "a.graph.json",
+        "b.graph.json",
+        "profile.json",
+        "graph.json.gz",
+        "times.json",
+    ):
         (tmp_path / name).touch()
     left = ("a.profile.json", "b.graph.json", "profile.json")
     assert files_in([str(tmp_path)]) == [str(tmp_path / name) for name in left]

@@ -18,14 +18,19 @@ from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
 from profile_analyze.model.with_model import with_model
-from profile_analyze.readers.companions import companions_of
+from profile_analyze.readers.companions import descriptions_of, inference_times_of
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
+from profile_analyze.readers.tensorrt.inferences import (
+    mean_compute_s,
+    read_inferences,
+    recorded_facts,
+)
 from profile_analyze.readers.tensorrt.layers import scope_of
 from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import TypeAlias
 
     from profile_analyze.readers.source import Source
@@ -55,7 +60,10 @@ class _Entry(msgspec.Struct, gc=False):
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:
-    """Return the profile in `source`, with the description of the engine beside it."""
+    """Return the profile in `source`, with the files beside it.
+
+    These are the description of the engine, and the times of whole inferences.
+    """
     entries = converted(decoded(source), list[_Entry], source.name)
     layers = [(entry.name, entry) for entry in entries if entry.name is not None]
     count = next((entry.count for entry in entries if entry.count is not None), None)
@@ -87,7 +95,26 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
         processes=(source.name,),
         notes=tuple(notes),
     )
-    return _with_description(profile, source, wanted)
+    return _with_description(_with_inferences(profile, source), source, wanted)
+
+
+def _with_inferences(profile: Profile, source: Source) -> Profile:
+    """Return the profile with the times of whole inferences, if they are in a file beside it."""
+    beside = _first_beside(source, inference_times_of(Path(source.name).name))
+    if beside is None:
+        return profile
+    with beside:
+        try:
+            found = read_inferences(beside)
+        except InputError as error:
+            text = f"no times of whole inferences, because they cannot be read: {error}"
+            return profile.changed(notes=(*profile.notes, Note(text, Importance.CONTEXT)))
+    if not found:
+        return profile
+    return profile.changed(
+        origin=profile.origin._replace(recorded=tuple(recorded_facts(found))),
+        runs=(Run(wall_s=mean_compute_s(found)),),
+    )
 
 
 def _mean_ms(entry: _Entry, count: int | None) -> float:
@@ -135,7 +162,10 @@ def _with_description(profile: Profile, source: Source, wanted: Collection[str])
 
 def _description_beside(source: Source) -> Source | None:
     """Return the description beside the profile; None if there is none."""
-    names = companions_of(Path(source.name).name)
+    return _first_beside(source, descriptions_of(Path(source.name).name))
+
+
+def _first_beside(source: Source, names: Iterable[str]) -> Source | None:
     return next((beside for name in names if (beside := source.neighbour(name))), None)
 
 

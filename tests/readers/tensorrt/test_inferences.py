@@ -1,0 +1,73 @@
+"""The times of whole inferences beside a profile."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from tests.conftest import run_command
+from tests.readers.tensorrt.files import times
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INFERENCES = [
+    {"startEnqMs": 0, "computeMs": compute_ms, "latencyMs": compute_ms + 1}
+    for compute_ms in (5.0, 4.0, 6.0, 4.0)
+]
+
+
+def profile_beside(folder: Path, name: str, content: bytes) -> str:
+    (folder / "net.profile.json").write_bytes(times(("a", 3.0, 3.0), ("b", 1.0, 1.0)))
+    (folder / name).write_bytes(content)
+    return str(folder / "net.profile.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("net.times.json", json.dumps(INFERENCES).encode()),
+        ("net.timing.json.gz", gzip.compress(json.dumps(INFERENCES).encode())),
+    ],
+)
+def test_a_whole_answer(name: str, content: bytes, tmp_path: Path) -> None:
+    file = profile_beside(tmp_path, name, content)
+    outcome = run_command(file, "--columns", "time,name", "--notes", "none")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "total device time   4.000 ms\n"
+        "total host time     N/A\n"
+        "wall time of a run  4.750 ms (operators: 84.2%, outside of them: 0.750 ms)\n"
+        "inferences          4\n"
+        "latency             min 5.000 ms, median 5.500 ms, p90 6.700 ms, p95 6.850 ms, "
+        "p99 6.970 ms, max 7.000 ms\n"
+        "\n"
+        "device self time (ms)  name\n"
+        "                3.000  a\n"
+        "                1.000  b\n",
+    )
+
+
+def test_damaged_times_are_named(tmp_path: Path) -> None:
+    file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": -1, "latencyMs": 2}]')
+    profile = pa.load(file)
+    assert profile.notes[0] == (
+        f"no times of whole inferences, because they cannot be read: {tmp_path}/net.times.json: "
+        "at $[0].computeMs: expected `float` >= 0.0"
+    )
+    assert profile.origin.recorded == ()
+
+
+def test_a_file_without_inferences_adds_nothing(tmp_path: Path) -> None:
+    profile = pa.load(profile_beside(tmp_path, "net.times.json", b"[]"))
+    assert profile.origin.recorded == ()
+
+
+def test_times_beside_a_profile_are_no_run_of_a_folder(tmp_path: Path) -> None:
+    profile_beside(tmp_path, "net.times.json", json.dumps(INFERENCES).encode())
+    outcome = run_command(str(tmp_path), "--print-only", "summary", "--format", "json")
+    assert json.loads(outcome.out)["summary"]["recorded"]["numbers"]["inferences"] == 4
