@@ -28,7 +28,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
     "SPEC": ("here", "list", *map(typed_name, DEVICES)),
 }
-"""The names that complete a value, by the part of its placeholder before `[,`."""
+"""The names that complete a value. The key is its placeholder, up to `[,`."""
 
 _MAY_BE_FILES: Final = ("FILE", "SPEC")
 """The placeholders of values that may be files."""
@@ -116,7 +116,8 @@ _profile_analyze() {
 @options@
         '*:@file@:_files'
 }
-# As a file in fpath, this script runs as the function. If it is sourced, it registers the function.
+# If zsh loads this script from fpath, the script is the completion function, and completes at once.
+# If the script is sourced, it only registers the function.
 if [[ $funcstack[1] == _profile-analyze ]]; then
     _profile_analyze "$@"
 else

@@ -1,11 +1,12 @@
 """Matches the operators of a profile with the nodes of the model that ran.
 
-A match needs the same kind, and shapes that do not contradict it. An operator whose type is unknown
-has the kind of any node with its name. If several nodes would fit, or if several operators claim
-one node, none of them is matched. There are two exceptions:
+A match needs the same kind, and shapes that do not contradict it. An operator of unknown type fits
+a node of any type with its name; if its category is known, the categories must be equal. If several
+nodes would fit, or if several operators claim one node, none of them is matched. There are two
+exceptions:
 
-- If as many nodes as operators have one name, they are matched in order. A name that very many
-  nodes have is matched only so.
+- If several operators have the same name, and equally many nodes have it, they are matched in
+  order. A name that very many nodes have is matched only in this way.
 - If a node ran with several shapes, a profile may have a row for each of them. All of them are
   matched, but only those with the shapes of the model get its work.
 """
@@ -121,7 +122,11 @@ class _Matching:
         )
 
     def _match_by_name(self, candidates: Iterable[tuple[int, list[Group]]]) -> None:
-        """Match the operators with the one group of nodes that fits each."""
+        """Match each operator that exactly one group of nodes fits.
+
+        If several operators claim a node of that group, none of them is matched, unless they are
+        rows of one node.
+        """
         claims: dict[int, Match] = {}
         claimants: dict[int, list[int]] = {}
         for row, groups in candidates:
@@ -173,7 +178,11 @@ class _Matching:
         return Match(group, self._main_of(row, of_kind), NAME)
 
     def _main_of(self, row: int, of_kind: Sequence[int]) -> int:
-        """Return the node that gives an operator its kind, or of an unknown kind the main one."""
+        """Return the node that gives an operator its kind.
+
+        For an operator of unknown type, it is the first node whose category is in `ONE_KIND`, or
+        else the first node.
+        """
         if self._rows[row].type is not None:
             return of_kind[0]
         return max(of_kind, key=lambda node: self._nodes[node].category in ONE_KIND)
@@ -243,7 +252,8 @@ def _same_kind(row: Node, node: Node) -> bool:
     if row.type == node.type:
         return True
     if row.category is None or row.category == node.category:
-        # FusedConv and ConvolutionForward are kinds of Conv, and Concat is one of Concatenation.
+        # FusedConv and ConvolutionForward are the same kind as Conv, and Concat is the same kind as
+        # Concatenation.
         short, long = sorted((node.type.lower(), row.type.lower()), key=len)
         return short in long or row.category in ONE_KIND
     return False

@@ -31,7 +31,8 @@ def choose_work(profile: Profile, choice: str) -> Profile:
     is what the runtime reported, or else what follows from shapes. Notes say how much is derived
     or unknown. A constant moves no bytes, whatever the choice.
 
-    Raises `QueryError` for another choice, and if `profile` was loaded without `DERIVED_WORK`.
+    Raises `QueryError` for another choice. `derived` and `best` also raise it if `profile` was
+    loaded without `DERIVED_WORK`.
     """
     if choice not in WORK_SOURCES:
         raise QueryError(f"work: {choice!r} is not one of {', '.join(WORK_SOURCES)}")

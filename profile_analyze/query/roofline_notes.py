@@ -99,8 +99,8 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         return
     if share < _LARGE_SHARE:
         reason = (
-            "their data probably stayed in caches; their values in the column lost add up to "
-            f"{short_time(total(rows['lost'][faster]))}, which the summary counts as 0; "
+            "their data probably stayed in caches; the values of lost in their rows have the sum "
+            f"{short_time(total(rows['lost'][faster]))}, but the summary counts each of them as 0; "
             "--where 'efficiency <= 100%' leaves out their rows"
         )
     elif _may_be_tf32(rows, faster):

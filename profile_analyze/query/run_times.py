@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _LEAST_RUNS: Final = 3
 """With fewer runs, nobody can tell which of them are slower than usual."""
 _ROUNDING: Final = 1.001
-"""Operators that take so many times as long as the run that contains them are rounded."""
+"""If operators take up to this multiple of the time of their run, the excess is rounding."""
 _SLOW: Final = 1.2
-"""A first run counts as warm-up if it takes at least this multiple of the median."""
+"""A first run counts as warm-up if it takes more than this multiple of the median."""
 _OUTLIER: Final = 3.0
 """A later run is an outlier if it takes at least this multiple of the median."""
 
@@ -41,9 +41,13 @@ def outside_s(profile: Profile) -> Floats:
     """Return how much of each run no operator explains, shape (runs,), in seconds.
 
     If operators have times on the host and on the device, the longer total counts: the host may
-    launch work faster than the device does it. It is N/A for a run whose operators may have run at
-    the same time on each side, or take longer than the run, because they were measured in another
-    one. The rows must be of one level.
+    launch work faster than the device does it. A side does not count if its operators may have run
+    at the same time. The result is N/A for a run in two cases:
+
+    - No side counts.
+    - The operators take longer than the run, because they were measured in another run.
+
+    The rows must be of one level.
     """
     walls = walls_s(profile)
     if np.isnan(walls).all():
@@ -75,7 +79,10 @@ def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, 
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
-    """Return whether all operators of each run, shape (runs,), ran one after another."""
+    """Return for each run whether its operators ran one after another on this side.
+
+    The result has shape (runs,).
+    """
     lines = list(dict.fromkeys(track.line for track in profile.tracks))
     line_of_track = np.array([lines.index(track.line) for track in profile.tracks], np.int64)
     executions = profile.executions

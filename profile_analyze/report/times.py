@@ -71,11 +71,11 @@ class Times(NamedTuple):
         return seconds_fixed(time_s) if self.as_original else self.text(time_s)
 
     def title(self, title: str) -> str:
-        """Return the title of a column in seconds with this unit: `lost (s)`, `lost (ms)`."""
+        """Return the title with this unit in place of seconds: `lost (s)` becomes `lost (ms)`."""
         return title if self.as_original else title.replace(_SECONDS_IN_TITLE, f"({self.unit})")
 
     def original_title(self, title: str) -> str:
-        """Return a title of the original, which has no unit, with this unit after it."""
+        """Return a title with this unit after it. The titles of the original have no unit."""
         return title if self.as_original else f"{title} ({self.unit})"
 
 
@@ -89,9 +89,11 @@ ORIGINAL: Final = Times()
 
 
 def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
-    """Return how to write `times_s`: in the unit that is wanted, or in one that suits the largest.
+    """Return how to write `times_s`: in the wanted unit, or in the unit that suits the largest.
 
-    The last decimal is a thousandth of the unit that suits, even if another unit is wanted.
+    The suitable unit also decides the number of decimals. For example, if ms suits the largest
+    time, times are shown to the microsecond: `1.234` in ms, `0.001234` in s. In ns, they are shown
+    to the nanosecond, because there are no decimals to leave out.
     """
     largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
     suitable = next(

@@ -57,7 +57,10 @@ def _einsum_macs(operation: Operation) -> float:
 
 
 def _broadcast(found: list[float]) -> float:
-    """Return the size of a label: of the sizes `found` in its dimensions, the one that is not 1."""
+    """Return the size of a label: the first known size in `found` that is not 1.
+
+    If there is none, return 1, or NaN if a size is unknown.
+    """
     known = [one for one in found if not isnan(one) and one != 1]
     return (known or [prod(found)])[0]
 

@@ -190,8 +190,9 @@ def test_operators_that_are_not_judged_take_a_noteworthy_share() -> None:
     [
         (
             9.0,
-            "their data probably stayed in caches; their values in the column lost add up to -2.85 "
-            "s, which the summary counts as 0; --where 'efficiency <= 100%' leaves out their rows",
+            "their data probably stayed in caches; the values of lost in their rows have the sum "
+            "-2.85 s, but the summary counts each of them as 0; --where 'efficiency <= 100%' leaves "
+            "out their rows",
         ),
         (
             8.0,

@@ -96,9 +96,9 @@ def _tensors(shapes: Shapes, dtypes: Dtypes) -> tuple[Tensor, ...]:
 
 
 def _of_one_float(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
-    """Return the inputs, and the dtype of the output, of a product of matrices or images.
+    """Return the inputs of a product of matrices or images, and the dtype of its output.
 
-    MegEngine multiplies floats of one dtype only: if one is known, so are the others. The file has
+    MegEngine multiplies floats of one dtype only, so one known dtype gives all others. The file has
     no dtypes of variables whose memory is not planned, such as inputs of the network.
     """
     inputs = _tensors(call.in_shapes, call.dtypes)
@@ -138,8 +138,8 @@ def _convolution_backward(call: Call) -> Operation | None:
 def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
     """Return the weight as (channels of `image`, elements of the weight for each of them, 1).
 
-    Formats split channels in many ways, and groups are a dimension of the weight, but the number
-    of elements for each channel follows from the two sizes.
+    Formats split channels in many ways, and the weight may have a dimension for groups. But the
+    elements for each channel are always the elements of the weight, divided by the channels.
     """
     axes = _CHANNEL_AXES.get(str(call.parameters.get("format")), ())
     if not axes or max(axes) >= len(image) or call.parameters.get("sparse") is None:

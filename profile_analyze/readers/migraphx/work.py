@@ -145,7 +145,8 @@ def _normalization(kernel: _Kernel) -> Operation | None:
     kind = names.NORMALIZATION
     if not kernel.contents.only(kind, *_FUSED) or kernel.fused > 4:
         return None
-    # Each elementwise operator has a tensor of its own: a scale, a bias, or a tensor added before.
+    # Each fused elementwise operator reads one more tensor: a scale, a bias, or a tensor that is
+    # added before the normalization.
     return kernel.operation(kind, *(kernel.output * (1 + kernel.fused)))
 
 

@@ -60,8 +60,8 @@ class ModelTables:
         self.body_inputs: dict[int, list[int]] = {}
         """The inputs of all bodies of a row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """For each row with bodies: pairs of an output and a tensor that a body returns as this
-        output. The key is the last row of the bodies."""
+        """Pairs of an output of a row with bodies, and a tensor that a body returns as this output.
+        They are stored under the last row inside the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -183,7 +183,9 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            if placed.node.is_constant:  # a result of the model has no consumer
+            # A constant node counts only weights behind results of the model: these results may
+            # have no consumer.
+            if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
                 own |= self.weights_behind(index)
@@ -226,7 +228,7 @@ class ModelTables:
         return self._stored.get(index)
 
     def producer(self, index: int) -> PlacedNode | None:
-        """Return the constant node that computes a tensor; None if no node does."""
+        """Return the constant node that computes a tensor; None if no constant node does."""
         return self._producer.get(index)
 
     def bodies_have_weights(self, row: int) -> bool:

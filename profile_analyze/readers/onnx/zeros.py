@@ -1,4 +1,4 @@
-"""Finds the zeros in weights that simple constant nodes make of stored ones."""
+"""Finds the zeros in weights that simple constant nodes compute from stored weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _MAKERS: Final = ("ConstantOfShape", "DequantizeLinear")
-"""The types of nodes whose results have zeros that are found without computing the results."""
+"""The types of nodes whose results need not be computed to find their zeros."""
 
 
 def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -33,13 +33,16 @@ def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArra
 
 
 def is_computed(tables: ModelTables, index: int) -> bool:
-    """Return whether other nodes than those that `zeros_behind` follows compute a constant."""
+    """Return whether nodes that `zeros_behind` cannot follow compute a constant."""
     origin, _ = _origin_of(tables, index)
     return origin is None or (tables.stored(origin) is None and _maker(tables, origin) is None)
 
 
 def _origin_of(tables: ModelTables, index: int) -> tuple[int | None, list[tuple[int, ...] | None]]:
-    """Return the constant that a chain of Identity and Transpose starts with, and the latter."""
+    """Follow the Identity and Transpose nodes back from a constant.
+
+    Return the constant at the other end, and the `perm` of each Transpose node on the way.
+    """
     transposed: list[tuple[int, ...] | None] = []
     origin: int | None = index
     while origin is not None and tables.stored(origin) is None:
@@ -55,7 +58,7 @@ def _origin_of(tables: ModelTables, index: int) -> tuple[int | None, list[tuple[
 
 
 def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
-    """Return the node that makes a constant, if its type is one of `_MAKERS`."""
+    """Return the node that computes a constant; None if its type is not in `_MAKERS`."""
     producer = tables.producer(index)
     if producer is None or producer.node.domain or producer.node.type not in _MAKERS:
         return None
@@ -63,7 +66,11 @@ def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
 
 
 def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
-    """Return where a constant is 0 that is stored, or that one node makes of stored ones."""
+    """Return where a constant is 0.
+
+    The constant must be stored, or one node of `_MAKERS` must compute it from stored constants.
+    Otherwise, return None.
+    """
     stored, maker = tables.stored(index), _maker(tables, index)
     if stored is not None:
         return zeros_of(stored.proto, folder)
@@ -77,7 +84,10 @@ def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray
 def _constant_of_shape(
     tables: ModelTables, placed: PlacedNode, index: int
 ) -> NDArray[np.bool_] | None:
-    """Return an array that takes no memory, because a small file can ask for any shape."""
+    """Return where the result is 0.
+
+    The array is a view of one element, because a small file can ask for any shape.
+    """
     value = tables.values[index]
     fill = placed.graph.fills.get(value.name)
     is_zero = np.ones(1, np.bool_) if fill is None else zeros_of(fill.proto, None)

@@ -40,7 +40,7 @@ _KINDS: Final = {
     "Quantize": "quantize",
     "Dequantize": "dequantize",
 }
-"""The kind of operator of each type of layer whose work follows from its tensors alone."""
+"""The kind of operator by type of layer, if the work follows from the tensors alone."""
 _WITH_HIDDEN_WEIGHTS: Final = ("Myelin", "myelin", "ForeignNode")
 """Types of layers that execute a part of the network. The file has only inputs and outputs."""
 _MOVING_NOTHING: Final = ("view", "control")
@@ -163,7 +163,7 @@ def _product(layer: Layer) -> Operation:
 
 
 def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> int | None:
-    """Return the common size of two matrices; None if the result is not that of their product."""
+    """Return the common size of two matrices; None if `result` is not their product's shape."""
     if min(len(a), len(b), len(result)) < 2:
         return None
     for rows, depth in ((a[-2], a[-1]), (a[-1], a[-2])):  # the first one may be transposed
