@@ -31,8 +31,10 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     reader = reader_among(installed, source)
     if reader is not None:
         return reader
-    formats = ", ".join(dict.fromkeys(one.format for one in (*supported, *installed)))
-    reason = f"{looks_like(source.head(), source.name)}; supported formats: {formats}"
+    reason = looks_like(source.head(), source.name)
+    if "; " not in reason:  # otherwise it says what to do
+        formats = dict.fromkeys(one.format for one in (*supported, *installed))
+        reason = f"{reason}; supported formats: {', '.join(formats)}"
     raise UnknownFormatError(source.name, reason)
 
 

@@ -63,6 +63,10 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
     _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
+    _Signature(
+        "a log of OpenVINO's benchmark_app; name the file of -exec_graph_path or -report_type",
+        rb"\[Step 1/\d+\]",
+    ),
     _Signature("a trtexec log", rb".*=== Profile \(\d+ iterations? \) ==="),
     _Signature("a MegEngine model, not a profile", rb".{0,16}mgv[0-9]|mgb[0-9]"),
     # `Source` has already decompressed the outer gzip layer.
@@ -84,7 +88,7 @@ def looks_like(head: bytes, name: str) -> str:
     if not head:
         return "is empty; the program that should have written it may have died"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "is text in UTF-16, not the UTF-8 of JSON"
+        return "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
             return f"looks like {signature.format}"
