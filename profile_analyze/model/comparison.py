@@ -272,8 +272,9 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     shared = int((in_profile & in_base & works).sum())
     fewest = min(int((side & works).sum()) for side in (in_profile, in_base))
     if shared < _LEAST_SHARED * fewest:
+        how_many = f"only {shared}" if shared else "none"
         yield Note(
-            f"only {shared} of {counted(fewest, 'operator')} matched with the baseline, not "
+            f"{how_many} of {counted(fewest, 'operator')} matched with the baseline, not "
             "counting constants and other bookkeeping: these look like different models; "
             f"--aggregate-by {kind} compares them by kind",
             Importance.ANSWER,
