@@ -106,8 +106,11 @@ def _dequantized(
     if values is None or points is None or placed.node.attributes.get("block_size"):
         return None
     if points.size > 1:
-        axis = placed.node.attributes.get("axis", 1) % values.ndim
-        points = points.reshape(-1, *[1] * (values.ndim - axis - 1))
+        axis = placed.node.attributes.get("axis", 1)
+        fits = -values.ndim <= axis < values.ndim and points.size == values.shape[axis]
+        if not fits:  # only in a damaged model
+            return None
+        points = points.reshape(-1, *[1] * (values.ndim - axis % values.ndim - 1))
     zeros: NDArray[np.bool_] = values == points
     return zeros if zeros.shape == values.shape else None
 

@@ -306,6 +306,7 @@ QUANTIZED = np.array([[3, 3, 3, 3], [0, 0, 1, 2]])
         ("UINT8", np.array([3, 0, 1, 0]), 1, 0.375),
         ("INT4", np.array([3, 3, 3, 1]), 1, 0.375),
         ("INT8", np.array([3, 0, 3]), 0, nan),  # does not fit
+        ("INT8", np.array([3, 0]), 2, nan),  # no such axis
         ("INT8", None, 1, 0.25),
     ],
 )
