@@ -87,8 +87,8 @@ def _where_as_many(
     """Return `base_rows` without the identities that more operators have on one side.
 
     Identities that differ only in their last value, a number, belong to operators with the same
-    shapes. If one side has fewer of these, it is not known which one is missing. Operators of
-    unknown shapes or category are left out, too.
+    shapes. If the sides have different numbers of them, nobody knows which ones belong together.
+    Operators of unknown shapes or category are left out, too.
     """
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)

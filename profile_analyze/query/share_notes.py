@@ -28,11 +28,11 @@ def share_notes(operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
     ran_always = ~np.isnan(shown.per_run("time")).any(axis=1)
     quotients = ratio(shown["time"], operators.total_s)
     differences = np.abs(shown["share"] - quotients)[ran_always]
-    count = int((differences > _NOTEWORTHY).sum())
-    if count:
+    noteworthy = differences[differences > _NOTEWORTHY]  # not those that are N/A
+    if len(noteworthy):
         yield Note(
-            f"the shares of {counted(count, 'row')} differ from time / total by up to "
-            f"{100 * differences.max():.1f} points, because a share is the median of the shares of "
+            f"the shares of {counted(len(noteworthy), 'row')} differ from time / total by up to "
+            f"{100 * noteworthy.max():.1f} points, because a share is the median of the shares of "
             f"{runs} runs; --aggregate-by run shows each run, --skip-runs N leaves out the first",
             Importance.CONTEXT,
         )

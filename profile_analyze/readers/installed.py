@@ -31,8 +31,8 @@ def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     reader = reader_among(installed, source)
     if reader is not None:
         return reader
-    reason = looks_like(source.head(), source.name)
-    if "; " not in reason:  # otherwise it says what to do
+    reason, has_advice = looks_like(source.head(), source.name)
+    if not has_advice:
         formats = dict.fromkeys(one.format for one in (*supported, *installed))
         reason = f"{reason}; supported formats: {', '.join(formats)}"
     raise UnknownFormatError(source.name, reason)

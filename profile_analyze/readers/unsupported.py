@@ -7,7 +7,7 @@ its signature to the new reader and delete its entry here.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from profile_analyze.readers.base import Recogniser
@@ -83,13 +83,27 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
 """All unsupported formats, in the order in which they are tried."""
 
 
-def looks_like(head: bytes, name: str) -> str:
-    """Return what a file that begins with `head` looks like, to follow its name in a message."""
+class Likeness(NamedTuple):
+    """What a file looks like."""
+
+    text: str
+    """Follows the name of the file in a message."""
+    has_advice: bool
+    """Whether `text` says what to do."""
+
+
+def looks_like(head: bytes, name: str) -> Likeness:
+    """Return what a file that begins with `head` looks like."""
     if not head:
-        return "is empty; the program that should have written it may have died"
+        return Likeness(
+            "is empty; the program that should have written it may have died", has_advice=True
+        )
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"
+        text = "is text in UTF-16, as PowerShell's > writes it; convert it to UTF-8"
+        return Likeness(text, has_advice=True)
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
-            return f"looks like {signature.format}"
-    return f"is in no known format: it starts with {head[:12].decode('latin-1')!r}"
+            # The advice follows the name of the format.
+            return Likeness(f"looks like {signature.format}", "; " in signature.format)
+    start = head[:12].decode("latin-1")
+    return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)

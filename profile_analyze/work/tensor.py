@@ -91,3 +91,8 @@ class Tensor(NamedTuple):
         """The bytes of all elements, rounded up to whole bytes; NaN if they are unknown."""
         exact = self.elements * bytes_of(self.dtype)
         return exact if isnan(exact) else float(ceil(exact))
+
+
+def known_shape(tensor: Tensor | None) -> tuple[int, ...]:
+    """Return the shape of a tensor; empty without a tensor, or if a size is unknown."""
+    return () if tensor is None or tensor.shape is None else all_known(tensor.shape) or ()

@@ -48,6 +48,7 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
     ),
     (b"\x89PNG\r\n", "looks like a picture, not a profile"),
     (b"%PDF-1.4", "looks like a picture, not a profile"),
+    (b"a; b", "is in no known format: it starts with 'a; b'"),
     (b"total loss 0.3", "is in no known format: it starts with 'total loss 0'"),
     (b"| name | time |", "is in no known format: it starts with '| name | tim'"),
     (b'"text"', "looks like JSON, but no profile"),
@@ -101,7 +102,8 @@ def test_unsupported_files_are_named_by_their_format(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
     path = write_bytes(tmp_path, content)
-    expected = reason if "; " in reason else f"{reason}; {SUPPORTED}"
+    has_advice = "; " in reason and "it starts with" not in reason
+    expected = reason if has_advice else f"{reason}; {SUPPORTED}"
     assert failure(path, pa.UnknownFormatError) == expected
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.work.tensor import Tensor, is_possible_shape
+from profile_analyze.work.tensor import Tensor, all_known, is_possible_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +100,7 @@ def shapes_of(text: str) -> tuple[Shape, ...]:
 def _shape(found: re.Match[str]) -> Shape:
     if found["dynamic"] is not None:
         return Shape(found["dynamic"], tuple(_dimensions(found["ranges"])))
-    return Shape(found["type"], _sizes(found["lens"]), _known(_sizes(found["strides"])))
+    return Shape(found["type"], _sizes(found["lens"]), all_known(_sizes(found["strides"])))
 
 
 def _dimensions(text: str) -> Iterable[int | None]:
@@ -119,23 +119,18 @@ def _sizes(text: str) -> Dims:
     )
 
 
-def _known(sizes: Dims) -> tuple[int, ...] | None:
-    known = tuple(size for size in sizes if size is not None)
-    return known if len(known) == len(sizes) else None
-
-
 def detailed_shapes(text: str) -> tuple[Shape, ...]:
     """Return the shapes of the arguments of a group: `half_type(1x64, 64x1000:1x64, 1x1000)`.
 
-    The type is that of the output. The types of the inputs are not printed; they are assumed to be
-    the same.
+    The printed dtype is that of the output. Inputs are assumed to have the same, because their
+    dtypes are not printed.
     """
     type_, _, arguments = text.partition("(")
     return tuple(
         Shape(
             type_,
             _sizes(found["lens"]),
-            None if found["strides"] is None else _known(_sizes(found["strides"])),
+            None if found["strides"] is None else all_known(_sizes(found["strides"])),
         )
         for found in _DETAILED.finditer(arguments)
     )
@@ -143,5 +138,4 @@ def detailed_shapes(text: str) -> tuple[Shape, ...]:
 
 def sizes_of(shapes: Sequence[Shape]) -> tuple[tuple[int, ...], ...] | None:
     """Return the sizes of all shapes; None if one of them is unknown."""
-    known = tuple(_known(shape.lens) for shape in shapes)
-    return None if None in known else known  # type: ignore[return-value]  # none is None here
+    return all_known(all_known(shape.lens) for shape in shapes)

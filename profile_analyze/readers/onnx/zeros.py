@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.readers.onnx.weights import words_of, zeros_of
+from profile_analyze.work.tensor import all_known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,9 +92,10 @@ def _constant_of_shape(
     value = tables.values[index]
     fill = placed.graph.fills.get(value.name)
     is_zero = np.ones(1, np.bool_) if fill is None else zeros_of(fill.proto, None)
-    if is_zero is None or value.dims is None or None in value.dims:
+    dims = None if value.dims is None else all_known(value.dims)
+    if is_zero is None or dims is None:
         return None
-    return np.broadcast_to(is_zero.reshape(()), value.dims)  # type: ignore[arg-type]
+    return np.broadcast_to(is_zero.reshape(()), dims)
 
 
 def _dequantized(

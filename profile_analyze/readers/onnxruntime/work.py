@@ -15,7 +15,7 @@ from profile_analyze.readers.onnx.graph import Node, Value
 from profile_analyze.readers.onnx.operations import known_operators, operation_of
 from profile_analyze.work.kinds import KINDS, work_of
 from profile_analyze.work.operation import Work
-from profile_analyze.work.tensor import Tensor, all_known
+from profile_analyze.work.tensor import Tensor, known_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -109,11 +109,6 @@ def _completed(type_: str, inputs: Inputs, outputs: Sequence[Tensor]) -> _Comple
     return complete(inputs, outputs)
 
 
-def _shape(tensor: Tensor | None) -> tuple[int, ...]:
-    """Return the sizes, all of which are known here; empty without a tensor."""
-    return () if tensor is None or tensor.shape is None else all_known(tensor.shape) or ()
-
-
 def _dtype(tensor: Tensor | None) -> str | None:
     return None if tensor is None else tensor.dtype
 
@@ -131,12 +126,12 @@ def _convolution(
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-        data, result = _shape(inputs[0]), _shape(outputs[0])
-        weight = _shape(inputs[at]) if at < len(inputs) else ()
+        data, result = known_shape(inputs[0]), known_shape(outputs[0])
+        weight = known_shape(inputs[at]) if at < len(inputs) else ()
         if not len(weight) == len(data) == len(result) >= 3:
             # The weight was packed in advance, so its kernel is unknown.
             return _Completed([*inputs[:at], None, *inputs[at:]])
-        if has_added and at + 1 < len(inputs) and len(_shape(inputs[at + 1])) == len(data):
+        if has_added and at + 1 < len(inputs) and len(known_shape(inputs[at + 1])) == len(data):
             inputs = [*inputs[: at + 1], None, *inputs[at + 1 :]]  # there is no bias
         channels = (result if is_transposed else data)[-1 if channels_last else 1]
         is_whole = weight[1] and channels % weight[1] == 0
@@ -152,8 +147,8 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-        a, result = _shape(inputs[0]), _shape(outputs[0])
-        b = _shape(inputs[at]) if at < len(inputs) else ()
+        a, result = known_shape(inputs[0]), known_shape(outputs[0])
+        b = known_shape(inputs[at]) if at < len(inputs) else ()
         if not result or (len(b) == 1 and len(result) < len(a)):  # the second one is a vector
             return _Completed(inputs)
         depth = _depth(a, b, result)
@@ -187,7 +182,7 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
     """Complete a product of packed 4-bit weights, which has as many columns as the result."""
-    result = _shape(outputs[0])
+    result = known_shape(outputs[0])
     if not result:  # only in a damaged file
         return _Completed(inputs)
     return _Completed(inputs, attributes=dict.fromkeys(("N", "K"), result[-1]))
@@ -197,13 +192,13 @@ def _recurrent(gates: int) -> Completion:
     """Return the completion of a recurrent layer with this number of gates."""
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-        data, result = _shape(inputs[0]), _shape(outputs[0])
+        data, result = known_shape(inputs[0]), known_shape(outputs[0])
         if len(data) != 3 or len(result) not in {3, 4}:
             return _Completed(inputs)
         units = result[-1]
         sizes = [(gates * units, size) for size in (data[-1], units)]
         # Without weights, states come next, which have three dimensions, too.
-        if [_shape(one)[1:] for one in inputs[1:3]] == sizes:
+        if [known_shape(one)[1:] for one in inputs[1:3]] == sizes:
             return _Completed(inputs)
         # (steps, directions, batch, units), (batch, steps, directions, units), or the last step
         is_time_first = len(result) == 4 and result[2] == data[1]

@@ -22,6 +22,7 @@ from profile_analyze.readers.openvino.tables import GraphTables
 from profile_analyze.readers.openvino.terms import device_track, dtype_of
 from profile_analyze.readers.openvino.work import LayerWork, tensor_of, work_of_layer
 from profile_analyze.units import US_PER_S
+from profile_analyze.work.tensor import all_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -168,9 +169,8 @@ def _bytes(tensors: Iterable[Tensor | None]) -> list[float]:
 
 def _shapes(tensors: Iterable[Tensor | None]) -> Shapes | None:
     """Return the shapes of tensors; None if a size is unknown."""
-    shapes = [one.shape for one in tensors if one is not None]
-    is_known = all(shape is not None and None not in shape for shape in shapes)
-    return tuple(shapes) if is_known else None  # type: ignore[arg-type]  # no size is None
+    shapes = (one.shape for one in tensors if one is not None)
+    return all_known(None if shape is None else all_known(shape) for shape in shapes)
 
 
 def _precisions(ports: Iterable[LayerPort]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from profile_analyze.model.terms import (
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.terms import CONSTANTS, INPUTS, RESULTS
 from profile_analyze.readers.openvino.work import tensor_of
-from profile_analyze.work.tensor import Tensor
+from profile_analyze.work.tensor import Tensor, all_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,5 +176,4 @@ class GraphTables:
 
 
 def _known_shape(tensor: Tensor) -> tuple[int, ...] | None:
-    is_known = tensor.shape is not None and None not in tensor.shape
-    return tensor.shape if is_known else None  # type: ignore[return-value]  # no size is None
+    return None if tensor.shape is None else all_known(tensor.shape)

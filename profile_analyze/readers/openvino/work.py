@@ -9,7 +9,7 @@ from profile_analyze.readers.openvino.terms import dtype_of, kind_of
 from profile_analyze.work.convolutions import CONVOLUTION, TRANSPOSED, conv_kind
 from profile_analyze.work.kinds import KINDS, work_of
 from profile_analyze.work.operation import Operation, Work
-from profile_analyze.work.tensor import Tensor, is_possible_shape
+from profile_analyze.work.tensor import Tensor, is_possible_shape, known_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,17 +72,17 @@ def work_of_layer(
     return LayerWork(category, work_of(operation), conv_kind(operation))
 
 
-def _shape(tensor: Tensor | None) -> Shape:
-    return () if tensor is None or tensor.shape is None else tensor.shape  # type: ignore[return-value]  # no size is None here
-
-
 def _dtype(tensor: Tensor | None) -> str | None:
     return None if tensor is None else tensor.dtype
 
 
 def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return a convolution. A weight with groups has one dimension more than the data."""
-    data, weight, result = _shape(inputs[0]), _shape((inputs[1:] or [None])[0]), _shape(outputs[0])
+    data, weight, result = (
+        known_shape(inputs[0]),
+        known_shape((inputs[1:] or [None])[0]),
+        known_shape(outputs[0]),
+    )
     groups = 1
     if len(weight) == len(data) + 1 > 2:
         groups = weight[0]
@@ -91,9 +91,9 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     elif len(weight) != len(data):
         inputs = [inputs[0], None, *inputs[1:]]  # the kernel is unknown
     # An input that is added to the result follows the bias.
-    bias = [one for one in inputs[2:3] if len(_shape(one)) <= 1]
+    bias = [one for one in inputs[2:3] if len(known_shape(one)) <= 1]
     rest = inputs[2 + len(bias) :]
-    added = sum(_shape(one) == result and len(result) > 1 for one in rest)
+    added = sum(known_shape(one) == result and len(result) > 1 for one in rest)
     return Operation(
         kind,
         (*inputs[:2], *(bias or [None]), *rest),
@@ -104,20 +104,20 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return a product of matrices. Each of them may be transposed."""
-    a, result = _shape(inputs[0]), _shape(outputs[0])
+    a, result = known_shape(inputs[0]), known_shape(outputs[0])
     depth: int | None = None
     if len(a) == 1:
         depth = a[0]
     elif len(result) >= 1 and len(a) >= 2:
-        b = _shape((inputs[1:] or [None])[0])
+        b = known_shape((inputs[1:] or [None])[0])
         rows = result[-1] if len(b) == 1 else (result[-2:-1] or (1,))[0]
         depth = a[-1] if a[-2] == rows else a[-2] if a[-1] == rows else None
     return Operation(kind, tuple(inputs), tuple(outputs), {"k": depth})
 
 
 def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    weight = _shape((inputs[1:] or [None])[0])
-    a = _shape(inputs[0])
+    weight = known_shape((inputs[1:] or [None])[0])
+    a = known_shape(inputs[0])
     # The weight has the sizes (columns, depth). Further dimensions may have been merged into these.
     if len(weight) == 2 and a and weight[-1] == a[-1]:
         return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
@@ -130,7 +130,7 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     A cell runs one step, and lacks the dimensions of steps and directions.
     """
     *_, weight, recurrence, bias = (None, None, None, *inputs)
-    shapes = [_shape(one) for one in (weight, recurrence)]
+    shapes = [known_shape(one) for one in (weight, recurrence)]
     if len(shapes[0]) == 2:
         shapes = [(1, *one) for one in shapes]
     if not all(len(one) == 3 for one in shapes) or not shapes[1][2]:
@@ -143,8 +143,8 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     """Return an embedding if rows of a matrix are read, otherwise a gather."""
-    table, result = _shape(inputs[0]), _shape(outputs[0])
-    indices = _shape((inputs[1:] or [None])[0])
+    table, result = known_shape(inputs[0]), known_shape(outputs[0])
+    indices = known_shape((inputs[1:] or [None])[0])
     is_rows = len(table) == 2 and result == (*indices, table[1])
     return Operation("embedding" if is_rows else kind, tuple(inputs[:2]), tuple(outputs))
 

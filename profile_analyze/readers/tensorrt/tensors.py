@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from profile_analyze.work.tensor import Tensor, is_possible_shape
+from profile_analyze.work.tensor import Tensor, all_known, is_possible_shape
 
 if TYPE_CHECKING:
     from profile_analyze.model.operators import Shape
@@ -44,7 +44,7 @@ class EngineTensor(msgspec.Struct, gc=False):
     def shape(self) -> Shape | None:
         """The shape; None if a size is unknown."""
         dims = self.tensor.shape
-        return None if dims is None or None in dims else dims  # type: ignore[return-value]  # no size is None
+        return None if dims is None else all_known(dims)
 
     @property
     def tensor(self) -> Tensor:
