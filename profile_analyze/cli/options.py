@@ -206,9 +206,9 @@ COMPARISON: Final = OptionGroup(
             default="auto",
             help="how operators of both sides are matched. name: by name and type; structure: by "
             "type, shapes and parameters, in the order of execution; shapes: by category and the "
-            "shapes of the first input and output, in the order of execution, where both sides "
-            "have as many; auto: by name, the rest by structure, and across formats the rest by "
-            "shapes (default: auto)",
+            "shapes of the first input and output, in the order of execution, if both sides have "
+            "equally many; auto: by name, the rest by structure; for two formats, by name and "
+            "type or category, the rest by structure, then by shapes (default: auto)",
         ),
         Option.of(
             "--threshold",

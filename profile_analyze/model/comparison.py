@@ -88,7 +88,8 @@ def compare(
     - `shapes`: operators of the same category match if the shapes of their first inputs and first
       outputs are the same, and if both sides have equally many of these operators. They match in
       the order of execution. Names and types may differ, so this works across runtimes.
-    - `auto`: by name, then the rest by structure, and across formats the rest by shapes.
+    - `auto`: by name, then the rest by structure. If the formats differ, operators with the same
+      name and category match, too, and the rest by shapes.
 
     Both profiles are compared at the same level: see `at_level`.
 

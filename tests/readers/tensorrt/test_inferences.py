@@ -27,15 +27,10 @@ def profile_beside(folder: Path, name: str, content: bytes) -> str:
     return str(folder / "net.profile.json")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("net.times.json", json.dumps(INFERENCES).encode()),
-        ("net.timing.json.gz", gzip.compress(json.dumps(INFERENCES).encode())),
-    ],
-)
-def test_a_whole_answer(name: str, content: bytes, tmp_path: Path) -> None:
-    file = profile_beside(tmp_path, name, content)
+@pytest.mark.parametrize("name", ["net.times.json", "net.timing.json.gz"])
+def test_a_whole_answer(name: str, tmp_path: Path) -> None:
+    content = json.dumps(INFERENCES).encode()
+    file = profile_beside(tmp_path, name, gzip.compress(content) if ".gz" in name else content)
     outcome = run_command(file, "--columns", "time,name", "--notes", "none")
     assert (outcome.code, outcome.out) == (
         0,
