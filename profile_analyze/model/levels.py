@@ -70,7 +70,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
     if OPERATOR in used:
         is_target = _is_at_level(profile, OPERATOR)
         # Without nested operators, `top` would be the same as `operator`.
-        if (_targets_above(_parents(profile.executions), is_target)[is_target] >= 0).any():
+        if (innermost_above(_parents(profile.executions), is_target)[is_target] >= 0).any():
             used.add(TOP)
     return tuple(one for one in LEVELS if one in used)
 
@@ -129,7 +129,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     rows = np.arange(len(executions))
     is_target = _is_at_level(profile, MODULE if level == MODULE else OPERATOR)
     parent = _parents(executions)
-    above = _targets_above(parent, is_target)
+    above = innermost_above(parent, is_target)
     owner = np.where(is_target, rows, above)
     if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
@@ -182,7 +182,7 @@ def _parents(executions: Executions) -> Indices:
     return parent.astype(np.int64)
 
 
-def _targets_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
+def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     """Return the innermost target above each execution, or -1, shape (executions,).
 
     A kernel is below the call that launched it.
@@ -205,7 +205,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
-    while True:  # as in `_targets_above`
+    while True:  # as in `innermost_above`
         further = outer[outer]
         if (further == outer).all():
             return np.where(owner >= 0, outer[owner], _NONE)

@@ -1,0 +1,1 @@
+"""Reads traces of `torch.profiler` (Kineto)."""

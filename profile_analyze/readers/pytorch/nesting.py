@@ -1,0 +1,119 @@
+"""Finds which event ran inside which other event of its thread, from their times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Indices: TypeAlias = NDArray[np.int64]
+
+
+def parents(thread: Indices, start: Indices, end: Indices) -> Indices:
+    """Return the innermost event around each event on its thread, or -1, shape (events,).
+
+    All arguments have shape (events,); times are whole numbers. An event that starts when another
+    one ends is not inside. Of two events with equal times, the first one is the outer one.
+
+    Where an event ends after the event that it ran inside, which rounded times may cause, it counts
+    as ended with that event.
+    """
+    result = np.full(len(start), -1)
+    for rows in rows_by_start(thread, start, end):
+        inner = _nested(start[rows], end[rows])
+        result[rows] = np.where(inner >= 0, rows[inner], -1)
+    return result
+
+
+def rows_by_start(thread: Indices, start: Indices, end: Indices) -> Iterator[Indices]:
+    """Yield the events of each thread, by their start. Of equal starts, the longest is first."""
+    by_thread = np.argsort(thread, kind="stable")
+    bounds = np.flatnonzero(np.diff(thread[by_thread])) + 1
+    for rows in np.split(by_thread, bounds):
+        starts, ends = start[rows], end[rows]
+        later = starts[1:] > starts[:-1]
+        if not (later | ((starts[1:] == starts[:-1]) & (ends[1:] <= ends[:-1]))).all():
+            rows = rows[np.lexsort((-ends, starts))]  # noqa: PLW2901  # the same rows in order
+        if len(rows):
+            yield rows
+
+
+def innermost(
+    rows: Indices, start: Indices, end: Indices, parent: Indices, times: Indices
+) -> Indices:
+    """Return the innermost event at each of `times`, or -1, shape (times,).
+
+    `rows` are the events of one thread by their start. The other arguments are those of all events:
+    see `parents`.
+    """
+    latest = np.searchsorted(start[rows], times, side="right") - 1
+    result = np.where(latest >= 0, rows[latest], -1)
+    while True:  # in each pass, one event further out, where the event has ended
+        has_ended = (result >= 0) & (end[result] <= times)
+        if not has_ended.any():
+            return result
+        result = np.where(has_ended, parent[result], result)
+
+
+def _nested(start: Indices, end: Indices) -> Indices:
+    """Return the innermost event around each event, or -1, for the sorted events of one thread."""
+    depth = _open_events(start, end)
+    result = np.full(len(start), -1)
+    by_depth = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
+    for outer, inner in zip(_slices(by_depth, bounds), _slices(by_depth, bounds[1:]), strict=False):
+        result[inner] = outer[np.searchsorted(outer, inner) - 1]
+    has_outer = result >= 0
+    is_wrong = has_outer & ((end > end[result]) | (end[result] <= start))
+    if is_wrong.any():
+        _nest_one_by_one(start, end, depth, np.flatnonzero(is_wrong), result)
+    return result
+
+
+def _slices(values: Indices, bounds: Indices) -> Iterator[Indices]:
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        yield values[first:last]
+
+
+def _open_events(start: Indices, end: Indices) -> Indices:
+    """Return how many earlier events have not ended when each event starts."""
+    index = np.arange(len(start))
+    ended = np.searchsorted(np.sort(end), start, side="right")
+    # An event without a duration has ended at its own start, but is not an earlier event.
+    is_empty = end == start
+    if is_empty.any():
+        empty_before = np.concatenate([[0], np.cumsum(is_empty)])
+        same_start_end = np.searchsorted(start, start, side="right")
+        ended = ended - (empty_before[same_start_end] - empty_before[index])
+    return index - ended
+
+
+def _nest_one_by_one(
+    start: Indices, end: Indices, depth: Indices, wrong: Indices, result: Indices
+) -> None:
+    """Correct `result` where events overlap without being nested."""
+    # Where no event is open, a new group of events starts. Few groups have overlaps.
+    first_of_group = np.flatnonzero(depth == 0)
+    groups = np.unique(np.searchsorted(first_of_group, wrong, side="right") - 1)
+    group_ends = np.append(first_of_group, len(start))[1:]
+    for group in groups.tolist():
+        rows = slice(int(first_of_group[group]), int(group_ends[group]))
+        result[rows] = _nested_one_by_one(start[rows].tolist(), end[rows].tolist(), rows.start)
+
+
+def _nested_one_by_one(start: list[int], end: list[int], first: int) -> list[int]:
+    """Return what `_nested` does, for events that may overlap, plus `first` if it is not -1."""
+    result = []
+    around: list[tuple[int, int]] = []  # the open events, outermost first: index and end
+    for index, (starts, ends) in enumerate(zip(start, end, strict=True), first):
+        while around and around[-1][1] <= starts:
+            around.pop()
+        outer, outer_end = around[-1] if around else (-1, ends)
+        result.append(outer)
+        around.append((index, min(ends, outer_end)))
+    return result

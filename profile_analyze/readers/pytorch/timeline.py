@@ -1,0 +1,120 @@
+"""The times of a trace as whole nanoseconds, and how its events are nested and linked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.readers.pytorch.nesting import innermost, parents, rows_by_start
+
+if TYPE_CHECKING:
+    from array import array
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.readers.pytorch.events import Columns, Events, LinkedColumns
+
+    Indices: TypeAlias = NDArray[np.int64]
+
+_NS_PER_US = 1000
+
+
+class Spans(NamedTuple):
+    """When and where the events of one kind ran. All columns have shape (events,)."""
+
+    start_ns: Indices
+    """The start, from the first event of the trace on."""
+    end_ns: Indices
+    thread: Indices
+
+
+class Timeline(NamedTuple):
+    """When all events ran, inside which others, and what launched them."""
+
+    host: Spans
+    calls: Spans
+    work: Spans
+    parent: Indices
+    """The innermost event of the host around each event of the host, or -1."""
+    call_parent: Indices
+    """The innermost event of the host around each call of the driver, or -1."""
+    launching_call: Indices
+    """The call of the driver that launched each piece of work on a device, or -1."""
+    launching_host: Indices
+    """Without such a call, the event of the host that launched the work, or -1."""
+
+
+def timeline_of(events: Events) -> Timeline:
+    """Return the timeline of a trace."""
+    kinds = (events.host, events.calls, events.work)
+    first_us = min((min(kind.start_us) for kind in kinds if len(kind)), default=0.0)
+    host, calls, work = (_spans(kind, first_us) for kind in kinds)
+    parent = parents(host.thread, host.start_ns, host.end_ns)
+    call = _launching_calls(events)
+    return Timeline(
+        host,
+        calls,
+        work,
+        parent,
+        around(host, parent, calls.thread, calls.start_ns),
+        call,
+        np.where(call >= 0, -1, _launching_hosts(events, host, work)),
+    )
+
+
+def integers(values: array[int]) -> Indices:
+    """Return an array of whole numbers with the values of `values`, which it shares."""
+    return np.frombuffer(values, np.int64) if len(values) else np.empty(0, np.int64)
+
+
+def around(host: Spans, parent: Indices, thread: Indices, times: Indices) -> Indices:
+    """Return the innermost event of the host at each of `times` on `thread`, or -1."""
+    result = np.full(len(times), -1)
+    by_thread = np.argsort(thread, kind="stable")
+    threads = thread[by_thread]
+    for rows in rows_by_start(host.thread, host.start_ns, host.end_ns):
+        one = host.thread[rows[0]]
+        inside = by_thread[slice(*np.searchsorted(threads, [one, one + 1]).tolist())]
+        result[inside] = innermost(rows, host.start_ns, host.end_ns, parent, times[inside])
+    return result
+
+
+def _spans(columns: Columns, first_us: float) -> Spans:
+    start_us, duration_us = (
+        np.frombuffer(values, np.float64) if len(values) else np.empty(0)
+        for values in (columns.start_us, columns.duration_us)
+    )
+    start_ns = np.rint((start_us - first_us) * _NS_PER_US).astype(np.int64)
+    end_ns = start_ns + np.rint(duration_us * _NS_PER_US).astype(np.int64)
+    return Spans(start_ns, end_ns, integers(columns.thread))
+
+
+def _launching_calls(events: Events) -> Indices:
+    """Return the call with the correlation of each piece of work, or -1."""
+    return _first_with(integers(events.calls.correlation), integers(events.work.correlation))
+
+
+def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
+    """Return the event of the host with the external id of each piece of work, or -1.
+
+    In older traces, the external ids of work are not those of the events that launched it. An event
+    that starts after the work is such a wrong one.
+    """
+    found = _first_with(integers(events.host.external_id), _external_ids(events.work))
+    is_earlier = (found >= 0) & (np.append(host.start_ns, 0)[found] <= work.start_ns)
+    return np.where(is_earlier, found, -1)
+
+
+def _external_ids(columns: LinkedColumns) -> Indices:
+    return integers(columns.external_id)
+
+
+def _first_with(values: Indices, wanted: Indices) -> Indices:
+    """Return the first index in `values` of each wanted number above 0, or -1."""
+    by_value = np.argsort(values, kind="stable")
+    ascending = values[by_value]
+    position = np.searchsorted(ascending, wanted)
+    is_found = wanted > 0
+    is_found &= np.append(ascending, -1)[position] == wanted
+    return np.where(is_found, np.append(by_value, -1)[position], -1)
