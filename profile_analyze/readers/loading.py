@@ -48,6 +48,14 @@ READERS: Final[tuple[Reader, ...]] = (
         pattern=rb'[\[{].*?"(OpDispatch|KernelLaunch|TensorLink|train_time_ratio)"',
     ),
     DeferredReader(
+        "PyTorch trace",
+        module="profile_analyze.readers.pytorch.reader",
+        # Paddle writes schemaVersion as a text, PyTorch as a number.
+        pattern=rb'(?!.*"(span_index|highres-ticks)")\s*\{.*?'
+        rb'("schemaVersion"\s*:\s*\d|"deviceProperties"|"distributedInfo"'
+        rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_runtime|Operator|user_annotation|Runtime)")',
+    ),
+    DeferredReader(
         "OpenVINO execution graph",
         module="profile_analyze.readers.openvino.graph",
         pattern=rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE.*?>\s*)?<net\b",

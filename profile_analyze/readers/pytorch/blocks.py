@@ -20,6 +20,8 @@ BETWEEN_EVENTS: Final = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|t
 _LIST_END: Final = re.compile(rb"\s*,?\s*(\]|$)")
 _SEARCHED: Final = 1 << 16
 """How many bytes at the end of a block are searched first for the end of an event."""
+BLOCK_SIZE: Final = 1 << 20
+"""Blocks of this size are decoded fastest: their events stay in the caches of the processor."""
 _JSON: Final = json.JSONDecoder(strict=False)
 
 
@@ -37,27 +39,32 @@ class Blocks:
         """Whether the list of events is closed, known after the last block."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the events in blocks of about 16 MiB: whole events with commas between them."""
-        rest = bytearray()
+        """Yield the events in blocks of about 1 MiB, each of them a JSON list of whole events."""
+        rest = b""
         is_in_list = False
-        for chunk in self._source.chunks():
-            rest += chunk
+        for chunk in self._source.chunks(BLOCK_SIZE):
             if not is_in_list:
+                rest += chunk
                 start = _LIST_START.search(rest)
                 if start is None:
                     continue
-                self.before = bytes(rest[: start.end()])
-                del rest[: start.end()]
+                self.before, chunk, rest = rest[: start.end()], rest[start.end() :], b""  # noqa: PLW2901  # the part of the chunk in the list
                 is_in_list = True
-            end = _last_end(rest)
+            end = _last_end(chunk)
             if end:
-                yield bytes(memoryview(rest)[:end])
-                del rest[:end]
+                yield b"".join((b"[", rest, memoryview(chunk)[:end], b"]"))
+                rest = chunk[end:].lstrip(b", \t\r\n")
+            else:  # the chunk may end between two events
+                rest += chunk
+                end = _last_end(rest)
+                if end:
+                    yield b"[%b]" % rest[:end]
+                    rest = rest[end:].lstrip(b", \t\r\n")
         if not is_in_list:
             raise MalformedProfileError(
                 self._source.name, 'has no "traceEvents"; export the trace again'
             )
-        yield self._last_block(bytes(rest))
+        yield b"[%b]" % self._last_block(rest)
 
     def _last_block(self, rest: bytes) -> bytes:
         """Return the last event, and store what follows it."""
@@ -71,14 +78,12 @@ class Blocks:
         return rest[:end]
 
 
-def _last_end(data: bytearray) -> int:
+def _last_end(data: bytes) -> int:
     """Return the position after the last event that another event follows; 0 if there is none."""
     for searched in (_SEARCHED, len(data)):
-        last = None
-        for last in BETWEEN_EVENTS.finditer(data, max(0, len(data) - searched)):
-            pass
-        if last is not None:
-            return last.start() + 1
+        ends = [*BETWEEN_EVENTS.finditer(data, max(0, len(data) - searched))]
+        if ends:
+            return ends[-1].start() + 1
     return 0
 
 

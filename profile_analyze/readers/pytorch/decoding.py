@@ -11,7 +11,8 @@ import msgspec
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 from profile_analyze.readers.pytorch.blocks import BETWEEN_EVENTS, Blocks
-from profile_analyze.readers.pytorch.events import Event, Events, decode_event, decode_events
+from profile_analyze.readers.pytorch.columns import Events
+from profile_analyze.readers.pytorch.events import Event, decode_event, decode_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def read_trace(source: Source) -> Trace:
     failure: Exception | None = None
     for block in blocks:
         try:
-            decoded = decode_events(b"[%b]" % block.strip(b" \t\r\n,"))
+            decoded = decode_events(block)
         except DECODING_ERRORS as error:
             failure = failure or error
             decoded = list(_decoded_one_by_one(block, events))
@@ -62,7 +63,7 @@ def _reason(failure: Exception) -> str:
 
 def _decoded_one_by_one(block: bytes, events: Events) -> Iterator[Event]:
     """Yield the events of a block, without those that cannot be read."""
-    for text in BETWEEN_EVENTS.sub(b"}\0", block).split(b"\0"):
+    for text in BETWEEN_EVENTS.sub(b"}\0", block[1:-1]).split(b"\0"):
         event = text.strip(b" \t\r\n,")
         if not event or event == b"{}":
             continue
@@ -80,9 +81,10 @@ def _decoded_one_by_one(block: bytes, events: Events) -> Iterator[Event]:
 
 def _decoded(event: bytes) -> Event | None:
     try:
-        return decode_event(event)
+        decoded: Event = decode_event(event)
     except DECODING_ERRORS:
         return None
+    return decoded
 
 
 class _AnyEvent(msgspec.Struct):

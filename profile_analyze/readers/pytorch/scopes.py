@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def scopes_of(
     parent: Indices, is_region: NDArray[np.bool_], name: Indices, names: Sequence[str]
-) -> tuple[Indices, list[Scope]]:
-    """Return the scope of each event of the host, and the distinct scopes.
+) -> tuple[Indices, Indices, list[Scope]]:
+    """Return the scope of each event of the host, that of what runs inside it, and all scopes.
 
-    A scope is an index of the second result, or -1 for an event outside of all regions. `parent`,
-    `is_region` and `name`, an index of `names`, have shape (events,).
+    A scope is an index of the third result, or -1 outside of all regions. `parent`, `is_region` and
+    `name`, an index of `names`, have shape (events,).
     """
     above = innermost_above(parent, is_region)
     regions = np.flatnonzero(is_region)
@@ -43,4 +43,5 @@ def scopes_of(
             around = scopes[inside[above[row]]] if above[row] >= 0 else ()
             scopes.append((*around, names[name[row]]))
         waiting = waiting[~is_ready]
-    return inside[above], scopes
+    scope = inside[above]
+    return scope, np.where(is_region, inside[:-1], scope), scopes

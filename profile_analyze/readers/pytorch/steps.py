@@ -40,8 +40,7 @@ class Steps(NamedTuple):
             return (Run(),)
         walls = ((self.end_ns - self.start_ns) / _NS_PER_S).tolist()
         return tuple(
-            Run(0, number, wall_s=wall)
-            for number, wall in zip(self.numbers, walls, strict=True)
+            Run(0, number, wall_s=wall) for number, wall in zip(self.numbers, walls, strict=True)
         )
 
     def runs_at(self, times_ns: Indices) -> Indices:

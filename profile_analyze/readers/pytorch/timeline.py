@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.readers.pytorch.events import Columns, Events, LinkedColumns
+    from profile_analyze.readers.pytorch.columns import Columns, Events
 
     Indices: TypeAlias = NDArray[np.int64]
 
-_NS_PER_US = 1000
+_NS_PER_US: Final = 1000
 
 
 class Spans(NamedTuple):
@@ -101,13 +101,9 @@ def _launching_hosts(events: Events, host: Spans, work: Spans) -> Indices:
     In older traces, the external ids of work are not those of the events that launched it. An event
     that starts after the work is such a wrong one.
     """
-    found = _first_with(integers(events.host.external_id), _external_ids(events.work))
+    found = _first_with(integers(events.host.external_id), integers(events.work.external_id))
     is_earlier = (found >= 0) & (np.append(host.start_ns, 0)[found] <= work.start_ns)
     return np.where(is_earlier, found, -1)
-
-
-def _external_ids(columns: LinkedColumns) -> Indices:
-    return integers(columns.external_id)
 
 
 def _first_with(values: Indices, wanted: Indices) -> Indices:

@@ -1,0 +1,287 @@
+"""The events of a trace as columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from itertools import count
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from profile_analyze.readers.pytorch.events import Arguments, Complete, Instant, Metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from profile_analyze.readers.pytorch.events import Event
+
+    Thread: TypeAlias = tuple[int | str, int | str]
+
+_OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
+_KIND_OF_CATEGORY: Final = {
+    **dict.fromkeys(("cpu_op", "Operator"), _OPERATOR),
+    "user_annotation": _REGION,
+    "python_function": _FRAME,
+    **dict.fromkeys(("cuda_runtime", "cuda_driver", "Runtime"), _CALL),
+    **dict.fromkeys(("xpu_runtime", "mtia_runtime", "privateuse1_runtime"), _CALL),
+    **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", "mtia_ccp_events"), _WORK),
+    **dict.fromkeys(("Kernel", "Memcpy", "Memset"), _WORK),
+}
+OPERATOR_EVENT: Final = "operator"
+REGION_EVENT: Final = "region"
+MODULE_EVENT: Final = "module"
+_HOST_KINDS: Final = {_OPERATOR: OPERATOR_EVENT, _REGION: REGION_EVENT, _FRAME: MODULE_EVENT}
+_MODULE: Final = "nn.Module: "
+_MEMORY: Final = "[memory]"
+_NO_ARGUMENTS: Final = Arguments()
+
+_EVENT: Final = attrgetter("ts", "dur", "pid", "tid", "name", "args")
+_LINKS: Final = attrgetter("correlation", "external_id", "old_external_id")
+_OF_HOST: Final = attrgetter(
+    "external_id", "old_external_id", "sequence", "forward_thread", "shapes", "old_shapes"
+)
+_OF_SHAPES: Final = attrgetter("dtypes", "strides", "values")
+_OF_WORK: Final = attrgetter(
+    *("grid", "block", "registers", "shared_memory", "occupancy"),
+    *("collective", "sent_elements", "received_elements", "dtype", "group_size"),
+)
+
+
+class HostFacts(NamedTuple):
+    """What the file says of an operator, a region or a module. The arguments are JSON."""
+
+    kind: str
+    """`operator`, `region` or `module`."""
+    name: str
+    shapes: bytes = b""
+    dtypes: bytes = b""
+    strides: bytes = b""
+    values: bytes = b""
+    """The values of arguments that are no tensors, as texts."""
+
+
+class DeviceFacts(NamedTuple):
+    """What the file says of work on a device. All but category and name are JSON."""
+
+    category: str
+    name: str
+    grid: bytes
+    block: bytes
+    registers: bytes
+    shared_memory: bytes
+    occupancy: bytes
+    collective: bytes
+    sent_elements: bytes
+    received_elements: bytes
+    dtype: bytes
+    group_size: bytes
+
+
+class Columns:
+    """The columns that all kinds of event have, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.start_us = array("d")
+        self.duration_us = array("d")
+        self.thread = array("q")
+        """The index in `Events.threads`."""
+        self.facts = array("q")
+        """The index among the distinct facts of the events of this kind."""
+        self.external_id = array("q")
+        """The number that an operator shares with the work that it launched, or -1."""
+
+    def __len__(self) -> int:
+        return len(self.start_us)
+
+
+class HostColumns(Columns):
+    """The operators, regions and modules of a trace."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sequence = array("q")
+        """The number that an operator shares with its backward operator, or -1."""
+        self.forward_thread = array("q")
+        """Above 0 for a backward operator."""
+
+
+class LinkedColumns(Columns):
+    """The calls of a driver, or the work on devices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.correlation = array("q")
+        """The number that a call shares with the work that it launched, or -1."""
+        self.moved_bytes: list[bytes] = []
+        """The bytes that each copy moved, as JSON; only of the work on devices."""
+
+
+class Allocations:
+    """The allocations of a trace."""
+
+    def __init__(self) -> None:
+        self.start_us = array("d")
+        self.thread = array("q")
+        self.size = array("d")
+        """Bytes; negative if memory was freed."""
+        self.device = array("q")
+        """-1 for the memory of the CPU, otherwise the number of a device."""
+
+
+def _numbering() -> defaultdict[Any, int]:
+    """Return a dictionary that gives each new key the next number."""
+    return defaultdict(count().__next__)
+
+
+class _HostFactsOfKind(dict[tuple[Any, ...], int]):
+    """The number of the facts of each operator, region or module, by the fields after the kind."""
+
+    def __init__(self, kind: str, numbers: defaultdict[HostFacts, int]) -> None:
+        self._kind = kind
+        self._numbers = numbers
+
+    def __missing__(self, values: tuple[Any, ...]) -> int:
+        name = values[0].removeprefix(_MODULE) if self._kind == MODULE_EVENT else values[0]
+        self[values] = number = self._numbers[HostFacts(self._kind, name, *values[1:])]
+        return number
+
+
+class Events:
+    """The events of a trace as columns."""
+
+    # A trace may have millions of events. `map`, `zip` and the like handle them in a fraction of
+    # the time of a loop in Python.
+
+    def __init__(self) -> None:
+        self.count = 0
+        """The number of all events, also of those that are left out."""
+        self.threads: defaultdict[Thread, int] = _numbering()
+        """The index of each thread or stream, by the process and the thread in the file."""
+        self.names: dict[Thread, str] = {}
+        """The name of each thread, by its process and thread."""
+        self.host = HostColumns()
+        self.host_facts: defaultdict[HostFacts, int] = _numbering()
+        self._facts = {
+            kind: _HostFactsOfKind(name, self.host_facts) for kind, name in _HOST_KINDS.items()
+        }
+        self.calls = LinkedColumns()
+        self.call_names: defaultdict[str, int] = _numbering()
+        self.work = LinkedColumns()
+        self.device_facts: defaultdict[DeviceFacts, int] = _numbering()
+        self.allocations = Allocations()
+        self.untimed = 0
+        """The number of events that were left out because they have no time."""
+        self.broken = 0
+        """The number of events that were left out because they are not JSON."""
+        self.repaired = 0
+        """The number of events that are not valid JSON, but could be read."""
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Add the next events of the file."""
+        self.count += len(events)
+        timed = [event for event in events if type(event) is Complete and event.dur >= 0]
+        types = [*map(type, events)]
+        complete = types.count(Complete)
+        self.untimed += complete - len(timed)  # a duration may be NaN, too
+        kinds = [*map(_KIND_OF_CATEGORY.get, map(attrgetter("cat"), timed))]
+        for kind in range(_WORK + 1):
+            group = [event for event, one in zip(timed, kinds, strict=True) if one == kind]
+            if not group:
+                continue
+            if kind == _CALL:
+                self._add_calls(group)
+            elif kind == _WORK:
+                self._add_work(group)
+            else:
+                self._add_host(kind, group)
+        if types.count(Instant) or types.count(Metadata):
+            self._add_instants([event for event in events if type(event) is Instant])
+            self._add_names([event for event in events if type(event) is Metadata])
+
+    def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
+        if kind == _FRAME:  # of all Python functions, only modules are needed
+            events = [event for event in events if event.name.startswith(_MODULE)]
+            if not events:
+                return
+        names, arguments = self._add_columns(self.host, events)
+        external, old, sequence, forward, shapes, old_shapes = _transposed(_OF_HOST, arguments)
+        self.host.external_id.extend(_known_ids(external, old))
+        self.host.sequence.extend(sequence)
+        self.host.forward_thread.extend(forward)
+        recorded = [*map(bytes, shapes)]
+        if not any(recorded):
+            recorded = [*map(bytes, old_shapes)]
+        if any(recorded):
+            others = (map(bytes, column) for column in _transposed(_OF_SHAPES, arguments))
+            facts = map(self._facts[kind].__getitem__, zip(names, recorded, *others, strict=True))
+        else:
+            facts = map(self._facts[kind].__getitem__, zip(names, strict=True))
+        self.host.facts.extend(facts)
+
+    def _add_calls(self, events: Sequence[Complete]) -> None:
+        names, arguments = self._add_columns(self.calls, events)
+        self.calls.facts.extend(map(self.call_names.__getitem__, names))
+        self._add_links(self.calls, arguments)
+
+    def _add_work(self, events: Sequence[Complete]) -> None:
+        names, arguments = self._add_columns(self.work, events)
+        self._add_links(self.work, arguments)
+        categories = [event.cat.lower() for event in events]
+        facts = (map(bytes, column) for column in _transposed(_OF_WORK, arguments))
+        self.work.facts.extend(
+            map(
+                self.device_facts.__getitem__,
+                map(DeviceFacts, categories, names, *facts),
+            )
+        )
+        self.work.moved_bytes.extend([bytes(args.moved_bytes) for args in arguments])
+
+    def _add_columns(
+        self, columns: Columns, events: Sequence[Complete]
+    ) -> tuple[tuple[str, ...], list[Arguments]]:
+        """Add what all kinds of event have. Return their names and arguments."""
+        start, duration, process, thread, names, arguments = _transposed(_EVENT, events)
+        columns.start_us.extend(start)
+        columns.duration_us.extend(duration)
+        threads = zip(process, thread, strict=True)
+        columns.thread.extend(map(self.threads.__getitem__, threads))
+        return names, [one or _NO_ARGUMENTS for one in arguments]
+
+    def _add_links(self, columns: LinkedColumns, arguments: Sequence[Arguments]) -> None:
+        correlation, external, old = _transposed(_LINKS, arguments)
+        columns.correlation.extend(correlation)
+        columns.external_id.extend(_known_ids(external, old))
+
+    def _add_instants(self, events: Sequence[Instant]) -> None:
+        columns = self.allocations
+        for event in events:
+            if event.name == _MEMORY and event.args is not None and event.ts == event.ts:
+                columns.start_us.append(event.ts)
+                columns.thread.append(self.threads[event.pid, event.tid])
+                columns.size.append(event.args.size)
+                columns.device.append(event.args.device_id if event.args.device_type else -1)
+
+    def _add_names(self, events: Sequence[Metadata]) -> None:
+        for event in events:
+            if event.name == "thread_name" and event.args is not None:
+                self.names[event.pid, event.tid] = _text(event.args.name)
+
+
+def _known_ids(ids: tuple[int, ...], old_ids: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the ids of a block of events, whose name differs in traces before 2023."""
+    return ids if max(ids) >= 0 else old_ids
+
+
+def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
+    """Return a tuple with the values of all `rows` for each attribute of `get`."""
+    return zip(*map(get, rows), strict=True)
+
+
+def _text(name: msgspec.Raw) -> str:
+    """Return a name that the file has as a text or a number."""
+    try:
+        return str(msgspec.json.decode(name))
+    except msgspec.DecodeError:
+        return ""

@@ -1,0 +1,231 @@
+"""The tables of operators and executions of a trace, and its tracks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import Executions
+from profile_analyze.model.levels import innermost_above
+from profile_analyze.model.terms import OPERATOR
+from profile_analyze.readers.pytorch.columns import REGION_EVENT
+from profile_analyze.readers.pytorch.phases import (
+    Autograd,
+    at_or_above,
+    backward_above,
+    forward_of,
+    phases_of,
+)
+from profile_analyze.readers.pytorch.rows import (
+    Named,
+    call_rows,
+    host_kind,
+    host_rows,
+    work_rows,
+)
+from profile_analyze.readers.pytorch.scopes import scopes_of
+from profile_analyze.readers.pytorch.steps import steps_of
+from profile_analyze.readers.pytorch.timeline import integers, timeline_of
+from profile_analyze.readers.pytorch.tracks import tracks_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Run, Track
+    from profile_analyze.model.operators import Scope
+    from profile_analyze.readers.pytorch.columns import Events
+    from profile_analyze.readers.pytorch.rows import Row
+    from profile_analyze.readers.pytorch.steps import Steps
+    from profile_analyze.readers.pytorch.timeline import Timeline
+
+    Indices: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
+_NS_PER_S = 1e9
+_OPTIMIZER = "Optimizer."
+"""The start of the names of the regions around the work of an optimizer."""
+
+
+class Recorded(NamedTuple):
+    """What the events of a trace say."""
+
+    rows: list[Row]
+    executions: Executions
+    tracks: tuple[Track, ...]
+    runs: tuple[Run, ...]
+    outside: Indices
+    """The executions of outermost operators that are in no step."""
+
+
+class _Host(NamedTuple):
+    """What is known of each event of the host. All columns have shape (events,)."""
+
+    is_operator: Flags
+    scope: Indices
+    inner_scope: Indices
+    """The scope of what runs directly inside."""
+    scopes: list[Scope]
+    phase: Categorical[str]
+    steps: Steps
+
+
+def recorded(events: Events, rank: int | None) -> Recorded:
+    """Return the rows, executions, tracks and runs of a trace."""
+    timeline = timeline_of(events)
+    host = _host(events, timeline)
+    launching = _launching_hosts(timeline)
+    operator = np.append(at_or_above(timeline.parent, host.is_operator), -1)
+    rows, row = _rows(events, timeline, host, launching, operator)
+    run = _runs(timeline, host.steps, launching)
+    of_hosts, of_calls, of_work = timeline.host, timeline.calls, timeline.work
+    start_ns = np.concatenate([one.start_ns for one in (of_hosts, of_calls, of_work)])
+    end_ns = np.concatenate([one.end_ns for one in (of_hosts, of_calls, of_work)])
+    tracks, track = tracks_of(events, rank)
+    executions = Executions.of(
+        row,
+        (end_ns - start_ns) / _NS_PER_S,
+        run=run,
+        track=track,
+        start_s=start_ns / _NS_PER_S,
+        submitted_s=_submitted_s(timeline, len(start_ns)),
+        parent=np.concatenate(
+            [timeline.parent, timeline.call_parent, np.full(len(of_work.start_ns), -1)]
+        ),
+        launched_by=_launched_by(timeline),
+        phase=_phases(host.phase, timeline, launching),
+    )
+    is_outermost = host.is_operator & (innermost_above(timeline.parent, host.is_operator) < 0)
+    outside = np.flatnonzero(is_outermost & host.steps.are_outside(of_hosts.start_ns))
+    return Recorded(rows, executions, tracks, host.steps.runs, outside)
+
+
+class _Names(NamedTuple):
+    """What follows from the facts of each event of the host. All columns have shape (events,)."""
+
+    is_operator: Flags
+    is_region: Flags
+    is_optimizer: Flags
+    name: Indices
+    """The index in `names`. A step keeps its number here."""
+    names: list[str]
+
+
+def _names(events: Events) -> _Names:
+    facts = integers(events.host.facts)
+    names: dict[str, int] = {}
+    rows = []
+    for one in events.host_facts:
+        kind = host_kind(one)
+        is_region = one.kind == REGION_EVENT
+        name = one.name if is_region else kind.name
+        is_optimizer = is_region and name.startswith(_OPTIMIZER)
+        code = names.setdefault(name, len(names))
+        rows.append((kind.level == OPERATOR, kind.is_scope, is_optimizer, code))
+    columns = np.array(rows, np.int64).reshape(-1, 4)[facts].T
+    is_operator, is_region_of_scope, is_in_optimizer = columns[:3].astype(np.bool_)
+    return _Names(is_operator, is_region_of_scope, is_in_optimizer, columns[3], [*names])
+
+
+def _host(events: Events, timeline: Timeline) -> _Host:
+    """Return the scopes, phases and steps of the events of the host."""
+    found = _names(events)
+    autograd = Autograd(integers(events.host.sequence), integers(events.host.forward_thread) > 0)
+    scope, inner_scope, scopes = scopes_of(
+        timeline.parent, found.is_region, found.name, found.names
+    )
+    if autograd.is_backward.any():  # backward operators get the scope of their forward operator
+        forward = forward_of(autograd, timeline.host.start_ns)
+        root = backward_above(timeline.parent, autograd)
+        known = np.append(scope, -1)[np.append(forward, -1)[root]]
+        scope, inner_scope = (np.where(known >= 0, known, one) for one in (scope, inner_scope))
+    return _Host(
+        found.is_operator,
+        scope,
+        inner_scope,
+        scopes,
+        phases_of(timeline.parent, autograd, found.is_optimizer, found.is_operator),
+        steps_of(timeline.host, found.name, found.names),
+    )
+
+
+def _launching_hosts(timeline: Timeline) -> Indices:
+    """Return the event of the host that launched each piece of work, or -1."""
+    call = timeline.launching_call
+    return np.where(call >= 0, np.append(timeline.call_parent, -1)[call], timeline.launching_host)
+
+
+def _rows(
+    events: Events, timeline: Timeline, host: _Host, launching: Indices, operator: Indices
+) -> tuple[list[Row], Indices]:
+    """Return all rows, and the row of each execution: of the host, of calls, and of work.
+
+    `operator` is the operator at or above each event of the host, with -1 as an extra entry.
+    """
+    inner_scope = np.append(host.inner_scope, -1)
+    facts = [*events.host_facts]
+    of_hosts = host_rows(facts, integers(events.host.facts), host.scope, host.scopes)
+    calls = Named([*events.call_names], integers(events.calls.facts))
+    is_inside = operator[timeline.call_parent] >= 0
+    of_calls = call_rows(calls, is_inside, inner_scope[timeline.call_parent], host.scopes)
+    # Work is launched by an operator, or by a call outside of all operators.
+    outer = operator[launching]
+    names = [host_kind(one).name for one in facts] + calls.names
+    by_call = np.append(calls.code + len(facts), -1)[timeline.launching_call]
+    by_host = np.append(integers(events.host.facts), -1)[outer]
+    launchers = Named(names, np.where(outer >= 0, by_host, by_call))
+    of_work = work_rows(
+        [*events.device_facts],
+        integers(events.work.facts),
+        launchers,
+        inner_scope[launching],
+        host.scopes,
+    )
+    rows = [*of_hosts.rows, *of_calls.rows, *of_work.rows]
+    first_call, first_work = len(of_hosts.rows), len(of_hosts.rows) + len(of_calls.rows)
+    return rows, np.concatenate([of_hosts.row, of_calls.row + first_call, of_work.row + first_work])
+
+
+def _runs(timeline: Timeline, steps: Steps, launching: Indices) -> Indices:
+    """Return the run of each execution. Work on a device belongs to the run that launched it."""
+    of_hosts = steps.runs_at(timeline.host.start_ns)
+    of_calls = steps.runs_at(timeline.calls.start_ns)
+    call = timeline.launching_call
+    of_work = np.where(
+        launching >= 0,
+        np.append(of_hosts, 0)[launching],
+        np.where(call >= 0, np.append(of_calls, 0)[call], steps.runs_at(timeline.work.start_ns)),
+    )
+    return np.concatenate([of_hosts, of_calls, of_work])
+
+
+def _submitted_s(timeline: Timeline, size: int) -> NDArray[np.float64]:
+    """Return when the call that launched each piece of work ended; N/A for other executions."""
+    result = np.full(size, np.nan)
+    call = timeline.launching_call
+    ends_s = np.append(timeline.calls.end_ns / _NS_PER_S, np.nan)[call]
+    # Work may start before the call that launched it returns: then it did not wait.
+    result[size - len(call) :] = np.minimum(ends_s, timeline.work.start_ns / _NS_PER_S)
+    return result
+
+
+def _launched_by(timeline: Timeline) -> Indices:
+    """Return the execution that launched each one, or -1."""
+    hosts, calls = len(timeline.parent), len(timeline.call_parent)
+    call = timeline.launching_call
+    of_work = np.where(call >= 0, call + hosts, timeline.launching_host)
+    return np.concatenate([np.full(hosts + calls, -1), of_work])
+
+
+def _phases(phase: Categorical[str], timeline: Timeline, launching: Indices) -> Categorical[str]:
+    """Return the phase of each execution, from that of the event of the host around it."""
+    if not phase.categories:
+        return Categorical.missing(
+            len(timeline.parent) + len(timeline.call_parent) + len(launching)
+        )
+    codes = np.append(phase.codes, -1)
+    return Categorical(
+        np.concatenate([phase.codes, codes[timeline.call_parent], codes[launching]]),
+        phase.categories,
+    )

@@ -1,0 +1,54 @@
+"""What a trace says outside of its events: versions, devices, the rank, what was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from profile_analyze.readers.json_errors import DECODING_ERRORS
+
+if TYPE_CHECKING:
+    from profile_analyze.readers.pytorch.decoding import Trace
+
+
+class DeviceProperties(msgspec.Struct):
+    """A device of the machine."""
+
+    id: int = -1
+    name: str = ""
+
+
+class _Distributed(msgspec.Struct):
+    rank: int | None = None
+    world_size: int | None = None
+
+
+class Metadata(msgspec.Struct):
+    """The fields of the trace besides its events."""
+
+    schema_version: int | str | None = msgspec.field(default=None, name="schemaVersion")
+    devices: list[DeviceProperties] = msgspec.field(default_factory=list, name="deviceProperties")
+    distributed: _Distributed = msgspec.field(default_factory=_Distributed, name="distributedInfo")
+    record_shapes: int = 0
+    with_stack: int = 0
+    profile_memory: int = 0
+
+
+_decode = msgspec.json.Decoder(Metadata).decode
+
+
+def metadata_of(trace: Trace) -> Metadata:
+    """Return the metadata of a trace. Of a damaged trace, only what can be decoded."""
+    return (
+        _decoded(b"%b]%b" % (trace.before, trace.after))
+        or _decoded(b"%b]}" % trace.before)
+        or Metadata()
+    )
+
+
+def _decoded(document: bytes) -> Metadata | None:
+    try:
+        return _decode(document)
+    except DECODING_ERRORS:
+        return None

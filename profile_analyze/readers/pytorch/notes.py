@@ -1,0 +1,45 @@
+"""Notes on a trace: what was left out or repaired, and what the numbers include."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from profile_analyze.readers.pytorch.decoding import Trace
+    from profile_analyze.readers.pytorch.executions import Recorded
+
+
+def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
+    """Yield notes on the events of a trace."""
+    events = trace.events
+    if not trace.has_end:
+        yield Note(
+            "the file ends in the middle, so events are missing; copy or export it again",
+            Importance.ANSWER,
+        )
+    if events.broken:
+        yield Note(
+            f"left out {counted(events.broken, 'event')} without valid JSON", Importance.WRONG
+        )
+    if events.untimed:
+        yield Note(
+            f"left out {counted(events.untimed, 'event')} without a time or a duration",
+            Importance.INCOMPLETE,
+        )
+    if events.repaired:
+        yield Note(
+            f"read {counted(events.repaired, 'event')} whose texts are not valid JSON, because "
+            "torch did not escape them",
+            Importance.CONTEXT,
+        )
+    if len(found.outside):
+        yield Note(
+            f"{counted(len(found.outside), 'execution')} of operators outside of all steps count "
+            "in the step before",
+            Importance.CONTEXT,
+        )

@@ -1,0 +1,80 @@
+"""The table of operators of a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.numbers import floats
+from profile_analyze.model.operators import Operators
+from profile_analyze.model.terms import CONTROL, DERIVED, KERNEL, RUNTIME
+from profile_analyze.readers.keys import distinct_keys
+from profile_analyze.readers.pytorch.kernel_names import kernel_category, short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from profile_analyze.readers.pytorch.rows import Row
+    from profile_analyze.readers.pytorch.work import Described
+
+
+def operators_of(rows: Sequence[Row]) -> Operators:
+    """Return the table of operators."""
+    names = [_name(row) for row in rows]
+    return Operators.of(
+        key=Categorical.of(distinct_keys(map(_path, rows, names))),
+        name=Categorical.of(names),
+        type=Categorical.of([_type(row, name) for row, name in zip(rows, names, strict=True)]),
+        category=Categorical.of([_category(row) for row in rows]),
+        level=Categorical.of([row.level for row in rows]),
+        scope=Categorical.of([row.scope for row in rows]),
+        computation=_numbers(rows, lambda found: found.work.computation),
+        memory=_numbers(rows, lambda found: found.work.memory),
+        source=DERIVED,
+        optional={
+            **{
+                name: _described(rows, name)
+                for name in ("in_shapes", "in_strides", "out_shapes", "input_dtypes")
+            },
+            "compute_dtype": _described(rows, "compute_dtype"),
+            "parameters": _described(rows, "parameters"),
+            "macs": _numbers(rows, lambda found: found.work.macs),
+        },
+    )
+
+
+def _name(row: Row) -> str:
+    return (short_name(row.name) if row.level == KERNEL else row.name) or "unnamed"
+
+
+def _type(row: Row, name: str) -> str:
+    # The kinds of a kernel differ in their template arguments.
+    return name.partition("<")[0] or name if row.level == KERNEL else row.type
+
+
+def _path(row: Row, name: str) -> str:
+    """Return a key that is the same for the same operator in another trace."""
+    launched_by = () if row.launched_by is None else (row.launched_by,)
+    shapes = row.described.in_shapes if row.described is not None else None
+    text = "" if shapes is None else f"({', '.join('x'.join(map(str, one)) for one in shapes)})"
+    return "/".join((*(row.scope or ()), *launched_by, name)) + text
+
+
+def _category(row: Row) -> str | None:
+    if row.level == KERNEL:
+        return kernel_category(row.name, row.type)
+    if row.described is not None:
+        return row.described.category
+    return CONTROL if row.level == RUNTIME else None
+
+
+def _described(rows: Sequence[Row], name: str) -> Categorical[Any]:
+    return Categorical.of(
+        [None if row.described is None else getattr(row.described, name) for row in rows]
+    )
+
+
+def _numbers(rows: Sequence[Row], number: Callable[[Described], float]) -> Any:
+    return floats(np.nan if row.described is None else number(row.described) for row in rows)

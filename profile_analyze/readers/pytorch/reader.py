@@ -1,0 +1,62 @@
+"""The reader of traces of `torch.profiler`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.errors import MalformedProfileError
+from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.readers.pytorch.decoding import read_trace
+from profile_analyze.readers.pytorch.executions import recorded
+from profile_analyze.readers.pytorch.metadata import metadata_of
+from profile_analyze.readers.pytorch.notes import notes_on_trace
+from profile_analyze.readers.pytorch.operators import operators_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from profile_analyze.readers.pytorch.decoding import Trace
+    from profile_analyze.readers.pytorch.metadata import Metadata
+    from profile_analyze.readers.source import Source
+
+FORMAT: Final = "PyTorch trace"
+
+
+def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
+    """Return the profile in `source`. See `Reader.read`."""
+    with gc_paused():
+        trace = read_trace(source)
+        _check(source.name, trace)
+        metadata = metadata_of(trace)
+        found = recorded(trace.events, metadata.distributed.rank)
+        return Profile(
+            file=source.name,
+            origin=Origin(
+                FORMAT,
+                None if metadata.schema_version is None else str(metadata.schema_version),
+                hardware=_hardware(trace, metadata),
+            ),
+            operators=operators_of(found.rows),
+            executions=found.executions,
+            tracks=found.tracks,
+            runs=found.runs,
+            processes=(source.name,),
+            notes=tuple(notes_on_trace(trace, found)),
+        )
+
+
+def _check(file: str, trace: Trace) -> None:
+    """Raise `MalformedProfileError` if there is nothing to analyse, and say why."""
+    events = trace.events
+    if not (len(events.host) or len(events.calls) or len(events.work)):
+        raise MalformedProfileError(
+            file, "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
+        )
+
+
+def _hardware(trace: Trace, metadata: Metadata) -> str | None:
+    """Return the names of the devices that the trace has work of; None if it has none."""
+    used = {str(process) for process, _ in trace.events.threads}
+    names = [one.name for one in metadata.devices if str(one.id) in used and one.name]
+    return ", ".join(dict.fromkeys(names)) or None

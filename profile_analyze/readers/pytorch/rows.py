@@ -1,0 +1,180 @@
+"""The rows of the table of operators, and the row of each event."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.numbers import numbered
+from profile_analyze.model.terms import KERNEL, MODULE, OPERATOR, RUNTIME
+from profile_analyze.readers.pytorch.columns import (
+    MODULE_EVENT,
+    OPERATOR_EVENT,
+    DeviceFacts,
+    HostFacts,
+)
+from profile_analyze.readers.pytorch.steps import STEPS, step_number
+from profile_analyze.readers.pytorch.work import described
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.operators import Scope
+    from profile_analyze.readers.pytorch.work import Described
+
+    Indices: TypeAlias = NDArray[np.int64]
+
+_COMMUNICATION: Final = re.compile(r"(?:nccl|rccl|gloo|mpi|ucc|xccl|hccl|c10d):")
+_INSTANCE: Final = re.compile(r"_\d+$")
+_CODES: Final = 1 << 31
+"""More than there are scopes or names."""
+
+
+class Row(NamedTuple):
+    """A row of the table of operators."""
+
+    level: str
+    name: str
+    type: str
+    scope: Scope | None = None
+    described: Described | None = None
+    device_facts: tuple[DeviceFacts, ...] = ()
+    """What the file says of a kernel: each entry is true of some of its executions."""
+    launched_by: str | None = None
+    """The name of the operator that launched a kernel."""
+
+
+class HostKind(NamedTuple):
+    """What the events of the host with the same facts are."""
+
+    level: str
+    name: str
+    type: str
+    is_scope: bool
+    """Whether the event is part of the scopes of what runs inside."""
+
+
+def host_kind(facts: HostFacts) -> HostKind:
+    """Return what an event of the host is."""
+    name = facts.name or "unnamed"
+    if facts.kind == OPERATOR_EVENT or _COMMUNICATION.match(name):
+        return HostKind(OPERATOR, name, name, is_scope=False)
+    if facts.kind == MODULE_EVENT:
+        return HostKind(MODULE, name, _INSTANCE.sub("", name), is_scope=True)
+    if step_number(name) is not None:
+        return HostKind(MODULE, STEPS, STEPS, is_scope=False)
+    return HostKind(MODULE, name, "region", is_scope=True)
+
+
+class Named(NamedTuple):
+    """The name of each event."""
+
+    names: list[str]
+    code: Indices
+    """The index in `names` of each event, or -1, shape (events,)."""
+
+
+class Assigned(NamedTuple):
+    """The row of each event, counted from the first row of its kind, and those rows."""
+
+    row: Indices
+    rows: list[Row]
+
+
+def host_rows(
+    facts: Sequence[HostFacts], fact: Indices, scope: Indices, scopes: Sequence[Scope]
+) -> Assigned:
+    """Return the rows of the events of the host.
+
+    `fact` is an index of `facts`, and `scope` of `scopes`; both have shape (events,).
+    """
+    kinds = [host_kind(one) for one in facts]
+    found = [
+        described(one) if kind.level == OPERATOR else None
+        for one, kind in zip(facts, kinds, strict=True)
+    ]
+    identities: dict[object, int] = {}
+    identity = np.array(
+        [
+            identities.setdefault(_identity(kind, description), len(identities))
+            for kind, description in zip(kinds, found, strict=True)
+        ],
+        np.int64,
+    )
+    row, first = numbered(identity[fact] * _CODES + scope)
+    examples = zip(fact[first].tolist(), scope[first].tolist(), strict=True)
+    rows = [
+        Row(kinds[one].level, kinds[one].name, kinds[one].type, _scope(scopes, path), found[one])
+        for one, path in examples
+    ]
+    return Assigned(row, rows)
+
+
+def _identity(kind: HostKind, found: Described | None) -> tuple[object, ...]:
+    """Return what is equal for all events of one row, but for their scopes."""
+    if found is None:
+        return (kind.level, kind.name)
+    # NaN differs from itself, so a text stands for it.
+    work = (str(found.work.computation), str(found.work.memory))
+    return (kind.level, kind.name, found.in_shapes, found.input_dtypes, *work)
+
+
+def call_rows(
+    calls: Named, is_inside: NDArray[np.bool_], scope: Indices, scopes: Sequence[Scope]
+) -> Assigned:
+    """Return the rows of the calls of the driver. `is_inside` says which are in an operator.
+
+    A call outside of all operators is an operator itself. It has a scope; other calls have none.
+    """
+    scope = np.where(is_inside, -1, scope)
+    row, first = numbered((calls.code * 2 + is_inside) * _CODES + scope)
+    rows = []
+    for index in first.tolist():
+        name = calls.names[calls.code[index]]
+        level = RUNTIME if is_inside[index] else OPERATOR
+        rows.append(Row(level, name, name, _scope(scopes, scope[index])))
+    return Assigned(row, rows)
+
+
+def work_rows(
+    facts: Sequence[DeviceFacts],
+    fact: Indices,
+    launchers: Named,
+    scope: Indices,
+    scopes: Sequence[Scope],
+) -> Assigned:
+    """Return the rows of the work on devices.
+
+    Kernels of one name have a row for each scope and each operator that launched them. `fact` is an
+    index of `facts`, shape (events,). `launchers` has the operator that launched each event.
+    """
+    names: dict[tuple[str, str], int] = {}
+    name = np.array([names.setdefault(one[:2], len(names)) for one in facts], np.int64)
+    by_name = {text: code for code, text in enumerate(launchers.names)}  # equal names, equal codes
+    codes = np.array([*(by_name[text] for text in launchers.names), -1], np.int64)
+    launcher = codes[launchers.code]
+    pair, _ = numbered(name[fact] * _CODES + launcher)
+    row, first = numbered(pair * _CODES + scope)
+    _, examples = numbered(row * _CODES + fact)
+    facts_of: list[list[DeviceFacts]] = [[] for _ in first]
+    for index in examples.tolist():
+        facts_of[row[index]].append(facts[fact[index]])
+    rows = []
+    for number, index in enumerate(first.tolist()):
+        one, by = facts[fact[index]], launcher[index]
+        launched_by = launchers.names[by] if by >= 0 else None
+        rows.append(
+            Row(
+                KERNEL, one.name, one.category, _scope(scopes, scope[index]),
+                device_facts=tuple(facts_of[number]), launched_by=launched_by,
+            )
+        )  # fmt: skip
+    return Assigned(row, rows)
+
+
+def _scope(scopes: Sequence[Scope], index: int) -> Scope | None:
+    return scopes[index] if index >= 0 else None

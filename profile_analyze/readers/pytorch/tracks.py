@@ -1,0 +1,51 @@
+"""The tracks of a trace: threads of the host, and streams of devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.executions import Track
+from profile_analyze.model.terms import CPU, DEVICE, GPU, HOST
+from profile_analyze.readers.pytorch.timeline import integers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.terms import Side
+    from profile_analyze.readers.pytorch.columns import Events
+
+    Indices: TypeAlias = NDArray[np.int64]
+
+_RESOLUTION_S: Final = 1e-9
+
+
+def tracks_of(events: Events, rank: int | None) -> tuple[tuple[Track, ...], Indices]:
+    """Return the tracks, and the track of each execution: of the host, of calls, and of work.
+
+    In a trace without work on a device, the threads of the CPU are the device tracks.
+    """
+    on_host = np.concatenate([integers(events.host.thread), integers(events.calls.thread)])
+    on_device = integers(events.work.thread)
+    threads = [*events.threads]
+    side: Side = HOST if len(on_device) else DEVICE
+    tracks: list[Track] = []
+    for number in _used(on_host):
+        process, thread = threads[number]
+        name = events.names.get((process, thread)) or f"thread {thread}"
+        tracks.append(Track(name, side, None, "thread", str(process), device_kind=CPU))
+    for number in _used(on_device):
+        device, stream = threads[number]
+        tracks.append(Track(f"stream {stream}", DEVICE, f"gpu{device}", "stream", device_kind=GPU))
+    new = np.empty(len(threads), np.int64)
+    new[_used(on_host)] = np.arange(len(_used(on_host)))
+    on_device_from = len(_used(on_host))
+    host_tracks = new[on_host]
+    new[_used(on_device)] = np.arange(on_device_from, len(tracks))
+    tracks = [one._replace(rank=rank, resolution_s=_RESOLUTION_S) for one in tracks]
+    return tuple(tracks), np.concatenate([host_tracks, new[on_device]])
+
+
+def _used(threads: Indices) -> list[int]:
+    return np.flatnonzero(np.bincount(threads)).tolist()
