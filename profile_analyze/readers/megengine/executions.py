@@ -1,4 +1,4 @@
-"""Turns intervals into executions on comp nodes and host threads, with notes on their times."""
+"""Turns the intervals of comp nodes and host threads into executions, with notes on times."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
 
 _UNMATCHED: Final = -1
-"""Replaces the row of an operator for entries whose id no operator of the graph has."""
+"""The row of an entry, if no operator of the graph has the id of the entry."""
 
 
 def read_executions(
@@ -44,7 +44,7 @@ def read_executions(
     notes: list[FileNote] = []
     for side, intervals in times.items():
         columns, lanes, notes_on_side = _side_executions(side, intervals, decoded)
-        columns["track"] = columns["track"] + len(tracks)  # the host's tracks follow the device's
+        columns["track"] = columns["track"] + len(tracks)  # host tracks come last
         parts.append(columns)
         tracks += (track_of(name, side) for name in lanes)
         notes += notes_on_side

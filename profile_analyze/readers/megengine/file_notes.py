@@ -41,8 +41,7 @@ def notes_on_operators(
     """Yield a note for each file with affected operators.
 
     `is_affected` and `file_of` have shape (operators,). `text` turns `12 operators` into the text
-    of the note. `has_times` says whether the affected operators have times: only then does the
-    note get their share of the device time.
+    of the note. If `has_times` is set, the note gets the operators' share of the device time.
     """
     affected = np.flatnonzero(is_affected)
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
@@ -55,7 +54,7 @@ def notes_on_operators(
 def notes_on_entries(
     file_of_entries: NDArray[np.int64], text: Callable[[str], str], importance: Importance
 ) -> Iterator[FileNote]:
-    """Yield a note for each file that occurs in `file_of_entries`, the file of each entry.
+    """Yield a note for each file that has entries. `file_of_entries` has the file of each entry.
 
     `text` turns a count such as `3 entries` into the text of the note.
     """

@@ -102,7 +102,7 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # False sorts before True, so the error names an id that is not made of digits, if there is one.
+    # False is less than True, so `min` prefers an id that contains other characters than digits.
     worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)
@@ -243,10 +243,9 @@ def _parameters(text: bytes) -> Parameters | None:
 
 
 def _scalar(value: Any) -> int | float | str:
-    """Return a number or text as it is. Other values and larger integers become JSON text."""
+    """Return numbers and texts as they are. Other types, and integers over 64 bits, become JSON."""
     if isinstance(value, (str, float)):
         return value
-    # An integer must fit into 64 bits.
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return value
     return msgspec.json.encode(value).decode()

@@ -134,8 +134,8 @@ def _decode(
 
     Raises `BrokenValueError`.
     """
-    # The objects that msgspec makes are freed when this function returns, so that the executions
-    # reuse their memory.
+    # The objects that msgspec makes are freed when this function returns. The executions then reuse
+    # their memory.
     documents = list(map(decode_document, contents))
     # Times are decoded first: operators then reuse the memory of the decoded intervals.
     times = decode_times([document.profiler for document in documents])

@@ -39,7 +39,8 @@ def has_stale_shapes(
         if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
             return np.zeros(len(operators), np.bool_)
         is_stale = np.array([_differ(*pair) for pair in zip(first, last, strict=True)])
-        # Inputs are compared, too: the sum of all elements has one output shape for any input.
+        # Some operators, such as a sum, have the same output shape for any input. So inputs are
+        # compared, too.
         return is_stale | _have_stale_inputs(footprints, operators, graph.var)
     except AttributeError:  # null instead of an object
         return None
@@ -47,7 +48,7 @@ def has_stale_shapes(
 
 @lru_cache(maxsize=sections.CACHE_SIZE)
 def _differ(output_shapes: bytes, last_shape: bytes) -> bool:
-    """Return whether the first of `output_shapes` differs from `last_shape`; False if unknown."""
+    """Return whether the first of `output_shapes` differs from `last_shape`, if both are known."""
     first, last = sections.OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
     return bool(first and last is not None and first[0] != last)
 

@@ -17,7 +17,7 @@ _CONSTANTS: Final = (
 )
 """The prefixes of the types that only hold a tensor, such as a weight."""
 
-# A prefix covers the variants of an operator: ConvolutionForward, ConvolutionBackwardData.
+# Each text is a prefix: `Conv` covers ConvolutionForward and ConvolutionBackwardData.
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
     terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
     terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),

@@ -95,7 +95,7 @@ def _tensors(shapes: Shapes, dtypes: Dtypes) -> tuple[Tensor, ...]:
     )
 
 
-def _of_one_float(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
+def _inputs_and_dtype(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
     """Return the inputs of a matrix product or convolution, and the dtype of its output.
 
     The file lacks the dtypes of variables whose memory is not planned, such as inputs of the
@@ -110,7 +110,7 @@ def _of_one_float(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
 
 
 def _convolution(call: Call) -> Operation | None:
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) < 2 or not call.out_shapes:
         return None
     data, weight, *added = inputs
@@ -125,7 +125,7 @@ def _convolution(call: Call) -> Operation | None:
 
 def _convolution_backward(call: Call) -> Operation | None:
     """Return the gradient of a convolution's data, which is a transposed convolution."""
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) != 2 or not call.out_shapes:
         return None
     weight, data = inputs
@@ -152,7 +152,7 @@ def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
 
 
 def _matmul(call: Call) -> Operation | None:
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) != 2 or call.parameters.get("format") != "DEFAULT":
         return None
     is_transposed = call.parameters.get("transposeA") == "true"

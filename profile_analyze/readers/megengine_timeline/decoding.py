@@ -24,7 +24,7 @@ _END: Final = re.compile(
 )
 _LONGEST_END: Final = 4096
 _MOST_CUTS: Final = 8
-"""How many events are cut off the end of a truncated file at most, until the rest is valid JSON."""
+"""The most events that are cut off the end of a truncated file, to make the rest valid JSON."""
 
 
 class Event(msgspec.Struct, gc=False):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """What a timeline contributes to a `Profile`."""
+    """The parts of a `Profile` that are made from a timeline."""
 
     rows: list[Row]
     executions: Executions

@@ -105,9 +105,9 @@ def _keep(column: array[Any], is_kept: Chosen) -> None:
 
 
 def _renumber(column: array[int], dropped: Chosen, chosen: Chosen | None = None) -> None:
-    """Change the indices of spans in `column` to those after the dropped spans are removed.
+    """Replace each index in `column` by the index that the span has without the dropped spans.
 
-    If `chosen` is given, only the chosen entries are changed.
+    If `chosen` is given, only the chosen entries are replaced.
     """
     positions = np.append(0, np.cumsum(~dropped))
     old = np.array(column)

@@ -50,8 +50,8 @@ class Placed(NamedTuple):
     def runs_of(self, pid: int, positions: Indices) -> Indices:
         """Return the run of process `pid` at each of `positions` in the file.
 
-        A position is the number of spans that began before it. The last of these spans that has an
-        entry gives the run. If there is none, the first entry of the process does.
+        A position counts the spans that began before it. The result is the run of the process's
+        last entry before the position. If all entries are later, it is the run of the first entry.
         """
         own = np.flatnonzero(self.pid == pid)
         if not len(own):
@@ -69,7 +69,7 @@ def placed(recording: Recording) -> Placed:
     workers = {*thread[is_operator].tolist()}
     is_kept = has_end & np.isin(thread, [*workers])
     pids = np.array([pid for pid, _ in recording.threads], np.int64)[thread]
-    # The appended entry has the index -1, so that the parent of -1 is -1.
+    # -1 means that there is no parent. The appended entry makes -1 the parent of -1.
     all_parents = np.append(np.array(spans.parent), NONE)
     parent = _nearest(all_parents, is_kept)
     outermost = outermost_of(parent)
@@ -92,7 +92,7 @@ def placed(recording: Recording) -> Placed:
 
 def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
     """Return, for each span, the innermost kept span around it, or -1."""
-    is_end = np.append(is_kept, True)  # the last entry, -1, also ends the search
+    is_end = np.append(is_kept, True)  # the search also ends at -1, no parent
     parent = all_parents[:-1]
     while not is_end[parent].all():
         parent = np.where(is_end[parent], parent, all_parents[parent])
@@ -136,7 +136,7 @@ def _runs(  # one argument for each column
     outermost: Indices,
     is_iteration: NDArray[np.bool_],
 ) -> tuple[Indices, list[Iteration]]:
-    """Return the run of each span, or -1, and the iterations that have at least one operator."""
+    """Return the run of each span (-1 for none), and the iterations with at least one operator."""
     part = np.zeros(len(pids), np.int64)
     pid_of_thread = [pid for pid, _ in recording.threads]
     for pid in sorted({*pids.tolist()}):

@@ -35,7 +35,7 @@ _COMMANDS: Final = (
     "GetValue ",
 )
 _NUMBERED: Final = (*_TENSORS, *_COMMANDS)
-"""The starts of names of events about one tensor. The id of the tensor follows."""
+"""Events about one tensor have names that begin with these texts. The tensor's id follows."""
 _HOUSEKEEPING: Final = frozenset(
     ("OpDispatch", "StartProfile", "StopProfile", "Sync", "AutoEvict", "GetValue", "TensorWaitProp")
 )

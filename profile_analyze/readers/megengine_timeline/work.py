@@ -97,7 +97,7 @@ def _work(
 
 
 def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
-    """Return the shapes of tensors, from texts such as `{4,3,32,32}`; None if one is impossible."""
+    """Return the shapes in texts such as `{4,3,32,32}`; None if any text is not a valid shape."""
     result = []
     for tensor in tensors:
         found = _SHAPE.fullmatch(tensor.shape)

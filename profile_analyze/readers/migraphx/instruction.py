@@ -53,7 +53,7 @@ class Instruction(NamedTuple):
 
     @property
     def type(self) -> str:
-        """The name of the group that the report's summary counts the instruction in."""
+        """The name of the instruction's group in the summary of the report."""
         symbol = self.attribute("symbol_name")
         return f"{CODE_OBJECT}::{symbol}" if self.operator == CODE_OBJECT else self.operator
 
@@ -63,7 +63,7 @@ class Instruction(NamedTuple):
 
 
 def parsed(text: str) -> Instruction | None:
-    """Return the instruction in `text`, a line without its time; None if there is none."""
+    """Return the instruction in a line without its time; None if the line has no instruction."""
     name, declaration, rest = text.partition(_DECLARATION)
     arrow = _ARROW.search(rest) if declaration else None
     if arrow is not None:
@@ -112,7 +112,10 @@ def closing(text: str, start: int = 0) -> int:
 
 
 def _bracketed(text: str, bracket: str) -> tuple[str | None, str]:
-    """Split `text` into the content of the brackets at its start, or None, and the rest."""
+    """Return the content of the brackets at the start of `text`, and the rest of `text`.
+
+    The content is None if `text` does not start with `bracket`.
+    """
     end = closing(text) if text.startswith(bracket) else -1
     return (None, text) if end < 0 else (text[1:end], text[end + 1 :])
 
@@ -131,7 +134,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _parameters(text: str) -> Parameters:
-    """Return the attributes in `text`. A part without a name continues a value with a comma."""
+    """Return the attributes in `text`.
+
+    Values may contain commas: a part without a name continues the value before it.
+    """
     found: dict[str, list[str]] = {}
     value: list[str] = []
     for part in _parts(text):

@@ -98,7 +98,7 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:
-    """Yield, for each reason why computation is unknown, a note's text, rows and importance."""
+    """Yield the text, the affected rows and the importance of each note on unknown computation."""
     if rows.of == "totals":
         return
     without_shapes = _NO_SHAPES if rows.of == "summary" else _NO_INPUTS

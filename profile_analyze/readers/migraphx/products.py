@@ -34,7 +34,7 @@ class Attention(NamedTuple):
     """The sizes of the queries, keys and values of an attention."""
 
     heads: int
-    """The number of heads of all sequences in the batch together."""
+    """The number of heads in the whole batch."""
     query_length: int
     key_length: int
     head_size: int
@@ -53,7 +53,7 @@ def convolution(
 ) -> Factors | None:
     """Return data and weight of a convolution.
 
-    None if no pair of inputs fits, or if several pairs fit and would cost different amounts.
+    None if no pair of inputs fits, or if several pairs fit whose costs differ.
     """
     found = [
         Factors(data, weight)
@@ -63,7 +63,8 @@ def convolution(
             sizes_of(weight),
         )
     ]
-    # Prefer a constant as the weight: a tensor that is added to the result is no constant.
+    # Prefer pairs in which only the weight is a constant. A tensor that the kernel adds to the
+    # result is not a constant.
     found = [one for one in found if one.weight.is_constant and not one.data.is_constant] or found
     costs = {
         (prod(sizes_of(one.data)) if is_transposed else 0, sizes_of(one.weight)[1:])
@@ -81,7 +82,7 @@ def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
         (data[0], weight[0]) == (result[0], result[1])
         and groups * weight[1] == data[1]
         and weight[0] % groups == 0
-        # Padding keeps the size of the image. With a kernel of even size, it may add 1.
+        # With padding, the result has at most the size of the data; plus 1, if the kernel is even.
         and all(out <= size + 1 for size, out in zip(data[2:], result[2:], strict=True))
     )
 

@@ -91,7 +91,7 @@ def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
 
 
 def _parents(rows: Sequence[Row]) -> list[int]:
-    """Return, for each row, the index of the row that runs the module of the row, or -1.
+    """Return, for each row, the index of the row that runs its module; -1 if no row does.
 
     In the file, the line that runs a module precedes the lines of the module.
     """

@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
     @property
     def time_s(self) -> float:
-        """The time in seconds; NaN if it is impossible."""
+        """The time in seconds; NaN if it is unknown or negative."""
         return self.time_ms / MS_PER_S if self.time_ms >= 0 else nan
 
     @property
@@ -76,8 +76,8 @@ def known_time_s(rows: Iterable[Row]) -> float:
 def rows_of(report: Report) -> Rows:
     """Return the instructions of a report as rows.
 
-    If instructions are missing, the rows are the groups of the summary. If there are no groups
-    either, there is one row for all instructions.
+    If some or all instructions are missing, the rows are the groups of the summary. If the report
+    has neither instructions nor a summary, one row has the total time of all instructions.
     """
     instructions = Rows("instructions", _rows_of_instructions(report.instructions))
     summary = Rows("summary", [_row_of_group(group) for group in report.groups])

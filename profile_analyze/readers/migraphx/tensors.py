@@ -33,7 +33,7 @@ def gives_constant(operator: str) -> bool:
 
 
 def writes_buffer(operator: str) -> bool:
-    """Return whether an operator writes its result to one of its arguments, a buffer."""
+    """Return whether an operator writes its result to a buffer that is one of its arguments."""
     return _COMPILED.match(operator) is not None
 
 
@@ -116,7 +116,7 @@ class Listing:
 def _joined(parts: Sequence[str], known: Mapping[str, Instruction]) -> Iterable[str]:
     """Yield the names of arguments, which were split at commas.
 
-    Names may contain commas, so parts are joined to the longest name in `known`.
+    Names may contain commas, so parts are joined to the longest possible name in `known`.
     """
     start = 0
     while start < len(parts):

@@ -25,7 +25,7 @@ _LINES: Final = {
     "dry_run": (_OVERHEAD, "dry run"),
     "difference": (_OVERHEAD, "whole run minus instructions"),
 }
-"""For each number, the label of the line that shows it, and its name within that line."""
+"""For each number, the label of the line in which it is shown, and its name within the line."""
 _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
 """The units of the numbers that are not times. Times are in milliseconds."""
 

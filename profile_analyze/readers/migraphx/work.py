@@ -34,7 +34,7 @@ _BY_IMPORTANCE: Final = (
     *(names.DATA_DEPENDENT, names.ELEMENTWISE, names.CAST, names.GATHER, names.CONCAT),
     *(names.COPY, names.LAYOUT, names.FILL, names.VIEW, names.CONTROL),
 )
-"""A kernel counts as the first of these kinds that one of its operators has."""
+"""The kind of a kernel is the first kind in this list that any operator of the kernel has."""
 _BETWEEN_DEVICES: Final = re.compile(r"hip::copy_(?:to|from)_gpu|hip::copy(?:_to|_from)?_gpu")
 
 

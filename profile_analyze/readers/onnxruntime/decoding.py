@@ -23,7 +23,7 @@ _EVENT: Final = re.compile(r'\{\s*"cat"\s*:')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
-# A list of shapes also ends with a bracket. Only after an event do two braces precede the bracket.
+# The list of events ends with a bracket. A list of shapes does, too, but no two braces precede it.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
 
@@ -65,7 +65,7 @@ def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
 
 
 def _as_written(name: str) -> str:
-    """Return a name with control characters as JSON escapes, as the file has them."""
+    """Return a name with its control characters replaced by JSON escapes, as in the file."""
     return _CONTROL.sub(lambda found: msgspec.json.encode(found[0]).decode()[1:-1], name)
 
 
@@ -130,7 +130,7 @@ def _decoded(line: bytes) -> Event | None:
 def _repaired(line: bytes) -> Event | None:
     """Return the event in a line whose name is not escaped or not UTF-8.
 
-    None if the line is no event. ONNX Runtime before 1.31 does not escape names.
+    Return None if the line is no event. ONNX Runtime before 1.31 does not escape names.
     """
     text = line.decode("utf-8", "replace")
     found = _NAME.search(text)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_EVENTS: Final = 1_000_000
 """ONNX Runtime stops recording after this many events."""
 _KERNEL_TIME: Final = "_kernel_time"
-"""The names of events that have the time of a node end with this text. Other events mark fences."""
+"""If an event has the time of a node, its name ends with this text. Other events mark fences."""
 
 
 class _MainThread(msgspec.Struct, gc=False):
@@ -28,7 +28,7 @@ class _ThreadStatistics(msgspec.Struct, gc=False):
 
 
 class _Arguments(msgspec.Struct, gc=False):
-    """The arguments of an event. All are optional, because each version writes different ones."""
+    """The arguments of an event. All arguments are optional, because each version writes others."""
 
     op_name: str | None = None
     provider: str | None = None
@@ -112,7 +112,7 @@ class Events:
         self.runs = Times()
         self.nodes = Times()
         self.facts_of_nodes = array("q")
-        """The index in `facts` of each execution of a node."""
+        """For each execution of a node, the index in `facts`."""
         self.wait_us = array("d")
         """How long, in each execution of a node, the main thread waited for other threads."""
         self.facts: dict[NodeFacts, int] = {}

@@ -38,7 +38,7 @@ class Recorded(NamedTuple):
     left_out: int
     """How many executions of nodes were outside of complete runs, and are left out."""
     is_launch: NDArray[np.bool_]
-    """Whether an operator only launches work on a device, shape (operators,)."""
+    """Shape (operators,): whether an operator only launches work on a device."""
 
 
 def recorded(events: Events) -> Recorded:

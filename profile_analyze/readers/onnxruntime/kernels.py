@@ -27,7 +27,7 @@ class Kernels(NamedTuple):
     """The executions of kernels that are in a run."""
 
     rows: Indices
-    """The indices of the executions in `Events.kernels`. All columns have one entry for each."""
+    """The index in `Events.kernels` of each execution. Every column has an entry for each."""
     operator: Indices
     run: Indices
     launched_by: Indices
@@ -38,8 +38,8 @@ def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kerne
     """Return the executions of kernels that are in a run. Append their operators to `operators`."""
     launched_by = _launched_by(events, nodes)
     # A kernel may end after its run, so it gets the run of the node that launched it.
-    of_time = runs_of(events.kernels, events.runs)
-    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], of_time)
+    run_at_start = runs_of(events.kernels, events.runs)
+    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], run_at_start)
     rows = np.flatnonzero(run >= 0)
     row_of: dict[str, int] = {}
     operator = []

@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
     """The executions of nodes that are in a run."""
 
     rows: Indices
-    """The indices of the executions in `Events.nodes`. All columns have one entry for each."""
+    """The index in `Events.nodes` of each execution. Every column has an entry for each."""
     facts: Indices
     """The index in `Events.facts`."""
     operator: Indices
@@ -43,7 +43,7 @@ def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
     """Return the executions of nodes that are in a run. Append their operators to `operators`."""
     run = runs_of(events.nodes, events.runs)
     rows = np.flatnonzero(run >= 0)
-    new_index = np.full(len(run) + 1, -1)  # one more entry, so that the new index of -1 is -1
+    new_index = np.full(len(run) + 1, -1)  # the extra last entry keeps -1 as it is
     new_index[rows] = np.arange(len(rows))
     parent = new_index[enclosing(events.nodes)[rows]]
     facts = column(events.facts_of_nodes)[rows]

@@ -1,10 +1,10 @@
 """Derives what the nodes of a profile compute, from their types and shapes.
 
-The code for ONNX models finds the kind of each node. But in contrast to a model, a profile has:
+The code for ONNX models translates the nodes. But a profile lacks some facts that a model has:
 
-- no attributes
-- no empty names for optional inputs that are left out
-- no weights that were packed when the session was created
+- attributes
+- the positions of inputs, because optional inputs may be left out
+- weights that were packed when the session was created
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
 
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product with packed 4-bit weights: set N and K to the columns of the result.
+    """Complete a product with packed 4-bit weights, whose columns are the columns of the result.
 
-    `packed_matmul` reads only one of them, as the number of columns.
+    The number of columns is the attribute N or K. The other attribute is not read.
     """
     result = known_shape(outputs[0])
     if not result:  # only in a damaged file

@@ -23,7 +23,7 @@ _DIMS: Final = {(*path, "dim"): side for path, side in _PORTS.items()}
 _EDGE: Final = ("net", "edges", "edge")
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _LONGEST_SIZE: Final = 64
-"""The most characters of a size. Error messages show no more characters of a longer text."""
+"""A text with more characters is not a size. Error messages cut the text to this length."""
 _NOT_EXECUTED: Final = "not_executed"
 
 

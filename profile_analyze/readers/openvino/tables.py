@@ -1,6 +1,6 @@
 """The layers of an execution graph as rows, with the tables of tensors and uses.
 
-Some layers are not rows, unless an inference executed them:
+The following layers are rows only if an inference executed them:
 
 - inputs, results and constants
 - layers that depend only on constants, because OpenVINO runs them when it compiles the model

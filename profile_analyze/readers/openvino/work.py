@@ -24,7 +24,7 @@ _UNKNOWN: Final = {
     "pooling": {"kernel": None},
     "rotary embedding": {"per_element": None},
 }
-"""By kind: attributes on which the work depends, but which graphs lack. None means unknown."""
+"""Attributes that the work of a kind depends on, but that a graph lacks. None means unknown."""
 
 
 class LayerWork(NamedTuple):
@@ -80,7 +80,7 @@ def _dtype(tensor: Tensor | None) -> str | None:
 
 
 def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a convolution. Its weight has one more dimension than the data if it has groups."""
+    """Return a convolution. A weight with groups has one more dimension than the data."""
     data, weight, result = (
         known_shape(inputs[0]),
         known_shape((inputs[1:] or [None])[0]),

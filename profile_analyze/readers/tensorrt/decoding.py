@@ -34,7 +34,7 @@ _NO_NUMBER: Final = re.compile(
 
 
 def decoded(source: Source) -> Any:
-    """Return the JSON in `source`. If it is not valid, try to repair it.
+    """Return the decoded JSON in `source`. If the JSON is not valid, repair it first.
 
     Raises `MalformedProfileError`.
     """

@@ -44,7 +44,7 @@ _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """An entry of the file: the number of inferences in the first, and a layer in each other."""
+    """An entry of the file. The first has the number of inferences; each of the others a layer."""
 
     count: Annotated[int, msgspec.Meta(ge=0)] | None = None
     name: str | None = None
@@ -124,9 +124,10 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 
 
 def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
-    """Return the layers of one optimization profile, and a note on those that are left out.
+    """Return the layers of one optimization profile, and a note on the layers that are left out.
 
-    An inference uses only one profile. If the file has layers of the first profile, they are kept.
+    An inference uses only one profile. This is the first profile if the file has layers of it,
+    otherwise the profile of the first layer.
     """
     scopes = [scope_of(name) for name, _ in layers]
     used = None if None in scopes else scopes[0]
@@ -146,7 +147,10 @@ def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_
 
 
 def _with_description(profile: Profile, source: Source, wanted: Collection[str]) -> Profile:
-    """Return the profile with columns from the description beside it, or with a note why not."""
+    """Return the profile with columns from the description beside it.
+
+    If the description is missing or cannot be read, the profile gets a note instead.
+    """
     beside = _description_beside(source)
     if beside is None:
         return _with_note_on_lack(

@@ -50,7 +50,7 @@ class EngineTables:
         ]
 
     def weights(self) -> dict[int, list[Tensor]]:
-        """Return, by row of a layer, the weights that no earlier layer reads."""
+        """Return, for the row of each layer, the weights that no earlier layer reads."""
         found = {row: [*layer.constants] for row, layer in self._layers}
         seen: set[str] = set()
         for row, layer in self._layers:

@@ -64,7 +64,7 @@ class EngineTensor(msgspec.Struct, gc=False):
         return self.tensor._replace(shape=(shape[0], -(-shape[1] // block) * block, *shape[2:]))
 
     def _channel_block(self) -> int:
-        """Return the number to whose multiples the format rounds up the number of channels."""
+        """Return the block size. The format rounds up the channels to a multiple of this size."""
         if found := _WIDTH.search(self.format):
             return _WIDTHS[found[1].lower()]
         found = _MULTIPLE.search(self.format)

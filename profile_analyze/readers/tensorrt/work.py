@@ -218,4 +218,4 @@ _TRANSLATIONS: Final[Mapping[str, Translation]] = {
         ("Resize", "GridSample"), lambda layer: _operation(layer, "resize", {"taps": None})
     ),
 }
-"""Maps types of layers to functions, if the operation needs more than a kind and the tensors."""
+"""Functions that return the operation of a layer, for types that need more than `_KINDS` says."""

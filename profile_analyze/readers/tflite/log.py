@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAIN: Final = ""
-"""The part of the main graph."""
+"""The name of the part for the main graph."""
 DELEGATE: Final = "delegate"
-"""The part for nodes that ran inside of delegates."""
+"""The name of the part for nodes that ran inside of delegates."""
 _RUN_ORDER: Final = "Run Order"
 
 _PREFIX: Final = re.compile(
@@ -49,8 +49,8 @@ class Node(NamedTuple):
     type: str
     name: str
     start_ms: float
-    """The mean time from the start of a run to the start of the node; NaN if the table has no such
-    column, as since about 2021."""
+    """The mean time from the start of a run to the start of the node. NaN if the table lacks it, as
+    all tables since about 2021."""
     first_ms: float
     """The time of the first call."""
     mean_ms: float
@@ -75,7 +75,7 @@ class Part:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes in the order of execution. If that table is missing, the nodes of another."""
+        """The nodes in the order of execution. If that table is missing, any other table counts."""
         return self.tables.get(_RUN_ORDER) or next(iter(self.tables.values()), [])
 
 
@@ -176,7 +176,7 @@ class _Reading:
         part.tables.setdefault(self._title, []).append(node)
 
     def _moves_on(self, body: str) -> bool:
-        """Return whether the line begins a section, a part or a table."""
+        """If the line begins a section, a part or a table, move on to it and return True."""
         if found := _SECTION.search(body):
             self._start_section(is_initialisation=found[1].endswith("Initialization"))
         elif found := _TITLE.match(body):
@@ -214,7 +214,7 @@ class _Reading:
 
 
 def _columns_of(body: str) -> _Columns | None:
-    """Return the columns of a table whose header is this line, if its rows are nodes; else None."""
+    """Return the columns if the line is the header of a table of nodes; otherwise None."""
     if "[node type]" in body and "[avg ms]" in body:
         return _Columns(is_csv=False, has_start="[start]" in body)
     if body.startswith("node type, ") and "avg_ms" in body and body.rstrip().endswith("name"):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _NO_PARENT: Final = -1
 _TOLERANCE: Final = 1.05
-"""Inner nodes together may seem to take longer than the node around them, up to this many times as
-long. Each time is rounded to a microsecond and includes the cost of the measurement."""
+"""The times of inner nodes may add up to this many times the time of the node around them. Each
+time is rounded to a microsecond and includes the cost of the measurement."""
 
 
 class Row(NamedTuple):

@@ -94,7 +94,7 @@ def kind_of(type_: str, name: str) -> Kind:
         category = _CATEGORY_OF.get(found[1].replace(" ", "_"), terms.OTHER)
         return Kind(type_, category, _DTYPES.get(found[2]), "XNNPack")
     category = _CATEGORY_OF.get(type_.partition("/")[0], terms.OTHER)
-    if name.startswith(_INSIDE_NAME):  # a delegate profiled the node; the file does not name it
+    if name.startswith(_INSIDE_NAME):  # the file does not name the delegate
         return Kind(type_, category, None, None, None)
     return Kind(type_, category)
 
