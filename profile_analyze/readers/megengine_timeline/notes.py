@@ -26,10 +26,7 @@ def notes_on(
     operators: Operators,
     incomplete: int,
 ) -> Iterator[Note]:
-    """Yield the notes on a profile.
-
-    `incomplete` is the number of executions that were left out with an incomplete iteration.
-    """
+    """Yield the notes; `incomplete` executions were left out with an incomplete iteration."""
     executions = counted(incomplete, "execution")
     if not timeline.is_complete and incomplete:
         yield Note(

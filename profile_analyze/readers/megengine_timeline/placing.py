@@ -92,7 +92,7 @@ def placed(recording: Recording) -> Placed:
 
 def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
     """Return, for each span, the innermost kept span around it, or -1."""
-    is_end = np.append(is_kept, True)  # the search also ends at -1, no parent
+    is_end = np.append(is_kept, True)  # -1 (no parent) also ends the search
     parent = all_parents[:-1]
     while not is_end[parent].all():
         parent = np.where(is_end[parent], parent, all_parents[parent])

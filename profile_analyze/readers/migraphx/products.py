@@ -82,7 +82,7 @@ def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
         (data[0], weight[0]) == (result[0], result[1])
         and groups * weight[1] == data[1]
         and weight[0] % groups == 0
-        # With padding, the result has at most the size of the data; plus 1, if the kernel is even.
+        # The result is at most as large as the data, or larger by 1 if the kernel size is even.
         and all(out <= size + 1 for size, out in zip(data[2:], result[2:], strict=True))
     )
 

@@ -102,7 +102,8 @@ def _parts(source: Source, events: Events) -> Iterator[bytes]:
 def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
     """Return the events of a part, decoded line by line.
 
-    Lines that are not JSON are repaired or left out. `events` gets the numbers of such lines.
+    Lines that are not JSON are repaired or left out. The numbers of broken, repaired and doubtful
+    lines are added to `events`.
     """
     decoded: list[Event] = []
     for number, line in enumerate(part.split(b"\n"), first_line):

@@ -28,7 +28,7 @@ class _ThreadStatistics(msgspec.Struct, gc=False):
 
 
 class _Arguments(msgspec.Struct, gc=False):
-    """The arguments of an event. All arguments are optional, because each version writes others."""
+    """The arguments of an event. All are optional, because versions write different arguments."""
 
     op_name: str | None = None
     provider: str | None = None

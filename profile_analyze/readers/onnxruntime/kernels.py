@@ -27,7 +27,7 @@ class Kernels(NamedTuple):
     """The executions of kernels that are in a run."""
 
     rows: Indices
-    """The index in `Events.kernels` of each execution. Every column has an entry for each."""
+    """For each execution, the index in `Events.kernels`. The other columns have the same order."""
     operator: Indices
     run: Indices
     launched_by: Indices

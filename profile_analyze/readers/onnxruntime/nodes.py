@@ -30,7 +30,7 @@ class Nodes(NamedTuple):
     """The executions of nodes that are in a run."""
 
     rows: Indices
-    """The index in `Events.nodes` of each execution. Every column has an entry for each."""
+    """For each execution, the index in `Events.nodes`. The other columns have the same order."""
     facts: Indices
     """The index in `Events.facts`."""
     operator: Indices

@@ -156,7 +156,7 @@ def _keys(layers: Sequence[Layer]) -> NDArray[np.int64] | Categorical[str]:
     """Return the position of each layer in the order of execution.
 
     If a position is unknown or occurs twice, the keys are the ids of the layers. If an id occurs
-    twice, too, the keys count the layers.
+    twice, too, the layers are numbered.
     """
     orders = [layer.order for layer in layers if layer.order is not None]
     if len(set(orders)) == len(layers):

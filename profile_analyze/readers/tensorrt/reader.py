@@ -44,7 +44,7 @@ _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """An entry of the file. The first has the number of inferences; each of the others a layer."""
+    """An entry of the file: the first has the number of inferences, every other entry a layer."""
 
     count: Annotated[int, msgspec.Meta(ge=0)] | None = None
     name: str | None = None

@@ -50,7 +50,7 @@ class Node(NamedTuple):
     name: str
     start_ms: float
     """The mean time from the start of a run to the start of the node. NaN if the table lacks it, as
-    all tables since about 2021."""
+    all tables do since about 2021."""
     first_ms: float
     """The time of the first call."""
     mean_ms: float

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INSIDE: Final = "DelegateOpInvoke"
 """The type of nodes that ran inside of a delegate."""
 _INSIDE_NAME: Final = "Delegate/"
-"""Nodes inside of a delegate, and operators that a delegate profiled, have names that begin so."""
+"""The prefix of the names of nodes inside of a delegate, and of operators that it profiled."""
 CALLS_SUBGRAPHS: Final = frozenset(
     ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
 )
