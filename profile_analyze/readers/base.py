@@ -53,15 +53,15 @@ class ReadTogether(NamedTuple):
     """The result of reading several inputs of one format together."""
 
     profile: Profile
-    """The operators of all inputs, one input after another, and a run for each input. It has no
-    notes; see `notes`."""
+    """The operators of all inputs, one input after another, and a run for each input. The
+    notes are not in this profile, but in `notes`."""
     file_of: NDArray[np.int64]
     """For each operator, the index of the input that contains it. Shape (operators,)."""
     notes: Sequence[Sequence[Note]]
     """The notes on each input."""
 
 
-# `isinstance` finds the readers that have this method. Other readers need no stub of it.
+# `isinstance` finds the readers that have `read_together`. Other readers need no stub of it.
 @runtime_checkable
 class BatchReader(Protocol):
     """A reader that can read several small inputs together, which is faster than one by one."""

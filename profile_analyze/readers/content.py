@@ -125,8 +125,8 @@ class ByteStream:
         return part
 
     def read_into(self, space: memoryview) -> int:
-        """Read the next bytes of an uncompressed file into `space`. Return how many bytes."""
-        # Reads in steps, so that `progress` is called in between.
+        """Read the next bytes of an uncompressed file into `space`. Return their number."""
+        # Read in steps, so that `progress` is called after each step.
         count: int = self._stream.readinto(space[:_LARGE_STEP])  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
@@ -244,7 +244,7 @@ class _Compression(NamedTuple):
 def _compression_of(file: str, first: bytes) -> _Compression | None:
     """Return the compression of a file that begins with `first`; None for an uncompressed file.
 
-    The suffix of its name does not matter.
+    The suffix of the file name does not matter.
     """
     if first.startswith(_GZIP):
         return _gzip()
@@ -283,9 +283,9 @@ def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
 
 
 def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Skip padding. Return the bytes after the padding, up to the end of their piece.
+    """Return `piece` without the padding at its start.
 
-    Empty at the end of `pieces`.
+    If `piece` has only padding, do the same with the next of `pieces`. Empty at the end.
     """
     while piece and not (piece := piece.lstrip(padding)):
         piece = next(pieces, b"")

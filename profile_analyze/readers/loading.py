@@ -91,8 +91,8 @@ READERS: Final[tuple[Reader, ...]] = (
         rb"(?:\[node type\][ \t]+(?:\[start\][ \t]+)?\[first\][ \t]+\[avg ms\][ \t]"
         rb"|node type, (?:start, )?first, avg_ms, %|Inference timings in us: Init: )",
     ),
-    # Texts may begin with the same byte, so this reader is the last one, and only tries files
-    # with these suffixes.
+    # A text may begin with one of these bytes, too. This reader is therefore the last one, and
+    # recognises only files with these suffixes.
     DeferredReader(
         "ONNX model",
         module="profile_analyze.readers.onnx.reader",
@@ -129,7 +129,7 @@ def load(
     - `inputs` gives sizes to the inputs of a model, such as
       `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
     - `beside` says whether to read files that describe the profile in the same folder, such as the
-      description of a TensorRT engine. Pass `beside=False` before `with_model` adds another model.
+      description of a TensorRT engine. Pass False if `with_model` will add another model.
 
     Raises `UnknownFormatError` if the format is not supported, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
@@ -159,7 +159,7 @@ def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTog
     The sources stay open, so that the caller can then read them one by one.
     """
     if any(source.inputs != NO_INPUTS for source in sources):
-        return None  # reading one by one says which file has no inputs
+        return None  # reading one by one shows which file has no inputs
     # Only the first 64 KiB are tried. The few files that need a longer head are read one by one.
     reader, *others = (first_reader(READERS, source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
@@ -191,8 +191,8 @@ def _reader_of(source: Source) -> Reader:
     reader = reader_among(READERS, source)
     if reader is not None:
         return reader
-    # Imported here, because few files need it: looking for packages takes 50 ms, and the module
-    # compiles many patterns.
+    # Imported here, because few files need the module. It compiles many patterns, and looks for
+    # packages, which takes 50 ms.
     from profile_analyze.readers.installed import reader_of_a_package
 
     return reader_of_a_package(source, READERS)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     ReadFiles: TypeAlias = Callable[[RunJoiner, Paths], Iterator[Step]]
 
 _MANY_FILES: Final = 100
-"""From this number of files on, a pool of processes may read them. Starting it takes 0.05 s."""
+"""From this number of files on, a pool of processes may read them. A pool starts in 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
 """Small files are decoded together, up to this many bytes. The limit is large enough to spread the
 cost of NumPy's calls over several files. It is small enough for the decoded values to fit into the

@@ -54,7 +54,7 @@ class ModelInputs(NamedTuple):
         shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str] = (),
         dims: Mapping[str, int] | Iterable[str] = (),
     ) -> ModelInputs:
-        """Return the inputs from texts in the form of the command line, or from shapes and sizes.
+        """Return a new object, from texts as on the command line, or from mappings by name.
 
         Raises `QueryError`.
         """

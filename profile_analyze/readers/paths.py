@@ -47,7 +47,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
         content = Source(name.removeprefix(LIST), max_size=max_size).content()
     except InputError as error:
         raise InputError(name, f"the list cannot be read: {error.reason}") from None
-    # Decoded in the way in which the system decodes arguments: a name may not be UTF-8.
+    # Decoded as the system decodes arguments, so that names need not be UTF-8.
     lines = [line.strip() for line in os.fsdecode(content).splitlines()]
     listed_names = [line for line in lines if line and not line.startswith("#")]
     if not listed_names:
