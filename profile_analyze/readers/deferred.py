@@ -34,7 +34,7 @@ class DeferredReader:
         extra: str | None = None,
         has_inputs: bool = False,
     ) -> None:
-        """`module` is the name of a module with a function `read`, as in `Reader.read`.
+        """`module` names a module whose function `read` works as `Reader.read` does.
 
         `extra` is the package that the module needs, if any. An extra of profile_analyze with the
         same name installs this package. For `has_inputs` see `Reader`.

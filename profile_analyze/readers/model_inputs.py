@@ -54,7 +54,7 @@ class ModelInputs(NamedTuple):
         shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str] = (),
         dims: Mapping[str, int] | Iterable[str] = (),
     ) -> ModelInputs:
-        """Return a new object, from texts as on the command line, or from mappings by name.
+        """Make `ModelInputs` from command-line texts, or from mappings of names to sizes.
 
         Raises `QueryError`.
         """

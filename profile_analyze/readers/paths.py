@@ -22,7 +22,7 @@ _MOST_FOLDERS: Final = 2
 """The most subfolders that an error message names."""
 
 LIST: Final = "@"
-"""The prefix of a list: a file with the names of other files."""
+"""The prefix that marks a list, which is a file with the names of other files."""
 
 
 def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:

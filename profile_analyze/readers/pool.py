@@ -151,7 +151,7 @@ def _send_results(
 ) -> None:
     """Run a worker: read the parts and send their results."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the workers
-    # If these stayed open, sending would not fail after the parent has ended.
+    # If these receivers stayed open, sending would not fail after the parent has ended.
     for receiver in unused:
         receiver.close()
     # These errors need no report: either the parent has ended, or it notices the closed pipe.

@@ -27,5 +27,5 @@ def reader_among(readers: Sequence[Reader], source: Source) -> Reader | None:
 
 
 def first_reader(readers: Iterable[Reader], head: bytes, name: str) -> Reader | None:
-    """Return the first reader that recognises an input by `head` and `name`; None if none does."""
+    """Return the first reader that recognises `head` and `name`; None if no reader does."""
     return next((reader for reader in readers if reader.recognises(head, name)), None)

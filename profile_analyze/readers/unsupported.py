@@ -104,7 +104,7 @@ def looks_like(head: bytes, name: str) -> Likeness:
         return Likeness(text, has_advice=True)
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
-            # The advice follows the name of the format.
+            # If there is advice, it follows the name of the format after a semicolon.
             return Likeness(f"looks like {signature.format}", "; " in signature.format)
     start = head[:12].decode("latin-1")
     return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)

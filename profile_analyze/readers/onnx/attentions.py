@@ -30,7 +30,7 @@ def attention(call: Call) -> Operation:
 
 
 def flexible_attention(call: Call) -> Operation:
-    """Translate FlexAttention. Functions of the model may mask scores: the mask is unknown."""
+    """Translate FlexAttention. `has_mask` is unknown: functions in the model may mask scores."""
     operation = attention(call)
     return operation._replace(attributes={**operation.attributes, "has_mask": None})
 
@@ -126,7 +126,7 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
 
 
 def linear_attention(call: Call) -> Operation:
-    """Translate LinearAttention. Each head has a state of key size x value size elements."""
+    """Translate LinearAttention. Each head keeps a matrix, of key size x value size."""
     heads, groups = call.attribute("q_num_heads"), call.attribute("kv_num_heads")
     rule = call.attribute("update_rule", "gated_delta")
     return _with(

@@ -1,4 +1,4 @@
-"""Infers the types in the bodies of nodes such as If, Loop and Scan, and of their outputs."""
+"""Infers the types inside the bodies of nodes such as If, and the types of the nodes' outputs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     Types: TypeAlias = "list[TypeProto | None]"
 
 _MOST_SIMULATED: Final = 64
-"""If shapes change between the iterations of a loop, up to this many iterations are inferred one by
-one."""
+"""If shapes change between the iterations of a loop, the iterations are inferred one by one. Loops
+with more iterations than this are left out."""
 _MOST_ROUNDS: Final = 4
-"""How often the body of a loop is inferred again, at most, if its outputs do not have the shapes of
-its inputs."""
+"""If the inputs and outputs of a loop's body have different shapes, the body is inferred again, up
+to this number of times."""
 _DEEPEST: Final = 2
 """The outputs of a loop inside more graphs than this are not inferred, because each enclosing loop
 multiplies the time. Iterations are inferred one by one only for loops in the main graph."""

@@ -70,9 +70,9 @@ class Call(NamedTuple):
     ) -> Operation:
         """Return the operation of the node.
 
-        `order` has the positions of the node's inputs in the order of the kind, with -1 for an
-        input that the node lacks. For example, (0, 3, -1) puts input 3 second and leaves out the
-        third. The other inputs of the node follow, so that their bytes count.
+        `order` says where the node has each input that the kind expects. For example, (0, 3, -1)
+        means: the kind's first input is input 0 of the node, the second is input 3, and the third
+        is missing. The remaining inputs of the node follow, so that their bytes count.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
         positions = (*order, *rest)

@@ -26,11 +26,11 @@ def forget_contradictions(
     scope_of: Callable[[GraphProto], Scope],
     outer: MutableMapping[str, None] | None = None,
 ) -> Collection[str]:
-    """Find the nodes of a graph that cannot run, also in bodies. Return the values they affect.
+    """Find the nodes of a graph and of its bodies that cannot run. Return names of unknown values.
 
-    `Scope.contradictions` gets the reasons. All values that depend on such a node become unknown,
-    because the nodes that compute them do not run either. The result has the names of the unknown
-    values. `outer` has the names for the graphs around this graph.
+    The reasons go to `Scope.contradictions`. All values that depend on such a node become unknown,
+    because the nodes that compute these values do not run either. `outer` has the names of unknown
+    values in the graphs around this graph.
     """
     unknown: MutableMapping[str, None] = {} if outer is None else ChainMap({}, outer)
     for position, node in enumerate(graph.node):
@@ -79,7 +79,7 @@ def _forget_outputs(node: NodeProto, scope: Scope) -> None:
 
 
 def _forget(node: NodeProto, scope: Scope, scope_of: Callable[[GraphProto], Scope]) -> None:
-    """Make all values unknown that a node and the nodes in its bodies write."""
+    """Mark as unknown all values that a node and the nodes in its bodies write."""
     _forget_outputs(node, scope)
     for _, body in bodies_of(node):
         for inner in body.node:

@@ -123,7 +123,7 @@ class _Dims:
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
 
     def _sizes_in_model(self, value: ValueInfoProto) -> tuple[int, ...]:
-        """Return the sizes of an input in the model. Each open size is that of its symbol, or 1."""
+        """Return the sizes of an input in the model. An open size gets its symbol's size, or 1."""
         sizes = sizes_of(value.type)
         if sizes is None:
             raise QueryError(
@@ -184,7 +184,7 @@ def _fits(value: float, elem_type: int) -> bool:
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
-    """Return the contents of each small input for which the caller gives one value."""
+    """Return an array for each small input to which the caller gives a value."""
     contents = {}
     inputs = inputs_of(proto.graph)
     for name, wanted in given.shapes.items():
@@ -259,7 +259,7 @@ def _nodes(graph: Graph) -> Iterator[Node]:
 def _open_axes(value: ValueInfoProto) -> list[str]:
     """Return the axes of unknown size, with their symbols, such as `0: batch`.
 
-    If the number of axes is unknown, the list has only an empty text.
+    If the number of axes is unknown, the list has one empty text.
     """
     if not value.type.HasField("tensor_type"):
         return []

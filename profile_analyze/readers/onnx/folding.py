@@ -33,7 +33,7 @@ def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | No
     if function is None:
         return None
     try:
-        # Overflow and division by zero are no errors, as on the hardware. NumPy's warnings would
+        # Overflow and division by zero are allowed, as on the hardware. NumPy's warnings would
         # only confuse users.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
@@ -52,7 +52,7 @@ def _given(inputs: Inputs, position: int) -> Any:
 
 
 def _axes(inputs: Inputs, attributes: Attributes, position: int = 1) -> tuple[int, ...] | None:
-    """Return the axes. Newer versions of an operator have an input for them, older an attribute."""
+    """Return the axes: an attribute in old versions of an operator, an input in new versions."""
     given = _given(inputs, position)
     axes = attributes.get("axes") if given is None else given.ravel().tolist()
     return None if axes is None else tuple(axes)

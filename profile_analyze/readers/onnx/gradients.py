@@ -22,7 +22,10 @@ products, or select the elements to multiply."""
 
 
 class NeededGradients(NamedTuple):
-    """How many gradients training computes for a row. Each costs the multiply-adds of the row."""
+    """How many gradients training computes for a row.
+
+    Each gradient costs as many multiply-adds as the operator itself.
+    """
 
     of_inputs: int
     """The number of gradients of factors that are not constant, but depend on a weight."""

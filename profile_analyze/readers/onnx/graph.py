@@ -44,7 +44,7 @@ class Body(NamedTuple):
     """The attribute of the node that contains the graph, such as `then_branch`."""
     graph: Graph
     trip_count: int | None = None
-    """How often one call of the node executes the body; None if only a run can show this."""
+    """How often one call of the node executes the body; None if that is unknown before a run."""
 
 
 class Node(NamedTuple):

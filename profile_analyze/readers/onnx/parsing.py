@@ -69,7 +69,8 @@ def parse(source: Source) -> Parsed:
 def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
     """Return the operator set version of each domain.
 
-    Raises `MalformedProfileError` if there is none, or if the installed `onnx` does not know it.
+    Raises `MalformedProfileError` if the model names no version, or a version that the
+    installed `onnx` does not support.
     """
     opsets = {
         "" if one.domain == _ALIAS_OF_ONNX else one.domain: one.version
@@ -222,7 +223,7 @@ def _one_line(error: Exception) -> str:
 
 
 def files_of_external_data(parsed: Parsed) -> dict[str, int]:
-    """Return, for each file with external data, the number of tensors that it has the values of."""
+    """Return how many tensors have their values in each file with external data, by file name."""
     files: dict[str, int] = {}
     for tensor in parsed.stored.values():
         if tensor.data_location == TensorProto.EXTERNAL:

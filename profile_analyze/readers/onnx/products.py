@@ -43,14 +43,14 @@ def convolution(
 
 
 def causal_convolution(call: Call) -> Operation:
-    """Translate CausalConvWithState, a depthwise convolution. Its state makes padding unknown."""
+    """Translate CausalConvWithState: a depthwise convolution with a state, and unknown padding."""
     fused = call.attribute("activation", "none") not in {"", "none"}
     attributes = {"groups": call.size(1, 0), "fused": int(fused), "padding_before": None}
     return call.as_operation("convolution", (0, 1, 2), attributes)
 
 
 def padded_at_run_time(call: Call) -> Operation:
-    """Translate ConvTransposeWithDynamicPads. Its padding is an input, and so is unknown."""
+    """Translate ConvTransposeWithDynamicPads, whose padding is an input and therefore unknown."""
     attributes = {"groups": call.attribute("group", 1), "padding_before": None}
     return call.as_operation("transposed convolution", (0, 1, 3), attributes)
 
@@ -70,7 +70,10 @@ def _channels_second(operation: Operation) -> Operation:
 
 
 def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known ones among strides, dilations and the padding before the data."""
+    """Return strides, dilations and the padding before the data, as attributes of the operation.
+
+    Empty if the number of axes is unknown. If the padding depends on unknown sizes, it is None.
+    """
     data, weight, result = (
         None if tensor is None else tensor.shape
         for tensor in (*operation.inputs[:2], tensor_at(operation.outputs, 0))
@@ -106,10 +109,10 @@ def _same_padding(
 ) -> tuple[int, ...] | None:
     """Return the padding before the data for each axis of the kernel; None if a size is unknown.
 
-    The node has `rule`, such as SAME_UPPER, and no numbers, so the padding follows from the sizes.
-    `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. A
-    convolution has a smaller result, a transposed convolution has smaller data. `windows` has the
-    strides, the dilations and the output padding.
+    The node states only `rule`, such as SAME_UPPER, so the padding is computed from the sizes.
+    `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. The
+    smaller tensor is the result of a convolution, or the data of a transposed convolution.
+    `windows` has the strides, the dilations and the output padding.
     """
     padding = []
     sides = [shape[2:] for shape in shapes if shape is not None]
@@ -144,7 +147,10 @@ def gemm_and_activation(call: Call) -> Operation:
 
 
 def packed_matmul(*order: int) -> Translation:
-    """Return the translation of a product with a packed matrix, whose sizes are attributes."""
+    """Return the translation of a product with a packed matrix.
+
+    The attributes K and N of the node have the sizes of the matrix.
+    """
 
     def translate(call: Call) -> Operation:
         columns = "N" if call.attribute("transB", 1) else "K"
@@ -160,12 +166,15 @@ def einsum(call: Call) -> Operation:
 
 
 def recurrent(kind: str, peepholes: int = -1) -> Translation:
-    """Return the translation of a recurrent layer. `peepholes` is the position of such weights."""
+    """Return the translation of a recurrent layer.
+
+    `peepholes` is the position of the peephole weights; -1 if the layer has none.
+    """
     return lambda call: call.as_operation(kind, (0, 1, 2, 3, peepholes))
 
 
 def quantized_lstm(call: Call) -> Operation:
-    """Translate DynamicQuantizeLSTM. Weights have shape (directions, inputs, gates * H)."""
+    """Translate DynamicQuantizeLSTM. Weights are transposed: (directions, inputs, gates * H)."""
     operation = call.as_operation("LSTM", (0, 1, 2, 3, 7))
     data, *weights = operation.inputs[:3]
     turned = [

@@ -96,7 +96,7 @@ def profile_of(
 def _costly_columns(
     model: OnnxModel, tables: ModelTables, folder: Path | None, wanted: Collection[str]
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
-    """Return the columns that are computed only if a question needs them, and notes on them."""
+    """Return the columns that are computed only if a question needs them, and their notes."""
     columns: dict[str, OptionalValues] = {}
     notes: tuple[Note, ...] = ()
     if not frozenset(wanted).isdisjoint(ONNX_TOOL_NAMES):
@@ -134,7 +134,7 @@ def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
     """Return the cost of a node. All numbers are N/A if its attributes have wrong types."""
     try:
         return _known_cost(placed, needed)
-    # For example, a node of a damaged model has a number in place of a list.
+    # For example, a node of a damaged model may have a number in place of a list.
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         return _Cost(OTHER, Work())
 

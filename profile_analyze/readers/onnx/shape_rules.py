@@ -143,7 +143,7 @@ def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
 
 
 def _packed_matmul(node: _Node) -> Any:
-    """Output: a product with packed weights, which have as many columns as the attribute N says."""
+    """Output: a product with packed weights. The attribute N is the number of columns."""
     left = node.sizes(0)
     return [(node.dtype(0), None if left is None else (*left[:-1], node.attributes["N"]))]
 

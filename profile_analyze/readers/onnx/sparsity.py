@@ -80,7 +80,10 @@ def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsi
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
-    """Return the sparsity of a weight as a matrix, whose rows are the first axis of the weight."""
+    """Return the sparsity of a weight, which is treated as a matrix.
+
+    The first axis of the weight has the rows. All further axes together have the columns.
+    """
     if not any(zeros.strides):  # all elements are a view of one value
         rows, columns = len(zeros), zeros.size // len(zeros)
         # `n & -n` is the largest power of two that divides n.
@@ -99,7 +102,8 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
         columns = 1
         while wide is not None and _is_kept(wide, matrix.size, found):
             count = _count(wide)
-            # Larger blocks are better; then, more blocks of zeros; then, wider blocks.
+            # Prefer larger blocks. If sizes are equal, prefer more blocks of zeros, then wider
+            # blocks.
             best = max(best, (rows * columns, count, columns, rows, count / wide.size))
             wide, columns = _joined_columns(wide), 2 * columns
         tall, rows = _joined_rows(tall), 2 * rows

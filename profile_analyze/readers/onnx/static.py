@@ -44,8 +44,8 @@ def _times_of_constants(
 ) -> Iterator[tuple[_Scope, float]]:
     """Yield each scope, and how often its constant nodes are computed; NaN if that is unknown.
 
-    In the body of a constant node, they are computed each time that the body is executed. In other
-    bodies, they are computed once, before the run.
+    If a constant node has a body, the nodes in the body are computed each time that the body is
+    executed. In other bodies, constant nodes are computed once, before the run.
     """
     yield scope, times
     for node in graph.nodes:

@@ -138,8 +138,7 @@ class ModelTables:
     def _set_roles_of_constants(self) -> None:
         """Give each constant the highest role of its uses.
 
-        The last row comes first: a constant may get its role from another constant, which a later
-        row computes from it.
+        A constant node passes the role of its output on to its inputs, so the last row comes first.
         """
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
@@ -179,7 +178,7 @@ class ModelTables:
             roles[index] = higher(roles[index], role)
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. The rows that use a constant node have its weights.
+        """Yield the weights of each row. The weights of a constant node count where it is used.
 
         A row with bodies also has the weights that its bodies return.
         """
@@ -187,8 +186,8 @@ class ModelTables:
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # The exception is a constant node that computes a result of the model: maybe no other
-            # row uses the result.
+            # A constant node has weights only if it computes a result of the model, because other
+            # rows may not use the result.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
@@ -197,7 +196,7 @@ class ModelTables:
             users |= own
 
     def weights_behind(self, index: int | None) -> set[int]:
-        """Return the weights that a constant is computed from; a weight returns itself."""
+        """Return the weights from which a constant is computed; for a weight, the weight itself."""
         found: set[int] = set()
         pending = [] if index is None else [index]
         seen = set(pending)

@@ -33,7 +33,7 @@ class Scope:
     def __init__(self, opsets: Mapping[str, int], outer: Scope | None = None) -> None:
         self.opsets = opsets
         self.depth: int = 0 if outer is None else outer.depth + 1
-        """How many graphs are around this one."""
+        """How many graphs are around this graph."""
         self.trip_count: int | None = None
         """For a body: how often one call of its node executes it; None if that is unknown."""
         self.contradictions: dict[int, str] = {}

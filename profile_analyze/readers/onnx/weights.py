@@ -31,7 +31,8 @@ _NONZERO_BITS: Final = {
     },
     "BOOL": (8, 0xFF),
 }
-"""For each dtype name, the bits of a value, and a mask. All bits in the mask of a zero are 0."""
+"""For each dtype name: the size of a value in bits, and a mask. In a zero, all bits of the mask are
+0."""
 
 
 _BITS_OF_NUMBER: Final = {
@@ -50,7 +51,7 @@ a sparse weight that is too large for memory."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
-    """Return where a weight is 0, in the shape of the weight; None if its values are unavailable.
+    """Return, for each element of a weight, whether it is 0; None if the values are unavailable.
 
     `folder` has the files with external data; it is None if there is no such folder.
     """

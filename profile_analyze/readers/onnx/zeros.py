@@ -40,9 +40,9 @@ def is_computed(tables: ModelTables, index: int) -> bool:
 
 
 def _origin_of(tables: ModelTables, index: int) -> tuple[int | None, list[tuple[int, ...] | None]]:
-    """Follow the Identity and Transpose nodes back from a constant.
+    """Follow a constant back through Identity and Transpose nodes.
 
-    Return the constant at the start of these nodes, and the `perm` of each Transpose node.
+    Return the constant that these nodes start from, and the `perm` of each Transpose node.
     """
     transposed: list[tuple[int, ...] | None] = []
     origin: int | None = index
