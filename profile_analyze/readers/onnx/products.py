@@ -109,7 +109,9 @@ def _same_padding(
 ) -> tuple[int, ...] | None:
     """Return the padding before the data for each axis of the kernel; None if a size is unknown.
 
-    The node states only `rule`, such as SAME_UPPER, so the padding is computed from the sizes.
+    Instead of padding, the node states `rule`, such as SAME_UPPER, or the shape of the result. The
+    padding is computed from these.
+
     `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. The
     smaller tensor is the result of a convolution, or the data of a transposed convolution.
     `windows` has the strides, the dilations and the output padding.

@@ -178,9 +178,10 @@ class ModelTables:
             roles[index] = higher(roles[index], role)
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. The weights of a constant node count where it is used.
+        """Yield the weights of each row.
 
-        A row with bodies also has the weights that its bodies return.
+        The weights of a constant node count in the rows that use its result. A row with bodies also
+        has the weights that its bodies return.
         """
         users: set[int] = set()
         for placed in self.rows:

@@ -31,8 +31,8 @@ _NONZERO_BITS: Final = {
     },
     "BOOL": (8, 0xFF),
 }
-"""For each dtype name: the size of a value in bits, and a mask. In a zero, all bits of the mask are
-0."""
+"""For each dtype name: the size of a value in bits, and a mask. A value is 0 if all its bits in the
+mask are 0."""
 
 
 _BITS_OF_NUMBER: Final = {
