@@ -39,8 +39,8 @@ class DeferredReader:
         `extra` is the package that the module needs, if any. An extra of profile_analyze with the
         same name installs this package. For `has_inputs` see `Reader`.
 
-        A file has the format if its name ends with one of `suffixes`, and its first `searched`
-        bytes begin with a match of the regular expression `pattern`.
+        A file has the format if its name ends with one of `suffixes`, and its bytes begin with a
+        match of the regular expression `pattern`. Only the first `searched` bytes are searched.
         """
         self.has_inputs = has_inputs
         self.format = format_

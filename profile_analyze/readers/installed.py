@@ -24,8 +24,8 @@ GROUP: Final = "profile_analyze.readers"
 def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     """Return the reader of another package that recognises `source`.
 
-    `supported` are the readers of this package. None of them recognised `source`, but an error
-    names their formats. Raises `UnknownFormatError` if no reader of another package recognises
+    `supported` are the readers of this package, which did not recognise `source`. An error names
+    their formats. Raises `UnknownFormatError` if no reader of another package recognises
     `source`, and `InputError` if such a reader is broken.
     """
     installed = _installed_readers(source.name)

@@ -50,7 +50,7 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
 ) -> Profile:
-    """Return one profile with the runs of all files in `paths`, joined as by `join_runs`.
+    """Return one profile with the runs of all files in `paths`, joined by the rules of `join_runs`.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.

@@ -45,8 +45,8 @@ class ModelInputs(NamedTuple):
     dims: Mapping[str, int] = {}
     """The size of each symbol, such as `batch`."""
     may_lack: bool = False
-    """Whether names that a model does not have are allowed: in a comparison, the other model may
-    have them. `StaticModel.lacks` lists the names that a model does not have."""
+    """Whether a model may lack some of these names: in a comparison, the other model may have them.
+    `StaticModel.lacks` lists the names that a model lacks."""
 
     @classmethod
     def of(

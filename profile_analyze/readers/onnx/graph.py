@@ -71,7 +71,7 @@ class Node(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A graph: the main one, or a body."""
+    """The main graph, or a body."""
 
     nodes: tuple[Node, ...]
     """In the order of the file."""

@@ -29,7 +29,7 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
 def known_names(
     given: ModelInputs, graph: GraphProto, file: str
 ) -> tuple[ModelInputs, dict[str, str]]:
-    """Return `given` without the names that the model lacks, and a message about each such name.
+    """Return `given` without the names that the model lacks, and a message about each missing name.
 
     The key of a message is the option without the size, such as `--dim batch`. Raises `QueryError`
     with the first message if `given.may_lack` is false, or if a size has no name.

@@ -28,7 +28,7 @@ _GENERATED: Final = "unk__"
 
 
 class Scope:
-    """What is known about the values of a graph: their types, and the contents of small ones."""
+    """What is known about the values of a graph: their types, and the contents of small values."""
 
     def __init__(self, opsets: Mapping[str, int], outer: Scope | None = None) -> None:
         self.opsets = opsets
