@@ -14,7 +14,10 @@ LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount m
 
 
 def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, LimitUnit]:
-    """Return the limit of the condition `text`, whose metric has `unit`. Raises `QueryError`."""
+    """Return the number and the unit of `limit`, for a metric with the unit `unit`.
+
+    `sign` comes before the limit in the condition `text`. Raises `QueryError` for a wrong limit.
+    """
     if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
         raise QueryError(
             f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"

@@ -1,4 +1,4 @@
-"""The times of whole runs: how much of them operators explain, and which are slower than usual."""
+"""The times of whole runs: how much time operators explain, and which runs are unusually slow."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _LEAST_RUNS: Final = 3
-"""With fewer runs, nobody can tell which of them are slower than usual."""
+"""With fewer runs, nobody can tell which runs are slower than usual."""
 _ROUNDING: Final = 1.001
-"""If operators take up to this multiple of the time of their run, the excess is rounding."""
+"""If operators take longer than their run by up to this factor, the excess is a rounding error."""
 _SLOW: Final = 1.2
 """A first run counts as warm-up if it takes more than this multiple of the median."""
 _OUTLIER: Final = 3.0
@@ -33,18 +33,19 @@ _OUTLIER: Final = 3.0
 
 
 def walls_s(profile: Profile) -> Floats:
-    """Return the seconds from start to end of each run, shape (runs,); NaN if not known."""
+    """Return the seconds from start to end of each run, shape (runs,); NaN if unknown."""
     return np.array([run.wall_s for run in profile.runs], np.float64)
 
 
 def outside_s(profile: Profile) -> Floats:
-    """Return how much of each run no operator explains, shape (runs,), in seconds.
+    """Return the seconds of each run that no operator explains, shape (runs,).
 
-    If operators have times on the host and on the device, the longer total counts: the host may
-    launch work faster than the device does it. A side does not count if its operators may have run
-    at the same time. The result is N/A for a run in two cases:
+    This is the time of the run without the total time of the operators. If operators have times on
+    the host and on the device, the longer total is used, because host and device work at the same
+    time. A side cannot be used if its operators may overlap in time. The result is N/A for a run in
+    two cases:
 
-    - No side counts.
+    - Neither side can be used.
     - The operators take longer than the run, because they were measured in another run.
 
     The rows must be of one level.
@@ -62,10 +63,10 @@ def outside_s(profile: Profile) -> Floats:
 
 
 def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, float]:
-    """Return the wall time of a run and the part outside of operators, both of the same runs.
+    """Return the wall time of a typical run and its time outside of operators, in seconds.
 
-    The median, for example, is of the run with the median wall time, or the mean of the two runs in
-    the middle. Two medians may be of different runs, and would not fit together.
+    Both values are from the same runs, so that they fit together. For the median, they are from the
+    run with the median wall time, or are means over the two runs in the middle.
     """
     known = ~np.isnan(outside)
     if not known.any():
@@ -79,9 +80,9 @@ def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, 
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
-    """Return for each run whether its operators ran one after another on this side.
+    """Return a mask of the runs that used exactly one line on this side, shape (runs,).
 
-    The result has shape (runs,).
+    A line is a thread or a stream. Operators on one line run one after another.
     """
     lines = list(dict.fromkeys(track.line for track in profile.tracks))
     line_of_track = np.array([lines.index(track.line) for track in profile.tracks], np.int64)
@@ -127,7 +128,7 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
 
 
 def outlier_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if later runs took far longer than the others from start to end."""
+    """Yield a note if runs after the slow first ones took far longer than the median run."""
     walls = walls_s(profile)
     process_of = np.array([run.process for run in profile.runs], np.int64)
     times = np.full(len(walls), np.nan)
@@ -155,7 +156,10 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
 
 
 def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
-    """Return how many first runs of a process are slow, and how many times the median they took."""
+    """Return how many runs at the start of a process are slow, before the first run that is not.
+
+    Also return how many times the median the slowest of these took; 0 if there is none.
+    """
     if len(times_s) < _LEAST_RUNS:
         return 0, 0.0
     times = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
