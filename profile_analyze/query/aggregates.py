@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Aggregate(NamedTuple):
-    """A way to turn the values of a group into one value. N/A values are left out."""
+    """How the values of a group become one value. N/A values are left out."""
 
     how: How
     share: float = nan
-    """0.9 for p90, 1 for the maximum; NaN if `how` is not `percentile`."""
+    """The percentile as a fraction: 0.9 for p90, 1 for the maximum. NaN for other aggregates."""
 
     @property
     def adds_up(self) -> bool:
         """Whether a ratio of a group, such as FLOPS, is the ratio of two sums.
 
-        All other aggregates are taken of the operators' own ratios: the maximum of FLOPS is the
-        FLOPS of the fastest operator.
+        If not, it is an aggregate of the operators' own ratios: the maximum of FLOPS is the FLOPS
+        of the fastest operator.
         """
         return self.how in ("sum", "mean")
 

@@ -4,7 +4,7 @@
 |---|---|
 | `time`, `type`, ... | an entry of the registry |
 | `param.NAME` | the operator's parameter `NAME` |
-| `name~REGEX` | the part of a text column that the pattern, or its first group, matches |
+| `name~REGEX` | the part of a text column that a pattern matches: its first group, if it has one |
 | `time.p90` | an aggregate of another column; only groups have it |
 """
 
@@ -46,7 +46,7 @@ _FIRST_LISTED: Final = 12
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
 """The unit at the end of a heading such as `time_s`, in csv and in other tools."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
-"""Advice on an empty name. With a blank after the comma, a shell splits `name, time` in two."""
+"""Advice on an empty name: a shell splits `name, time` into two arguments, `name,` and `time`."""
 
 
 def find_column(text: str) -> Column:

@@ -79,10 +79,10 @@ class Change(NamedTuple):
     """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs, if the baseline's
     time is 0, or if drift is corrected."""
     contributions: tuple[Contribution, ...]
-    """The groups with the largest differences. `by` has their keys."""
+    """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
-    """Of all rows of the question with the verdict `slower` or `faster`, those with the largest
-    differences."""
+    """At most three rows of the question with the verdict `slower` or `faster`, the largest
+    differences first."""
     verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
     threshold: float
@@ -119,7 +119,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        # Drift correction removes any change that all operators share, so the rest has no verdict.
+        # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
@@ -218,7 +218,7 @@ def _no_verdict_notes(
 def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     """Yield a note if there are too few runs for verdicts, or to detect a change of just one row.
 
-    Processes or iterations count as runs, depending on `unit`.
+    The `unit` of the question decides whether processes or iterations count as runs.
     """
     unit = rows.query.unit
     noun = _unit_noun(comparison, unit)

@@ -142,7 +142,7 @@ def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> s
 
 
 def _with_operator(name: str, words: str, value: str) -> str:
-    """Return advice with an operator instead of `words`: `!=` for `is not`. Empty if unknown."""
+    """Return advice with an operator for `words`, such as `!=` for `is not`; empty for others."""
     *before, word = words.lower().split()
     if before == ["is"]:  # is not
         operator: str | None = "!="

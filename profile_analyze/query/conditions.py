@@ -91,7 +91,7 @@ class Condition(NamedTuple):
             if advice:
                 raise QueryError(advice)
         with _error_position(match.start(3), text):
-            _check_single(name, operator, value)
+            _check_single_condition(name, operator, value)
         with _error_position(match.start(2), text):
             _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
@@ -123,7 +123,7 @@ class Condition(NamedTuple):
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether no value can meet both this condition and `other`, on the same column."""
+        """Whether no value can meet this condition and `other`. Both must be on the same column."""
         # Of conditions on texts, only two `==` with different values exclude each other.
         if isnan(self.bound) or isnan(other.bound):
             texts = {one.value.replace(" ", "") for one in (self, other)}
@@ -132,7 +132,7 @@ class Condition(NamedTuple):
         return low > high or (low == high and not (is_low_in and is_high_in))
 
     def holds_for(self, categories: Iterable[Any]) -> Iterable[bool]:
-        """Yield whether the condition holds, for each of `categories` of the column."""
+        """Yield for each category of the column whether the condition holds."""
         if self.operator == "~":
             return finds(self.value, map(self.column.as_text, categories))
         if self.operator == "!~":
@@ -243,7 +243,7 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
 
 
-def _check_single(name: str, operator: str, value: str) -> None:
+def _check_single_condition(name: str, operator: str, value: str) -> None:
     """Raise `QueryError` if `value` contains a second condition, as in `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:

@@ -24,7 +24,7 @@ class Formula(NamedTuple):
     template: str
     """A formula with placeholders, such as `{time} / {calls}`, or words without placeholders."""
     remark: str = ""
-    """What to print after the formula; empty for nothing."""
+    """A remark to print after the formula; may be empty."""
 
     @classmethod
     def of(cls, column: Column, keys: tuple[str, ...] | None, aggregate: str) -> Formula:

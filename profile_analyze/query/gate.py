@@ -1,4 +1,4 @@
-"""Judges the conditions of `--fail-if`: whether a time or an amount of work exceeds its limit."""
+"""Judges the conditions of `--fail-if`: is a time or an amount of work beyond its limit?"""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
-"""`met` and `uncertain` mean that the value is beyond the limit; if noise may explain that, the
-outcome is `uncertain`. `unjudged` means that the data do not suffice for a verdict."""
+"""`met`: the value is beyond the limit. `uncertain`: it is beyond the limit, but noise may be the
+reason. `unjudged`: the data do not suffice for a verdict."""
 
 
 class FailVerdict(NamedTuple):
@@ -50,12 +50,12 @@ class FailVerdict(NamedTuple):
     the ratio to the baseline, or of the time if the limit is absolute."""
     high: float = np.nan
     p_value: float = np.nan
-    """The p of the change, corrected for the number of conditions."""
+    """The p of the permutation test, corrected for the number of conditions."""
     unit: str = "runs"
     """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
-    """An end of the confidence interval that is beyond the limit although the median is within it:
-    `high` for `>`, `low` for `<`. NaN if there is no such end."""
+    """The end of the confidence interval that is beyond the limit although the median is not. This
+    is `high` for `>` and `low` for `<`. NaN if there is no such end."""
     amount: float = np.nan
     """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
     baseline."""
@@ -208,7 +208,7 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
 
 
 def _doubt(verdict: FailVerdict, *, is_clear: bool) -> str:
-    """Return why the estimate may be beyond the limit only by noise; empty if that is unlikely.
+    """Return the reason to doubt that the time is beyond the limit; empty if there is no reason.
 
     `is_clear` says whether the confidence interval excludes 1, if the condition asks for a change.
     For other conditions, it says whether the whole interval is beyond the limit.

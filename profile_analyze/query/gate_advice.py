@@ -19,7 +19,7 @@ _UNCERTAIN: Final = {
     **dict.fromkeys(("uncertain", "yes"), "yes"),
     **{one: one for one in ("unjudged", "not-ruled-out", "no")},
 }
-"""For each word that belongs to `--fail-uncertain`, the value of that option."""
+"""Words that belong to the option `--fail-uncertain`, each with the value for that option."""
 _ACTIVATIONS: Final = ("peak", "peak_memory", "activation", "activations", "activation_bytes")
 """Words for the memory of activations, which is no metric of conditions."""
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)

@@ -137,7 +137,7 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"fail-if: {text!r} is relative to a baseline; name one with --compare"
             )
-        # Make the question now, which checks the subject before any file is read.
+        # Making the question here checks the subject before any file is read.
         try:
             condition.about(query)
         except QueryError as error:
@@ -145,7 +145,7 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question that gives the metric.
+        """Return the question whose answer has the value of the metric.
 
         For a time, the answer has one row, and its column `time` is the metric. For work, the
         answer has a row for each operator, and the metric is the sum of the column of that name.

@@ -14,9 +14,10 @@ LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount m
 
 
 def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, LimitUnit]:
-    """Return the number and the unit of `limit`, for a metric with the unit `unit`.
+    """Return the number in `limit`, and what it means: see `FailCondition.limit_unit`.
 
-    `sign` comes before the limit in the condition `text`. Raises `QueryError` for a wrong limit.
+    `sign` is the sign before the limit in the condition `text`. `unit` is the unit of the metric.
+    Raises `QueryError` for a wrong limit.
     """
     if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
         raise QueryError(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
 
 _ADDED_ONE_BY_ONE: Final = 7
-"""NumPy's sum adds up to this many values one after the other. From 8 values on, NumPy keeps eight
-partial sums, which rounds differently."""
+"""If there are at most this many values, NumPy's sum adds one after the other. From 8 values on,
+NumPy keeps eight partial sums, which gives another rounding."""
 
 
 class Members(NamedTuple):
@@ -34,7 +34,7 @@ class Members(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats, sizes: Integers) -> Members:
-        """Make members from `values` of shape (operators,), in the order of the groups.
+        """Make members from `values`, shape (operators,), which are sorted by group.
 
         `sizes` has the number of operators in each group. NaN in `values` is left out.
         """
@@ -76,7 +76,7 @@ def _deviation(members: Members) -> Floats:
     """Return the sample standard deviation of each group; NaN for fewer than two values.
 
     The divisor is n - 1. Each group's first value is subtracted from all its values. Equal values
-    then give exactly 0, although the rounded mean of equal values may differ from them.
+    then give exactly 0, however their mean is rounded.
     """
     values, sizes = members
     groups = members.groups

@@ -1,4 +1,4 @@
-"""Groups of operators with the same keys."""
+"""Groups of operators that have the same values in the group keys."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Grouping(NamedTuple):
     sizes: NDArray[np.int64]
     """Shape (groups,): the number of operators in each group, never 0."""
     operators: NDArray[np.int64]
-    """Shape (operators,): rows of the profile, with the operators of each group side by side.
-    Within a group, they are in file order."""
+    """Shape (operators,): rows of the profile, sorted by group and, within a group, in file
+    order."""
 
     @classmethod
     def of(cls, operators: NDArray[np.int64], keys: Iterable[Categorical[Any]]) -> Grouping:
@@ -56,6 +56,6 @@ class Grouping(NamedTuple):
         return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
 
     def label(self, column: Categorical[Any]) -> Categorical[Any]:
-        """Return the value of the key `column` that the operators of each group share."""
+        """Return each group's value in the key column `column`, shape (groups,)."""
         first_members = self.operators[np.cumsum(self.sizes) - self.sizes]
         return column.take(first_members)

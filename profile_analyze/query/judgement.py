@@ -89,7 +89,7 @@ class Judgement(NamedTuple):
 
 
 def judge(query: Query, profile: Profile) -> Judgement:
-    """Compare `profile` with `query.peaks`. Winners are groups by the keys of `query`, or types."""
+    """Compare `profile` with `query.peaks`. The keys of `query` decide the groups of `winners`."""
     assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     judged = ~np.isnan(rows["least_time"])
@@ -125,8 +125,8 @@ def judge(query: Query, profile: Profile) -> Judgement:
 def _least_s(rows: OperatorRows) -> tuple[float, int]:
     """Return `Judgement.least_s` and `Judgement.without_least`.
 
-    For a model, the sum may leave out only operators that have no multiply-adds. If it would leave
-    out any other operator, it is N/A: people would mistake it for the time of the whole model.
+    For a model, the sum is N/A if it would leave out an operator that has multiply-adds, or may
+    have some. People would mistake an incomplete sum for the time of the whole model.
     """
     profile = rows.profile
     if profile.model is None or profile.tensors is None:

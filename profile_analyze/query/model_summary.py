@@ -92,7 +92,7 @@ class ModelSummary(NamedTuple):
     memory: float
     """The bytes that operators outside of bodies read and write."""
     base: BaseWork | None
-    """The work of the baseline; None without one."""
+    """The work of the baseline; None without a baseline."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -154,7 +154,8 @@ def _unknown(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:
 def are_of_model(profile: Profile) -> NDArray[np.bool_]:
     """Return a mask of the operators that are in this model, shape (operators,).
 
-    In a comparison, other operators are only in the baseline. They use no tensor of this model.
+    In a comparison, some rows are operators that only the baseline has. They use no tensor of this
+    model.
     """
     return np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
 
@@ -186,7 +187,7 @@ def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
 
 
 def _is_constant(profile: Profile) -> NDArray[np.bool_]:
-    """Return whether each operator computes a constant, shape (operators,)."""
+    """Return a mask of the operators that compute a constant, shape (operators,)."""
     tensors, uses = profile.table("tensors"), profile.table("uses")
     is_constant = tensors.role.where(role in CONSTANT_ROLES for role in tensors.role.categories)
     makes_constant = np.zeros(len(profile), np.bool_)

@@ -82,7 +82,7 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
     parts = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
     if parts > 1:
         # `Query` adds `file` and `step` to `run`. The note does not mention them: each run has one
-        # file and one step, so they split no rows.
+        # file and one step, so they split rows no further.
         named = ["run"] if "run" in keys else keys
         noun = named[0] if len(named) == 1 else "combination"
         yield Note(
@@ -163,7 +163,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
 
 
 def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
-    """Yield notes on the conditions that filter groups. `matching` groups meet all of them."""
+    """Yield notes on conditions that filter groups. `matching` is how many groups meet them all."""
     groups = len(rows.sizes)
     yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
@@ -212,8 +212,8 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
     """Yield a note if `pattern` matches no name.
 
-    The note suggests a wider pattern, which matches anywhere in a name or in any case, or says that
-    there is none.
+    The note suggests a wider pattern, which matches anywhere in a name and perhaps in any case. If
+    no wider pattern matches a name either, the note has examples of names.
     """
     # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
@@ -257,7 +257,7 @@ def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> 
 def _order_notes(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
 ) -> Iterator[Note]:
-    # One row needs no order. The default order of a profile without times never gets a note.
+    # One row needs no order. Without times, `run` replaces the default order, so it needs no note.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return

@@ -79,7 +79,7 @@ def _results(
     limit_s: float,
 ) -> Iterator[regex.Match[str] | None]:
     """Yield the result of `function` for each of `names`, with one deadline for all of them."""
-    # A limit for each name would not be enough: 94,000 names of 0.1 s each take hours.
+    # A limit for each name would not be enough: 94,000 names that take 0.1 s each take hours.
     deadline = monotonic() + limit_s
     for name in names:
         remaining_s = deadline - monotonic()

@@ -99,9 +99,10 @@ def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
 def _ran_by(
     rows: OperatorRows, value_of: Callable[[Track], T | None]
 ) -> Iterator[tuple[T, NDArray[np.bool_]]]:
-    """Yield each known value that `value_of` has for device tracks, and a mask of operators.
+    """Yield each known value that `value_of` returns for a device track, with a mask of operators.
 
-    The mask has shape (operators,). It selects the operators that ran on tracks with this value.
+    The mask has shape (operators,). It selects the operators that took time on tracks with this
+    value.
     """
     profile = rows.profile
     values = [value_of(track) if track.side == DEVICE else None for track in profile.tracks]

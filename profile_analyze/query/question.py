@@ -80,14 +80,14 @@ class Query(_Parsed):
         `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (in a
         comparison), `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the
         pattern matches. The keys `device`, `track`, `stream`, `rank`, `phase`, `file`, `run` and
-        `step` belong to executions: an operator is first split into a row for each value. With
-        `by`, rows are groups, in order of first appearance. Operators without a value form a group
-        of their own.
+        `step` belong to executions: an operator is first split into a row for each value. Operators
+        without a value form a group of their own. With `by`, the rows of the answer are groups.
+        Groups that tie in `order` are in order of first appearance.
     aggregates
         How the values of a group become one: `sum` (the default with `by`), `mean`, `max`, `min`,
-        `median`, `std`, `count`, or a percentile such as `p90`. The first one other than `count`
-        applies to all columns. Each further one adds a column of the time, such as `time.p90`.
-        Without `by`, all operators form one group.
+        `median`, `std`, `count`, or a percentile such as `p90`. The first aggregate other than
+        `count` applies to all columns. Each further aggregate adds a column of the time, such as
+        `time.p90`. Without `by`, all operators form one group.
     having
         Keep groups that meet this condition, or all of these, in the grammar of `where`.
     order
@@ -167,7 +167,7 @@ class Query(_Parsed):
         # This must be the first statement, so that the only local variables are the arguments.
         arguments = dict(locals())
         del arguments["self"]
-        # `by` may name any split key: `_add_split_keys` later splits rows by the keys named.
+        # `by` may name any split key: `_add_split_keys` later adds it to `split_by`.
         kind = RowKind((), peaks is not None, compared, split_by=SPLIT_KEYS)
         keys = group_key_columns(by, kind)
         self._set(**normalized_fields(arguments, keys), has_default_order=order is None)
@@ -212,13 +212,13 @@ class Query(_Parsed):
 
     def _add_split_keys(self) -> None:
         """Add the keys of executions that the question names to `split_by`."""
-        # Grouping by any split key splits rows. Conditions and orders split rows only by keys that
-        # rows without a split lack, such as `run`. `--where 'track ~ cpu'` splits no rows.
+        # Grouping by any split key splits rows. Conditions and orders split rows only by keys such
+        # as `run`, which unsplit rows lack. `--where 'track ~ cpu'` filters whole operators.
         named = [column.base_name for column in self.by_columns if column.is_split_key]
         named += [column.base_name for column in self.used if column.needs_split_rows]
         split_by = dict.fromkeys((*self.split_by, *named))
-        # Each run has one file and one step. Adding these keys fills their columns, and splits no
-        # more rows.
+        # Each run has one file and one step. Adding these keys gives values to their columns, and
+        # splits rows no further.
         if "run" in split_by:
             split_by |= dict.fromkeys(RUN_KEYS)
         self._set(split_by=tuple(split_by))

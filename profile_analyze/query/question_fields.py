@@ -63,7 +63,7 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
 
 
 def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:
-    """Return each column in `by` under its name.
+    """Return the columns that `by` names, as a mapping from name to column.
 
     Raises `QueryError` if a column is not a group key.
     """

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""A note says how many operators cannot be judged, or have an unknown dtype, if they take a larger
-share of the time than this."""
+"""Operators that cannot be judged get a note only if they take a larger share of the time than
+this. The same rule applies to operators of unknown dtype."""
 _FASTER_SHARE: Final = 0.01
 """Operators that are faster than their roof get a note if the table shows one of them, or if they
 take at least this share of the time. A smaller share hardly changes the totals."""
@@ -156,7 +156,7 @@ def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
-    """Yield each reason why operators are not judged, after a mask of these operators.
+    """Yield masks of operators that are not judged, each with the reason.
 
     Masks have shape (operators,). No operator is in two masks.
     """

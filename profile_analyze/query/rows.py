@@ -118,11 +118,11 @@ class _View(ABC):
 
     @abstractmethod
     def _compute(self, column: Column) -> Any:
-        """Return the values of a column of these rows, shape (rows, runs) if it `has_runs`."""
+        """Return a column's values, shape (rows,), or (rows, runs) if the column `has_runs`."""
 
 
 def formulas_of(column: Column) -> Formulas:
-    """Return the `Formulas` in which the formula of `column` is."""
+    """Return the `Formulas` that contain the formula of `column`."""
     if column.needs_peaks or column.needs_base:
         # Imported here because most questions have neither peak rates nor a baseline.
         from profile_analyze.analysis.formulas import FORMULAS
@@ -162,7 +162,7 @@ class OperatorRows(_View):
         return totals(values)
 
     def values_in_runs(self, column: str) -> NDArray[np.float64]:
-        """Return shape (operators, runs), or (operators, 1) if all runs have the same values."""
+        """Return a column's values, shape (operators, runs), or (operators, 1) if not `timed`."""
         if find_column(column).timed:
             return self.per_run(column)
         values: NDArray[np.float64] = self[column][:, np.newaxis]

@@ -87,7 +87,7 @@ def _in_order(
     orders: tuple[Order, ...], rows: OperatorRows | GroupRows, candidates: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the indices in `candidates`, sorted by `orders`. The first order matters most."""
-    # Sorts are stable, so the least important column is sorted first.
+    # Each sort is stable, so sorting starts with the least important column.
     for order in reversed(orders):
         candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
     return candidates
@@ -100,7 +100,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it. The module is loaded since `source` was made.
+    # Imported here because only comparisons need it. Making `source` has already loaded the module.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR

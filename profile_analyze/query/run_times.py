@@ -27,9 +27,9 @@ _LEAST_RUNS: Final = 3
 _ROUNDING: Final = 1.001
 """If operators take longer than their run by up to this factor, the excess is a rounding error."""
 _SLOW: Final = 1.2
-"""A first run counts as warm-up if it takes more than this multiple of the median."""
+"""A run at the start counts as warm-up if it takes more than this multiple of the median."""
 _OUTLIER: Final = 3.0
-"""A later run is an outlier if it takes at least this multiple of the median."""
+"""A run after the warm-up is an outlier if it takes at least this multiple of the median."""
 
 
 def walls_s(profile: Profile) -> Floats:
@@ -40,7 +40,7 @@ def walls_s(profile: Profile) -> Floats:
 def outside_s(profile: Profile) -> Floats:
     """Return the seconds of each run that no operator explains, shape (runs,).
 
-    This is the time of the run without the total time of the operators. If operators have times on
+    This is the time of the run minus the total time of its operators. If operators have times on
     the host and on the device, the longer total is used, because host and device work at the same
     time. A side cannot be used if its operators may overlap in time. The result is N/A for a run in
     two cases:
@@ -82,7 +82,7 @@ def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
     """Return a mask of the runs that used exactly one line on this side, shape (runs,).
 
-    A line is a thread or a stream. Operators on one line run one after another.
+    A line is a thread or a stream, on which operators run one after another: see `Track.line`.
     """
     lines = list(dict.fromkeys(track.line for track in profile.tracks))
     line_of_track = np.array([lines.index(track.line) for track in profile.tracks], np.int64)
@@ -156,9 +156,9 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
 
 
 def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
-    """Return how many runs at the start of a process are slow, before the first run that is not.
+    """Return how many runs at the start of a process are slow, and the ratio of the slowest.
 
-    Also return how many times the median the slowest of these took; 0 if there is none.
+    The ratio is its time over the median of all runs; 0 if no run at the start is slow.
     """
     if len(times_s) < _LEAST_RUNS:
         return 0, 0.0

@@ -1,4 +1,4 @@
-"""A note on runs with different input shapes, in which each row covers only some of the runs."""
+"""A note for runs with different input shapes, where a row covers only some of the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
 _MOST_SHARES: Final = 1.05
-"""If shares add up to more than this, rows cover different runs: otherwise the sum is about 1."""
+"""Shares add up to about 1 if all rows cover the same runs. A sum above this limit gets a note."""
 
 
 def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> Iterator[Note]:
@@ -49,7 +49,7 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
 
 
 def _has_several_shapes(operators: OperatorRows) -> NDArray[np.bool_]:
-    """Return a mask of the operators whose name and type another row also has.
+    """Return a mask of the operators whose scope, name and type another row also has.
 
     The mask has shape (operators,). Such rows differ in their shapes.
     """

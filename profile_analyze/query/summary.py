@@ -88,7 +88,7 @@ class Summary(NamedTuple):
     recorded: tuple[RecordedFact, ...] = ()
     """What the runtime itself printed about the whole program."""
     change: Change | None = None
-    """How the device time differs from that of a baseline; None without one."""
+    """How the device time differs from the baseline; None without a baseline."""
 
 
 def summarise(
@@ -107,7 +107,7 @@ def summarise(
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
-    # In a comparison, verdicts compare processes or iterations, so the totals are medians of these.
+    # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
     unit: SampleUnit = (
         "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
     )
@@ -134,7 +134,7 @@ def summarise(
 
 
 def _imported(module: str) -> Any:
-    """Import a module of this package only when it is needed, because few questions need it."""
+    """Import a module of this package that few questions need."""
     return import_module(f"{__package__}.{module}")
 
 
@@ -159,7 +159,7 @@ def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> 
 
 
 def _work(profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the computation and memory in a run, without bodies; NaN if none is known."""
+    """Return the fields `computation` and `memory` of `Summary`; NaN if no value is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     outside = ~profile.in_bodies()
     return {
@@ -203,7 +203,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         kind = f"means over {inferences}" if count != 1 else "those of a single inference"
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
-    # Profiles often lack the times of a few operators. A note is needed only if most times lack.
+    # Profiles often lack the times of a few operators. Only a profile that lacks most gets a note.
     if 0 < recorded < operators / 2:
         yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "

@@ -109,7 +109,7 @@ class Table:
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:
-        """Return the column that `name` shows: `time.p90` for `time` if groups show their p90."""
+        """Return the column that tables show for `name`: with the aggregate p90, `time.p90`."""
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
@@ -177,7 +177,7 @@ class Table:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain Python values by column name, with None for N/A."""
+        """One dict for each row: plain Python values by column name, with None for N/A."""
         columns = {name: _python_values(self[name]) for name in self.columns}
         return [
             dict(zip(columns, values, strict=True))

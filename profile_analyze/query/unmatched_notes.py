@@ -80,10 +80,10 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:
-    """Return the pattern that the user probably meant by `text`; empty if it is no pattern.
+    """Return the pattern that the user probably meant by `text`; empty if there is none.
 
-    A text with wildcards is one if it finds a known text. A text without wildcards is one if it is
-    a part of so many known texts that a list of them would be too long.
+    If `text` has wildcards, the pattern must find at least one known text. Otherwise it must find
+    more than `MOST_SIMILAR_TEXTS`; fewer texts can be suggested by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""
@@ -104,7 +104,7 @@ def _wildcard_patterns(text: str) -> Sequence[str]:
 
 
 def _part_patterns(text: str) -> Sequence[str]:
-    """Return four patterns: `text` unchanged, `text` escaped, and each of these in any case."""
+    """Return four patterns to try: `text`, `text` escaped, and each of the two in any case."""
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 

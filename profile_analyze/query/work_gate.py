@@ -106,7 +106,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
 
 
 def _unknown_text(amount: Amount, side: str = "") -> str:
-    """Return a text: how many operators have an unknown value, and how many match no node."""
+    """Return a text such as `2 operators with N/A, which match no node of the model`."""
     text = f"{counted(amount.unknown, 'operator')}{side} with N/A"
     if not amount.unmatched:
         return text

@@ -1,4 +1,4 @@
-"""Explains the value of a column in the first row of an answer by its formula with numbers."""
+"""Explains the value of a column in the first row of an answer: the formula with its numbers."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _FirstRow(NamedTuple):
 
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:
-    """Return why a value is N/A; `unknown` has the names in its formula that are N/A."""
+    """Return why a value is N/A. `unknown` has the names of the N/A values in its formula."""
     if not unknown:
         return "the formula does not apply to this row"
     *most, last = unknown
