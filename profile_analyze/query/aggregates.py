@@ -27,8 +27,8 @@ class Aggregate(NamedTuple):
     def adds_up(self) -> bool:
         """Whether a ratio of a group, such as FLOPS, is the ratio of two sums.
 
-        If not, it is an aggregate of the operators' own ratios: the maximum of FLOPS is the FLOPS
-        of the fastest operator.
+        If false, the group's ratio is an aggregate of the operators' own ratios: the maximum of
+        FLOPS is the FLOPS of the fastest operator.
         """
         return self.how in ("sum", "mean")
 

@@ -4,7 +4,7 @@
 |---|---|
 | `time`, `type`, ... | an entry of the registry |
 | `param.NAME` | the operator's parameter `NAME` |
-| `name~REGEX` | the part of a text column that a pattern matches: its first group, if it has one |
+| `name~REGEX` | the part of a text column that matches a pattern, or the pattern's first group |
 | `time.p90` | an aggregate of another column; only groups have it |
 """
 

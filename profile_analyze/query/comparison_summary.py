@@ -59,7 +59,7 @@ class VerdictCount(NamedTuple):
 
 
 class Change(NamedTuple):
-    """How the device time of all operators differs from the baseline. NaN is N/A."""
+    """How the total device time differs between the baseline and the profile. NaN is N/A."""
 
     base_file: str
     base_runs: int

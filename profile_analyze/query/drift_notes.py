@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
 _WITHOUT_TOTALS: Final = "totals then have no verdict, and --fail-if rejects conditions on them"
-"""The drawback of `--correct-drift`: the end of each note that suggests this option."""
+"""The drawback of `--correct-drift`. Each note that suggests the option ends with this text."""
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
-    """Yield notes if drift between the runs changes how to read the comparison.
+    """Yield notes if drift between the runs may explain differences in the comparison.
 
     `operators` has a row for each operator, and `difference_s` is the difference of the totals.
     There are no notes if drift is corrected, or if the two sides have different formats. Times of

@@ -1,4 +1,4 @@
-"""Judges the conditions of `--fail-if`: is a time or an amount of work beyond its limit?"""
+"""Judges the conditions of `--fail-if`, which set limits for times and for amounts of work."""
 
 from __future__ import annotations
 

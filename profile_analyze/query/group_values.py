@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
 
 _ADDED_ONE_BY_ONE: Final = 7
-"""If there are at most this many values, NumPy's sum adds one after the other. From 8 values on,
-NumPy keeps eight partial sums, which gives another rounding."""
+"""NumPy's sum adds seven or fewer values one after the other. From 8 values on, it keeps eight
+partial sums, which gives another rounding."""
 
 
 class Members(NamedTuple):

@@ -97,7 +97,7 @@ class ModelSummary(NamedTuple):
 
     @property
     def weights_and_peak(self) -> float:
-        """The bytes of the weights and of the peak of activations."""
+        """The bytes of the weights plus the peak bytes of the activations."""
         return self.param_bytes + self.activations.peak_bytes
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class CopyTime(NamedTuple):
-    """Seconds spent in operators that copy between devices; NaN if there are none."""
+    """Seconds spent in operators that copy between devices; NaN if no operator does."""
 
     total_s: float
     mean_s: float

@@ -44,8 +44,8 @@ class Table:
 
     query: Query
     total_s: float
-    """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
-    if the profile has no times."""
+    """The denominator of shares: the seconds of all operators of the profile, not only of the rows
+    shown. NaN if the profile has no times."""
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
