@@ -1,4 +1,4 @@
-"""Figures: values in the formulas of columns that are no columns, such as the total time.
+"""Figures are values that formulas use but that are not columns, such as the total time.
 
 `Column.worked` names columns and figures, as in `{time} / {total_time}`. In output, a figure has
 blanks instead of `_`: `total time`.

@@ -118,8 +118,8 @@ def meeting_all(evaluated: Iterable[EvaluatedCondition], candidates: Mask) -> tu
 def filter_by_type_name_and_dtype(query: Query, profile: Profile) -> tuple[Mask, Mask]:
     """Return two masks of shape (operators,): which operators pass, and which cannot be judged.
 
-    An operator cannot be judged if only an unknown input dtype could make it pass: its type and
-    name match, but none of its known input dtypes matches.
+    An operator cannot be judged if one of its input dtypes is unknown, and no known input dtype
+    matches. Operators whose type or name does not match are rejected.
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:

@@ -141,6 +141,7 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
 def _hint(condition: FailCondition, table: Table) -> str:
     """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
+        # The subject is the last condition. If it selects nothing, a note may have a suggestion.
         *_, selection = ("", *(one.text for one in table.query.conditions))
         start = f"{selection}: {NO_SUCH_VALUE}"
         advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
@@ -184,6 +185,7 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
+    # The whole interval is beyond the limit if `near` is. A part of it is beyond if `far` is.
     near, far = ends if condition.above else reversed(ends)
 
     def exceeds(value: float, bound: float) -> bool:

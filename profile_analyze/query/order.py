@@ -66,7 +66,7 @@ def _advice_on_unknown(name: str, kind: RowKind) -> str:
 
 
 def _advice_on_order(name: str) -> str:
-    """Return how to write an order such as `-time` or `time desc`; empty for any other text."""
+    """Return what to write instead of `-time` or `time desc`; empty for other names."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
     if not column:  # `time,desc`
         column = "time"

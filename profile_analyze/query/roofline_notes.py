@@ -34,8 +34,9 @@ _NOTEWORTHY_SHARE: Final = 0.005
 """Operators that cannot be judged get a note only if they take a larger share of the time than
 this. The same rule applies to operators of unknown dtype."""
 _FASTER_SHARE: Final = 0.01
-"""Operators that are faster than their roof get a note if the table shows one of them, or if they
-take at least this share of the time. A smaller share hardly changes the totals."""
+"""Operators that are faster than their roof get a note if they take at least this share of the
+time. With a smaller share, they hardly change the totals, and get a note only if the table shows
+one of these operators."""
 _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""

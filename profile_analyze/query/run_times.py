@@ -110,7 +110,7 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     count = max(runs for runs, _ in slow)
     if not count:
         return
-    slowest = max(times for _, times in slow)
+    slowest = max(multiple for _, multiple in slow)
     skipped = profile.skipped_runs
     slow_processes = sum(runs > 0 for runs, _ in slow)
     of_processes = (
@@ -131,17 +131,17 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
     """Yield a note if runs after the slow first ones took far longer than the median run."""
     walls = walls_s(profile)
     process_of = np.array([run.process for run in profile.runs], np.int64)
-    times = np.full(len(walls), np.nan)
+    multiples = np.full(len(walls), np.nan)  # of the median
     for process in sorted({*process_of.tolist()}):
         runs = np.flatnonzero(process_of == process)
         first, _ = _first_slow_runs(walls[runs])
         if len(runs) >= _LEAST_RUNS:
             median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
-            times[runs[first:]] = ratio(walls[runs], median)[first:]
-    outliers = np.flatnonzero(times >= _OUTLIER)
+            multiples[runs[first:]] = ratio(walls[runs], median)[first:]
+    outliers = np.flatnonzero(multiples >= _OUTLIER)
     if not len(outliers):
         return
-    slowest = int(outliers[np.argmax(times[outliers])])
+    slowest = int(outliers[np.argmax(multiples[outliers])])
     share = outside_s(profile)[slowest] / walls[slowest]
     where = "" if np.isnan(share) else f", {percent(share)} of it outside of operators"
     process = int(process_of[slowest])
@@ -149,7 +149,7 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
     of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
     others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
     yield Note(
-        f"run {number}{of_process}{others} took {times[slowest]:.1f} times the median{where}; "
+        f"run {number}{of_process}{others} took {multiples[slowest]:.1f} times the median{where}; "
         "--aggregate-by run shows each run",
         Importance.WRONG,
     )
@@ -162,7 +162,7 @@ def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
     """
     if len(times_s) < _LEAST_RUNS:
         return 0, 0.0
-    times = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
-    is_slow = times > _SLOW
+    multiples = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
+    is_slow = multiples > _SLOW
     count = len(times_s) if is_slow.all() else int(np.argmin(is_slow))
-    return count, float(times[:count].max(initial=0.0))
+    return count, float(multiples[:count].max(initial=0.0))
