@@ -1,4 +1,4 @@
-"""The options for which runs and shapes are read, as part of the table in `options`."""
+"""The options on runs and models. `options` includes these groups in its table."""
 
 from __future__ import annotations
 
