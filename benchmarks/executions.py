@@ -26,7 +26,7 @@ ROUNDS: Final = 5
 
 
 def profile() -> pa.Profile:
-    """Return the profile, which is the same in each call."""
+    """Return the profile. It is the same in each call."""
     random = np.random.default_rng(20201120)
     rows = np.arange(EXECUTIONS)
     is_host = rows < ON_HOST
@@ -63,7 +63,7 @@ def profile() -> pa.Profile:
 
 
 def bytes_per_execution(executions: pa.Executions) -> float:
-    """Return the memory per row. Columns with the same value in all rows take none."""
+    """Return the memory per execution. A column with the same value in all rows takes none."""
     columns = [getattr(executions, name) for name in executions.__dataclass_fields__]
     arrays = [one for one in columns if isinstance(one, np.ndarray) and one.strides != (0,)]
     return sum(one.nbytes for one in arrays) / len(executions)
@@ -78,7 +78,7 @@ def answer(asked: pa.Profile) -> str:
 
 
 def main() -> None:
-    """Print the median time of some rounds."""
+    """Print the median time of `ROUNDS` rounds."""
     asked = profile()
     assert asked.check() == ()
     answer(asked)  # imports what later calls need
