@@ -2,9 +2,9 @@
 
     python -m benchmarks.executions
 
-The profile is made in memory. Operators are nested five deep on a host thread and launch kernels on
-three streams, in ten runs. The time covers choosing the level, the question by type, the totals and
-the text.
+The profile is made in memory and has ten runs. Operators are nested five deep on a host thread and
+launch kernels on three streams. The measured time is that of choosing the level, grouping by type,
+computing the totals and writing the text.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Drawn:
         return Drawn(new, self.base)
 
     def corrected(self) -> Drawn:
-        """Return the comparisons after drift correction, over the runs of both sides together."""
+        """Return the comparisons after drift correction over the runs of both sides together."""
         both = np.concatenate([self.new, self.base], axis=2)
         factors = np.array([drift_factors(one) for one in both])[:, np.newaxis]
         runs = self.new.shape[2]

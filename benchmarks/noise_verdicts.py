@@ -101,7 +101,7 @@ def by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
 
 
 def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
-    """Judge each total by the ratio of the means: it has changed if this exceeds the threshold."""
+    """Judge each total by the ratio of the means, which must be beyond the threshold."""
     totals = tables.totals()
     return beyond_threshold(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
 
@@ -109,7 +109,7 @@ def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
 def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
     """Judge each total by one run on each side.
 
-    It has changed if its ratio exceeds the threshold and Wilcoxon's signed-rank test over the
+    It has changed if its ratio is beyond the threshold and Wilcoxon's signed-rank test over the
     operators is significant.
     """
     found = stats.wilcoxon(tables.new[..., 0], tables.base[..., 0], axis=1)
@@ -125,7 +125,7 @@ def beyond_threshold(ratios: Floats) -> tuple[Flags, Flags]:
 
 @dataclass(frozen=True)
 class Case:
-    """A rule, and comparisons without a change to test it on."""
+    """A rule, and comparisons of unchanged runs to test the rule."""
 
     rule: str
     runs: int
@@ -138,7 +138,7 @@ class Case:
         return slower | faster
 
     def smallest(self) -> float | None:
-        """Return the smallest slow-down of the total that the rule detects; None without any."""
+        """Return the smallest slow-down of the total that the rule detects, or None."""
         return _smallest(lambda by: float(self.judge(self.tables.slowed(by))[0].mean()))
 
 

@@ -251,7 +251,7 @@ def _output(random: Random, output_format: str) -> Iterator[list[str]]:
         yield ["--format", output_format]
         if random.random() < 0.05:
             yield ["--output", random.choice(("out", "-", "nowhere/out", "run.json", "."))]
-    # Pictures are rare: one takes a hundred times as long as a table.
+    # Pictures are rare, because a picture takes a hundred times as long as a table.
     if random.random() < 0.004:
         yield ["--plot", f"picture.{random.choice(('svg', 'svg', 'png', 'pdf', 'gif'))}"]
 

@@ -26,7 +26,8 @@ _RAW_JSON: Final = {
     "@escape@": '"\\ud83d\\u0000\\x"',
     "@control@": '"\x01\x1b"',
 }
-"""Marks, and the JSON that replaces them. Python's `json` module never writes such JSON."""
+"""Marks in a document, and the text that replaces each in its JSON. Python's `json` module never
+writes such texts."""
 
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),

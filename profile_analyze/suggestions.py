@@ -129,10 +129,10 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "v": "--version",
     "?": "--help",
 }
-"""Each value is an option, or a text that begins with an option.
+"""Each entry maps a word to an option, or to a text that begins with an option.
 
-To an option, a message adds the value that the user gave, or else an example: for `--limit 5`, it
-suggests `-t 5`. In a text, the user's value replaces the word in braces.
+A message completes the option with the value that the user gave, or with an example: it suggests
+`-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
 """
 
 OPTION_WORDS_OF_VALUE: Final = (
@@ -226,7 +226,7 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
-"""The words and signs of other languages for the operators of conditions."""
+"""Words and signs that other languages use for the operators of conditions."""
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
@@ -240,8 +240,8 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 
 
 MOST_SIMILAR_TEXTS: Final = 3
-"""The most texts that a message lists. If more texts contain the wrong text, the message suggests a
-pattern instead."""
+"""The largest number of texts that a message lists. If more texts contain the wrong text, the
+message suggests a pattern instead."""
 
 LONGEST_ADVISED: Final = 200
 """A wrong text with more characters gets no suggestion. Nobody types a name that long, and the

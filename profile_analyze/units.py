@@ -264,7 +264,7 @@ def seconds(value: float) -> str:
 def short_time(time_s: float) -> str:
     """Return a time with three significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
 
-    Sentences use this text, because each time in a sentence has its own unit. NaN gives N/A.
+    NaN gives N/A. The text is for sentences, where each time has its own unit.
     """
     if isnan(time_s) or not time_s:
         return NOT_AVAILABLE if time_s else "0 s"

@@ -73,8 +73,8 @@ def answer(request: Request) -> Report:
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
     """Return the notes to print. `which` is the value of `--notes`.
 
-    `few` adds a line that counts the notes left out. `none` keeps only verdicts, because formats
-    such as csv show verdicts nowhere else.
+    With `few`, the last line counts the notes that are not printed. With `none`, only verdicts are
+    printed, because formats such as csv show verdicts nowhere else.
     """
     if which == "all":
         return [*notes]

@@ -28,7 +28,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
     "SPEC": ("here", "list", *map(typed_name, DEVICES)),
 }
-"""The names that complete a value, by its placeholder: `KEY` is the key for `KEY[,KEY...]`."""
+"""The names that complete a value, by its placeholder. `KEY` also stands for `KEY[,KEY...]`."""
 
 _MAY_BE_FILES: Final = ("FILE", "SPEC")
 """The placeholders of values that may be names of files."""

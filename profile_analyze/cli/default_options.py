@@ -21,7 +21,7 @@ _ALLOWED: Final = [option for option in OPTIONS if option.may_be_default]
 
 
 def default_words() -> list[str]:
-    """Return the words in the variable. Blanks separate words, as no allowed value contains any."""
+    """Return the words in the variable, split at blanks. No allowed value contains a blank."""
     return os.environ.get(VARIABLE, "").split()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_destinations(request: Request, sources: Sources) -> None:
-    """Raise `OutputError` for a problem with the output files that shows before reading."""
+    """Raise `OutputError` for a problem with the output files that can be found before reading."""
     files = [file for file in (request.output, request.plot) if file is not None]
     for file in files:
         check_destination(file, [*sources.all, *sources.lists], force=request.force)

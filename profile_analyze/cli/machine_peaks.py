@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Measurement: TypeAlias = Callable[[Callable[[str], None]], Peaks]
-    """A function that measures peak rates. It takes a function to which it tells each slow step."""
+    """A function that measures peaks. It calls its argument with the name of each slow step."""
 
 _HERE: Final = "here"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
@@ -180,6 +180,7 @@ def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
 
 
 def _measure(threads: int, say: Callable[[str], None]) -> Measured:
+    """Measure with this number of threads, in a child process: NumPy reads the number at import."""
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )

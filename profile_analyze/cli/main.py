@@ -26,19 +26,19 @@ EXIT_UNCERTAIN: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer a command line and return the exit code. By default, `argv` is that of the process."""
+    """Answer a command line and return the exit code. `argv` defaults to that of the process."""
     argv = sys.argv[1:] if argv is None else argv
     color = color_choice([*default_words(), *argv])
     try:
         arguments = parse_with_defaults(argv)
         # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting them
-        # takes a fifth of a short call. No code here multiplies matrices, so they would be idle.
+        # takes a fifth of a short call. They would be idle, because no code multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Imported here, because `--help` ends the process in `parse` and does not need it.
+        # Imported here, because `--help` ends the process before this module is needed.
         from profile_analyze.cli.request import request_of
 
         request = request_of(arguments)
-        # Imported here, because it imports NumPy, which a call with wrong options does not need.
+        # Imported here, because this module imports NumPy. Wrong options are reported before.
         from profile_analyze.cli.answer import answer, printed_notes, verdicts_missed_in_file
 
         with gc_paused():

@@ -24,7 +24,7 @@ def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
     `kind` is the label of each line: `note`, or `error` after the program's name. `color` is the
     value of `--color`; colours appear only on a terminal.
     """
-    # Standard error is closed, and `print` would use standard output instead.
+    # If standard error is closed, it is None, and `print` would use standard output instead.
     if sys.stderr is None:
         return
     width = terminal_width(sys.stderr)

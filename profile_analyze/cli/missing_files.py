@@ -54,7 +54,7 @@ _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", 
 """Words that people write between two profiles, or before both, to compare them."""
 
 _MOST_PARTS: Final = 8
-"""The most arguments that are joined to find one name with blanks."""
+"""The largest number of arguments that are joined to find one name with blanks."""
 
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 

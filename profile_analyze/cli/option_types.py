@@ -182,8 +182,7 @@ def row_count(text: str) -> int:
 class StoreOnce(argparse.Action):
     """An option with one value. A second, different value is an error.
 
-    `joined_by` is the text, such as a comma, with which one value can contain both. The message
-    then suggests that value. `joined_by` is empty if no value can contain both.
+    If `joined_by` is given, such as a comma, the message suggests one value that joins both.
     """
 
     def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:

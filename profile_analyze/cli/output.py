@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
-    """Raise `OutputError` for a problem with the output `file` that shows before writing.
+    """Raise `OutputError` for a problem with the output `file` that can be found before writing.
 
     `file` must not be one of `sources`, the files to read.
     """
@@ -56,7 +56,7 @@ def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
 
 
 class NewFiles:
-    """Files that appear together at the end of a `with` block. If it fails, none appears.
+    """Files that appear together at the end of a `with` block. If the block fails, none appears.
 
     An existing file is replaced only with `force`. If a later file fails, earlier replacements are
     not undone. Devices and named pipes, such as /dev/stdout, are written to at once.
@@ -115,7 +115,7 @@ class NewFiles:
                     os.unlink(staged.temporary)
 
     def _publish(self, staged: _Staged, created: list[str]) -> None:
-        """Give one file its final name. Add its path to `created` if it cannot replace a file."""
+        """Give one file its final name. Without `force`, add the new path to `created`."""
         try:
             if self._force:
                 os.replace(staged.temporary, staged.target)

@@ -122,8 +122,8 @@ def parser() -> Parser:
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes a formatter for each option, to check its metavar. Without a fixed width, a
-        # formatter imports `shutil` to ask the terminal.
+        # argparse makes a formatter for each option, to check its metavar. Without a fixed width,
+        # the formatter imports `shutil` to find the width of the terminal, which is slow.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
         add_help=False,  # the table of options has `--help`
@@ -179,9 +179,9 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_form(written)
     check_abbreviations(written)
-    # The parser is shared, so `defaults` are not set in the parser.
+    # `defaults` belong to this call. They are not set in the parser, because all calls share it.
     values = argparse.Namespace(**defaults or {})
-    # This method also accepts options between the files.
+    # The `intermixed` method also accepts options between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
     if unknown:
         check_unknown(unknown, written)

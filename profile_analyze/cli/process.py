@@ -34,7 +34,7 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # Here, an error comes from the imports of `answer`, before its own handling of errors.
+    # Such an error occurs while `answer` imports its modules. It handles later errors itself.
     except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"

@@ -40,7 +40,7 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
     # and this must not make a pipeline fail.
     None: frozenset({"unjudged"}),
 }
-"""For each value of `--fail-uncertain`, the outcomes that lead to exit code 4: `strict_outcome`."""
+"""For each value of `--fail-uncertain`, the values of `strict_outcome` that lead to exit code 4."""
 
 
 class Request(NamedTuple):
@@ -86,11 +86,11 @@ class Request(NamedTuple):
     output: str | None
     """The file to write; None for standard output."""
     force: bool
-    """Whether files that exist may be replaced."""
+    """Whether existing files may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
     most_bars: int
-    """The most bars that `--top` allows in a chart; 0 if `--top` sets no limit."""
+    """The largest number of bars that `--top` allows in a chart; 0 if `--top` sets no limit."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""

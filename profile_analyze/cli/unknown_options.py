@@ -46,8 +46,8 @@ def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
 def check_abbreviations(arguments: Sequence[str]) -> None:
     """Raise `QueryError` if an abbreviation was probably meant as an option of another tool.
 
-    Such an abbreviation is a word of another tool. In addition, it stands for several options, or
-    the option that it stands for rejects the value.
+    Such an abbreviation is a word of another tool. In addition, our options do not fit: several
+    begin with the abbreviation, or the only one rejects the value.
     """
     for index, argument in enumerate(arguments):
         name = argument.partition("=")[0]
@@ -62,7 +62,10 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
 
 
 def _takes(option: Option, value: str) -> bool:
-    """Return whether `value` may follow the option: as its value, or as a file after a flag."""
+    """Return whether `value` may follow the option.
+
+    It may be the value of the option. If the option takes no value, it may be a file.
+    """
     if option.takes_values:
         return option.accepts(value)
     return not {*value.split(",")} <= {column.name for column in CATALOG}
