@@ -21,7 +21,7 @@ SMALLEST_REAL: Final = (
 
 _MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
 _BASELINE: Final = "base"
-"""The prefix of the names of baseline files."""
+"""The names of baseline files begin with this prefix."""
 
 
 class Case(NamedTuple):

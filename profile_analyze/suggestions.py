@@ -1,4 +1,4 @@
-"""Suggests correct names for a wrong name: similar names, or names for a word of another tool."""
+"""Suggests names in place of a wrong name: similar names, or our names for other tools' words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options on runs and models. `options` includes these groups in its table."""
+"""The options on runs and models. `options.py` adds them to its table."""
 
 from __future__ import annotations
 

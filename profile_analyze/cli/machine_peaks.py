@@ -30,7 +30,7 @@ _HERE: Final = "here"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
 _CHILD: Final = (
     "import sys\n"
-    "sys.path[0] = sys.argv[2]\n"  # not the current folder, which may have a json.py
+    "sys.path[0] = sys.argv[2]\n"  # replaces the current folder, which may have a json.py
     "import json\n"
     "from profile_analyze.analysis.measure import measure\n"
     "say = lambda text: print(text, file=sys.stderr, flush=True)\n"

@@ -24,7 +24,7 @@ NO_PAGER: Final = "--no-pager"
 _AMBIGUOUS: Final = 0.1
 """A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
 _LINE_WIDTH: Final = 100
-"""Longer lines of text are hard to read."""
+"""Texts for people are wrapped to at most this width, because longer lines are hard to read."""
 
 
 class Option(NamedTuple):

@@ -1,4 +1,4 @@
-"""The options on output. `options` includes this group in its table."""
+"""The options on output. `options.py` adds them to its table."""
 
 from __future__ import annotations
 

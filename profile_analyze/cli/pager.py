@@ -1,4 +1,4 @@
-"""Shows an answer that is longer than the terminal in a pager, such as less."""
+"""Shows an answer in a pager, such as less, if it is longer than the terminal."""
 
 from __future__ import annotations
 

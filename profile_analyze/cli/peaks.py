@@ -47,7 +47,7 @@ def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
 
 
 def resolve(spec: str) -> Peaks:
-    """Return the peaks that a device, a file or two rates have. Raises `PeaksError`."""
+    """Return the peaks that `spec` names by a device, a file or two rates. Raises `PeaksError`."""
     file, suffix, rest = spec.partition(_SUFFIX)
     if suffix and rest[:1] in ("", ":"):
         return _in_file(file + suffix, rest.removeprefix(":"))

@@ -34,7 +34,7 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # Such an error occurs while `answer` imports its modules. It handles later errors itself.
+    # Such an error occurs while `answer` imports its modules. `answer` handles later errors itself.
     except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
@@ -57,7 +57,7 @@ def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process without the interpreter's clean-up, after the `atexit` functions.
+    """Run the `atexit` functions, and end the process without the interpreter's clean-up.
 
     The clean-up visits every module and object, which takes a tenth of a short call. The system
     frees the memory anyway.
