@@ -86,10 +86,10 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
-    """Return the verdicts on `--fail-if` to print if the answer went to a file; empty otherwise.
+    """Return the verdicts other than `passed`, as sentences to print if the answer is in a file.
 
-    In a file, a condition that did not pass could go unnoticed. A verdict that is also a note of
-    the report is left out, because it is printed anyway.
+    In a file, such a verdict could go unnoticed. A verdict that is also a note of the report is
+    left out, because it is printed anyway. Without an output file, the result is empty.
     """
     if request.output is None:
         return []
@@ -117,9 +117,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
         return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
-    # The profile's format decides the output format, but is known only after reading. Before
-    # reading, the reader must know which columns to load. So it loads the columns of all possible
-    # output formats.
+    # The profile's format decides the output format, but is known only after reading. The reader
+    # must know before which columns to load. So it loads the columns of all possible renderers.
     return list(map(find_renderer, default_output_formats()))
 
 

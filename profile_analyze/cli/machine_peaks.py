@@ -124,8 +124,8 @@ def _faster(kept: Measured, new: Measured) -> Measured:
 def _doubt_of_best(*rates: tuple[float, float]) -> float:
     """Return the doubt of the higher of two rates. Each argument is a rate and its doubt.
 
-    The doubt is the largest share that may be missing from a rate. It becomes smaller if the lower
-    rate has less doubt and is close to the higher rate.
+    The doubt is the share by which a rate may be too low. A lower rate that is close to the higher
+    rate and has less doubt reduces the result.
     """
     (lower, lower_doubt), (higher, doubt) = sorted(rates)
     return min(doubt, max(lower_doubt, 1 - lower / higher))

@@ -27,9 +27,9 @@ _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "a
 
 
 def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
-    """Return the peaks that `spec` names, and a function that measures them or None.
+    """Return the peaks that `spec` names, and for `here` a function that measures this machine.
 
-    Only `here` has such a function: it measures this machine. The peaks are then a placeholder.
+    For `here`, the peaks are a placeholder. For any other peaks, the function is None.
 
     Raises `PeaksError`.
     """
@@ -38,7 +38,10 @@ def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
 
 
 def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
-    """Raise `QueryError` if the user wrote `--peaks here 1` for `here:1`, so that 1 is a file."""
+    """Raise `QueryError` if the user wrote `--peaks here 1` instead of `--peaks here:1`.
+
+    argparse then takes 1 for the name of a file.
+    """
     for name in filter(None, files):
         whole = f"{spec}:{name}"
         with suppress(PeaksError):
