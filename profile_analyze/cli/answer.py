@@ -117,8 +117,8 @@ def _possible_renderers(request: Request) -> list[Renderer]:
         return [find_explanation_renderer(request.explain)]
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
-    # The profile's format decides the output format, but is known only after reading. The reader
-    # must know before which columns to load. So it loads the columns of all possible renderers.
+    # The profile's format decides the output format, but is known only after reading. The columns
+    # to load must be chosen before reading. So the columns of all possible renderers are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 
