@@ -159,7 +159,9 @@ def _normal_tails(count: int, ranks: NDArray[np.int64], distances: NDArray[np.in
     if deviation == 0:
         return np.ones(len(distances))
     # Continuity correction: without ties, sums of doubled ranks differ by 2, and half of that is 1.
-    return np.array([erfc(max(far - 1, 0) / deviation / sqrt(2)) for far in distances.tolist()])
+    return np.array(
+        [erfc(max(distance - 1, 0) / deviation / sqrt(2)) for distance in distances.tolist()]
+    )
 
 
 def adjusted(p_values: Floats) -> Floats:

@@ -61,7 +61,7 @@ def typed_name(device: Device) -> str:
 
 
 def _rows(devices: Iterable[Device]) -> list[tuple[str, ...]]:
-    """Return the cells of each device: its name to type, its rates, and their sources."""
+    """Return the cells of each device: the name to type, the rates, and their sources."""
     return [
         (
             typed_name(device),
