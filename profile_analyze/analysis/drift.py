@@ -77,11 +77,11 @@ def drift_factors(times_s: Floats) -> Floats | None:
 
     `times_s` has shape (operators, runs). Returns None if no operator has a time in all runs.
 
-    The ratio of an operator in a run is its time there / its median time over all runs. The factor
-    of a run is the weighted median of these ratios, with the median times as weights. An operator
-    that lacks a time in any run is left out. These are the size factors of Anders and Huber (2010),
-    with medians in place of geometric means. The weights matter, because many operators take only
-    one or two ticks of the clock, and their ratios are noise.
+    The ratio of an operator in a run is its time in the run / its median time over all runs. The
+    factor of a run is the weighted median of these ratios, with the median times as weights. An
+    operator that lacks a time in any run is left out. These are the size factors of Anders and
+    Huber (2010), with medians in place of geometric means. The weights matter, because many
+    operators take only one or two ticks of the clock, and their ratios are noise.
     """
     medians = quantile_of_runs(times_s, 0.5)
     usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)

@@ -48,9 +48,10 @@ class _Lives(NamedTuple):
 
 
 def activation_memory(profile: Profile) -> ActivationMemory:
-    """Return how much memory the activations of a profile take. It must have tensors with roles.
+    """Return how much memory the activations of `profile` take.
 
-    The steps are the operators outside of bodies, in the order of their rows.
+    The profile must have tensors and their roles. The steps are the operators outside of bodies, in
+    the order of their rows.
     """
     tensors: Tensors = profile.table("tensors")
     is_input, is_activation, is_shape = (
@@ -87,12 +88,12 @@ def _lives(
     is_input: NDArray[np.bool_],
     is_computed: NDArray[np.bool_],
 ) -> _Lives:
-    """Return the lives of the inputs and of the tensors that the `steps` compute."""
+    """Return at which steps inputs, and tensors that the `steps` compute, are alive."""
     uses = profile.table("uses")
     step_of = np.full(len(profile), -1)
     step_of[steps] = np.arange(len(steps))
     at = step_of[uses.operator]
-    # Uses inside a body have no step. What the body reads counts as used by the operator around it.
+    # A use inside a body has no step: the operator with the body counts as the user of the tensor.
     counts = (at >= 0) & (is_input | is_computed)[uses.tensor]
     last = np.full(len(tensors), -1)
     np.maximum.at(last, uses.tensor[counts], at[counts])

@@ -173,7 +173,7 @@ def best_rate(
     clock: Callable[[], float] = perf_counter,
     cpu_clock: Callable[[], float] = process_time,
 ) -> Rate:
-    """Run the jobs until the rate of the fastest is stable or `limit_s` has passed; return it.
+    """Run the jobs until the fastest has a stable rate or `limit_s` has passed; return its rate.
 
     A job returns the work that it did. Each round runs every job once, so that other programs
     disturb all jobs alike.

@@ -1,4 +1,4 @@
-"""The peak rates that operators are compared with, and the ways to name them."""
+"""The peak rates that operators are compared with, and the names by which users choose them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_DTYPE: Final = "fp32"
 TF32: Final = "tf32"
 """Tensor cores may use this precision for operators in FP32. No profile has it as a dtype."""
 STABLE_DOUBT: Final = 0.03
-"""A measured rate is stable if its doubt is at most this share of the real rate."""
+"""A measured rate is stable if its doubt is at most this."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. A device with a lower bandwidth may be a CPU."""
 _VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
@@ -47,13 +47,13 @@ class Peaks(NamedTuple):
 
     name: str
     flops: tuple[tuple[str, float], ...]
-    """FLO/s by dtype; `any` for a rate of every dtype."""
+    """FLO/s by dtype. The dtype `any` stands for every dtype."""
     bandwidth: float
     """Bytes per second."""
     source: str
     """The source of the rates, for people."""
     dtype: str = DEFAULT_DTYPE
-    """The dtype assumed for operators whose dtype the profile does not say."""
+    """The dtype that operators of unknown dtype are assumed to have."""
     device_kind: DeviceKind | None = None
     """`cpu` or `gpu`; None if it is unknown."""
     threads: int | None = None
@@ -96,8 +96,9 @@ class Measured(NamedTuple):
 def parse_peaks(spec: str) -> Peaks:
     """Parse the name of a device, or two rates.
 
-    A name is `a100-80gb-sxm` or, with a dtype, `h100-sxm:fp16`. Two rates are `19.5T:1555G`: FLO/s
-    and bytes per second. Only the command line accepts files and `here`. Raises `PeaksError`.
+    Examples of names are `a100-80gb-sxm` and, with a dtype, `h100-sxm:fp16`. Two rates look like
+    `19.5T:1555G`: FLO/s and bytes per second. Only the command line accepts files and `here`.
+    Raises `PeaksError`.
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")

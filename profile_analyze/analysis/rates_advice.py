@@ -1,4 +1,4 @@
-"""Advice for users who write two rates in another way than `FLOPS:BANDWIDTH`, with a colon."""
+"""Advice for users who write two rates in another way than `FLOPS:BANDWIDTH`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def advice_on_numbers(spec: str) -> str:
 def swapped(spec: str) -> str:
     """Return two rates in the opposite order, such as `1555G:19.5T`; empty if a rate has a unit.
 
-    A unit says whether a rate is in FLO/s or in bytes per second, so these rates are in order.
+    Rates with units cannot be in the wrong order, because the parser checks the units.
     """
     match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
     return f"{match[2]}:{match[1]}" if match else ""

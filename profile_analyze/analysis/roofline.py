@@ -70,8 +70,8 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
     """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
     Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. A
-    model that has not run has no times, but all its operators count as judged: the roofline says
-    how much time they need at least.
+    model that has not run has no times, but all its operators count as judged. The roofline then
+    says how much time they need at least.
     """
     times: Floats = rows["time"]
     if rows.profile.origin.times == ABSENT:
@@ -120,11 +120,11 @@ def peak_rates(rows: OperatorRows) -> Floats:
 
 
 def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Return whether each operator only moves data, shape (operators,). Only memory limits these.
+    """Return whether each operator only moves data, shape (operators,).
 
-    For a data movement, runtimes report the number of elements as computation, so peak rates do not
-    apply. A data movement with unknown computation is left out: it may be a view, which moves
-    nothing.
+    Only the bandwidth limits an operator that moves data. Runtimes report its number of elements as
+    computation, so peak rates do not apply. A data movement with unknown computation is left out:
+    it may be a view, which moves nothing.
     """
     category = rows.profile.operators.category
     is_copy, is_movement = (

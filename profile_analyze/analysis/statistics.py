@@ -124,7 +124,7 @@ def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
     """Return the two-sided p of each of `sums`, in the same shape.
 
     p is the probability that the sum of `count` randomly chosen ranks is at least as far from the
-    mean sum. `rank_bytes` holds all doubled ranks in ascending order.
+    mean sum as the given sum. `rank_bytes` holds all doubled ranks in ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)
     expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks
@@ -187,7 +187,7 @@ class Interval(NamedTuple):
 
 
 def ratio_interval(values: Floats, base: Floats) -> Interval:
-    """Return the 95 % confidence interval of the ratio median of `values` / median of `base`.
+    """Return the 95 % confidence interval of median(`values`) / median(`base`) for each row.
 
     This is the percentile bootstrap (Efron, 1979): the runs of both sides are resampled 2,000 times
     with a fixed seed. A row has no interval (NaN) if a side has fewer than `LEAST_RUNS` known runs,

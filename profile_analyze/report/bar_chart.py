@@ -34,7 +34,7 @@ _TITLE_LEFT: Final = 0.01
 _HEIGHT: Final = 0.8
 """The height of all bars of a row together. The distance between rows is 1."""
 SUM_TITLE: Final = " (and the sum from the top)"
-"""Explains the number in brackets after each share, in the title of the shares."""
+"""Part of the title of the shares. It explains the number in brackets after each share."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},

@@ -54,7 +54,7 @@ class Report(NamedTuple):
         """Make a report: first the summary, then the tables, then the verdicts of a gate.
 
         `columns` are the columns that tables show, in this order. `all` alone stands for all
-        columns. If it is empty, tables show the default columns of the format.
+        columns. If `columns` is empty, tables show the default columns of the format.
         """
         facts = () if summary is None else sections_of(summary)
         shown = (TableSection(table, columns) for table in tables)

@@ -82,9 +82,9 @@ def cells_of(
 
 
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
-    """Return `cells`, the columns `names`, with the confidence interval after each ratio.
+    """Return `cells` with the confidence interval after each ratio. They are the columns `names`.
 
-    The ratios stay as they are if `names` includes an end of the interval as a column.
+    The ratios stay as they are if an end of the interval is a column, too.
     """
     if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
         return cells
@@ -105,7 +105,7 @@ def intervals(table: Table) -> list[str]:
 def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
     table = columns.table
     column = table.column(name)
-    # Only verdicts have colours for words, because an operator may be called `slower`.
+    # Words such as `slower` are coloured only as verdicts: an operator may have such a name.
     color = colored_word if column.name == _VERDICT else _dim_if_missing
     shown = [visible(text, display.encoding) for text in columns.texts(name)]
     texts = list(map(color, shown)) if display.color else shown

@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
-"""The most characters of a line of the title, which leaves space for the legend on its right."""
+"""The most characters of a line of the title. More would reach the legend on the right."""
 _SIDE_WIDTH: Final = 75
-"""The most characters of a side's name, which leaves space for its time in a line of the title."""
+"""The most characters of a profile's name. With more, its time may not fit into the same line."""
 
 
 def sides(table: Table) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
-    Names of files are without their folders, if this leaves no two equal names. Long names are cut
-    in the middle.
+    Folders are left out, unless both files have the same name. Long names are cut in the middle.
     """
     comparison = table.shown.comparison
     profiles = [table.shown.profile, *([comparison.base] if comparison else [])]

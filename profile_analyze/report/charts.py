@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS: Final = 10
 """How many dots have a number. A list beside the picture explains the numbers."""
-_MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, because files would be huge
+_MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files small
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 36
@@ -216,7 +216,7 @@ def _draw_dots(
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:
-    """Write the number, the name, the time and its share of each of `rows` beside the axes."""
+    """Write a list beside the axes: the number, name, time and share of each of `rows`."""
     labels, times_s, shares = names(table, _NAME_WIDTH), table["time"][rows], table["share"][rows]
     times = times_for(times_s.tolist(), time_unit)
     lines = [
@@ -245,7 +245,7 @@ def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) ->
                 arrowprops={"arrowstyle": "-", "color": "0.2", "linewidth": 0.7, "shrinkA": 0},
             )  # fmt: skip
             text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without its line
+            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the line
             is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
             if is_inside and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)

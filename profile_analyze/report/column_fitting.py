@@ -1,4 +1,4 @@
-"""Choosing the columns that fit the width of a terminal."""
+"""Chooses the columns that fit the width of a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ASKED_FOR: Final = (
 
 
 class Removal(NamedTuple):
-    """The indices of the columns that may be left out, in the order in which they are left out."""
+    """Which columns may be left out: their indices, in the order of removal."""
 
     extras: Sequence[int] = ()
     """These are left out even if shorter texts would make all columns fit."""
@@ -58,7 +58,7 @@ class Removal(NamedTuple):
         return cls(asked_for=indices[::-1]).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
-        """Return the order with `indices` moved to its end. Columns that always stay still stay."""
+        """Return the order with `indices` at its end, without indices that the order lacks."""
         extras, asked_for = (
             [index for index in order if index not in indices]
             for order in (self.extras, self.asked_for)

@@ -125,7 +125,7 @@ def _tolerance() -> str:
 def _shown() -> str:
     """Return the section on how columns are shown, and which columns an aggregate renames."""
     aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
-    # The names change the length of the lines, so each point is wrapped again.
+    # The names change the length of the lines, so each list item is wrapped again.
     title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
     return "\n".join(
         [title, *(_POINT_WRAPPER.fill(f"- {' '.join(point.split())}") for point in points), ""]
@@ -143,7 +143,10 @@ def _entry(column: Column) -> str:
 
 
 def brackets(column: Column) -> str:
-    """Return the unit and the name for programs, in brackets, without obvious ones."""
+    """Return the unit and the name for programs, in brackets.
+
+    The unit 1 is left out. The name is left out if programs use the same name as people.
+    """
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]

@@ -115,7 +115,8 @@ def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not clear or not _is_known(summary):
         return
-    # Shares of the difference make sense if it is more than noise and all are between 0 and 1.
+    # Shares of the difference make sense only if the difference is more than noise, and if all
+    # shares are between 0 and 1.
     with_shares = change.verdict in ("slower", "faster", None) and all(
         0 <= one.share <= 1 for one in clear
     )

@@ -28,7 +28,7 @@ _LEGEND: Final = (
 _LEGEND_WIDTH: Final = 100
 """The largest width of the lines above the table."""
 _REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
-"""The columns that are left out on narrow terminals, the least needed one first."""
+"""The columns that are left out on narrow terminals, the least needed column first."""
 
 
 def device_list(width: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Drawing of text tables with tabulate."""
+"""Draws text tables with tabulate."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def draw(
 
     `numeric` and `right` are indices of columns. A numeric column is aligned at the decimal point
     and printed with six digits, provided that all its texts are numbers. All other columns keep
-    their text, so that an operator called 007 is not shown as 7. They are aligned on the left, or
-    on the right if they are in `right`.
+    their text, so that an operator called 007 is not shown as 7. These columns are aligned on
+    the left, or on the right if they are in `right`.
     """
     count = max(map(len, [headers, *rows[:1]]))
     # With `WIDE_CHARS_MODE`, tabulate measures the width of each character. ASCII text does not
     # need this, and it takes an eighth of the time of drawing.
     before = tabulate.WIDE_CHARS_MODE, tabulate.MIN_PADDING
     tabulate.WIDE_CHARS_MODE = has_wide_text(rows)
-    if style == "plain":  # the gap between columns is enough
+    if style == "plain":  # this style already has gaps between columns
         tabulate.MIN_PADDING = 0
     try:
         return tabulate.tabulate(

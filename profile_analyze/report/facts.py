@@ -33,7 +33,10 @@ class Fact(NamedTuple):
     """The name in formats for programs. It ends with the unit: `_s`, `_flo` or `_bytes`."""
     meaning: str
     value: Callable[[Summary], Any]
-    """A number in base units (NaN or None for N/A), a text, or a list or dictionary of these."""
+    """Returns a number in base units, a text, or a list or dictionary of these.
+
+    NaN and None stand for N/A.
+    """
     schema: Mapping[str, Any] = NUMBER
     """The JSON schema of the value."""
     label: str = ""
@@ -76,7 +79,7 @@ GROUP_NAMES: Final = ("totals", "recorded", "model", "comparison", "roofline")
 
 
 def fact_group(name: str) -> FactGroup:
-    """Return one of `GROUP_NAMES`.
+    """Return the group called `name`, one of `GROUP_NAMES`.
 
     The module of the group is imported when it is needed. A plain call, which has no peaks and no
     baseline, needs only the totals.

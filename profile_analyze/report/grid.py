@@ -98,7 +98,7 @@ class GridRenderer(PeopleRenderer):
 def original_times(table: Table) -> tuple[str, ...]:
     """Return the columns of times in the original's layout, then the columns that options add.
 
-    They decide the unit of times.
+    The times in these columns decide the unit.
     """
     compared = ("base", "difference") if table.query.compared else ()
     return (
@@ -231,7 +231,7 @@ def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> 
 
 
 def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
-    """Return two columns on the difference to the baseline; none without a baseline."""
+    """Return two columns on the difference to the baseline; empty without a baseline."""
     if not texts.table.query.compared:
         return {}
     base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)

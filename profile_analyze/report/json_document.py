@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Report
 
 VERSION: Final = 2
-"""The version of the document's structure. A change that could break programs which read the
-document increases the version."""
+"""The version of the document's structure. Increase it with every change that could break programs
+which read the document."""
 
 
 def json_document(report: Report) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def model_of(summary: Summary) -> ModelSummary:
 
 
 def operators_text(summary: Summary, _: Times) -> str:
-    """Return how many operators there are, of which types, and how many make constants."""
+    """Return how many operators there are, their types, and how many compute constants."""
     model = model_of(summary)
     types = ", ".join(f"{count} {name}" for name, count in model.types[:_MOST_TYPES])
     of = f" of {counted(len(model.types), 'type')}" if model.types else ""
@@ -66,13 +66,16 @@ def params_text(summary: Summary, _: Times) -> str:
 
 
 def constants_text(summary: Summary, _: Times) -> str:
-    """Return how many elements the constants that are not weights have, by role."""
+    """Return the number of elements of each role, for constants that are not weights."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
     return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
 
 
 def macs_text(summary: Summary, _: Times) -> str:
-    """Return the multiply-adds of the model, its bodies and its constants, and the difference."""
+    """Return the multiply-adds of the model, its bodies and its constants.
+
+    In a comparison, the difference to the baseline follows.
+    """
     model = model_of(summary)
     facts = model.facts
     text = known_part(model.macs, "count", model.unknown_macs)

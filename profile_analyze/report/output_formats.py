@@ -46,7 +46,7 @@ OUTPUT_FORMATS: Final = tuple(_RENDERERS)
 """The names of all output formats except pictures."""
 
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
-"""The formats of pictures, which are also the suffixes of their files."""
+"""The names of the picture formats, which are also the suffixes of their files."""
 
 _SPREADSHEETS: Final = ("xls", "xlsx", "ods")
 
@@ -83,8 +83,8 @@ def output_format_of(file: str) -> str | None:
         return None
     known: list[str] = []
     ending = suffix.lower()
-    # Most formats have the name of their suffix. The format with this name is tried first, which
-    # avoids importing the others.
+    # Most formats have the same name as their suffix. Such a format is tried first, to avoid
+    # importing the others.
     for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
         suffixes = find_renderer(output_format).suffixes
         if f".{ending}" in suffixes:

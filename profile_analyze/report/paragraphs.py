@@ -23,7 +23,7 @@ _LEAST_WIDTH: Final = 12
 
 
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
-    """Return `text` in lines of at most `width` columns, all but the first with `indent`.
+    """Return `text` in lines of at most `width` columns. `indent` precedes all but the first line.
 
     Lines break at blanks, but not before a unit. A word that is longer than a line, such as a path,
     stays whole, so that it can be copied.
@@ -98,7 +98,7 @@ def as_plain_text(markdown: str, width: int) -> str:
 def with_own_indent(text: str, width: int | None) -> str:
     """Wrap each line of `text`.
 
-    The further lines are indented by two blanks more than the line itself.
+    A continuation line is indented by two blanks more than the line that it continues.
     """
     return "\n".join(
         paragraph(line, width, indent=" " * (len(line) - len(line.lstrip())) + _INDENT)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
 _COMFORTABLE_WIDTH: Final = 32  # default columns are left out until texts can have this width
-_SHORT_WIDTH: Final = 14  # next, columns of options are left out until texts can have this width
+_SHORT_WIDTH: Final = 14  # then, columns of options are left out until texts can have this
 _MIN_WIDTH: Final = 8  # no text is cut to less than this
 
 
@@ -130,7 +130,7 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
     """Return the column with texts of at most `width` columns."""
     mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
     texts = [shortened(text, width, mark) for text in column.texts]
-    if len({*texts}) < len({*column.texts}):  # two differ only at their end
+    if len({*texts}) < len({*column.texts}):  # some became equal
         texts = [shortened_in_middle(text, width, mark) for text in column.texts]
     return column._replace(header=shortened(column.header, width, mark), texts=texts)
 

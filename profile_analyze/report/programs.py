@@ -92,7 +92,7 @@ def shown_columns(section: TableSection) -> list[str]:
 
 
 def machine_names(table: Table, names: Sequence[str]) -> list[str]:
-    """Return the names of columns for programs, which end with the unit."""
+    """Return the names that columns have for programs. These names end with the unit."""
     return [as_utf8(machine_name(table.shown_column(name))) for name in names]
 
 
@@ -113,13 +113,13 @@ def peaks_record(peaks: Peaks) -> dict[str, Any]:
 def as_utf8(text: str) -> str:
     """Return `text` with escapes for lone surrogates, which UTF-8 cannot encode.
 
-    They come from file names and arguments that are not valid text.
+    Lone surrogates come from file names and arguments that are not valid text.
     """
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def json_ready(value: Any) -> Any:
-    """Return `value` with all texts as by `as_utf8`, and with tuples as lists."""
+    """Return `value` with `as_utf8` applied to all texts, and with tuples as lists."""
     if isinstance(value, str):
         return as_utf8(value)
     if isinstance(value, dict):

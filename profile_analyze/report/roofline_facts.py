@@ -109,7 +109,7 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
-        # With a single roof, the fact `judged` already says which share of the time it judges.
+        # With a single roof, the fact `judged` already says which share of the time is judged.
         if summary.has_times and len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text

@@ -77,7 +77,7 @@ def schema() -> dict[str, Any]:
 
 
 def _facts(group: FactGroup, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object of one group of facts."""
+    """Return the schema of one group of facts, with `more` properties."""
     properties = {fact.name: _described(fact.meaning, fact.schema) for fact in group.facts}
     return object_schema({**properties, **more}, group.meaning)
 
@@ -238,5 +238,5 @@ def _reference(name: str) -> dict[str, Any]:
 
 
 def _or_null(plain_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `plain_schema` with null as a second type. It must have a single type."""
+    """Return `plain_schema`, which must have a single type, with null as a second type."""
     return {**plain_schema, "type": [plain_schema["type"], "null"]}

@@ -51,7 +51,7 @@ class Facts(NamedTuple):
 
     @property
     def times_s(self) -> list[float]:
-        """The values that are times, without N/A and 0."""
+        """The times among the values, without N/A and 0."""
         return [value for name, value in self.flat_values.items() if name.endswith("_s") and value]
 
     def lines(self, times: Times) -> list[Line]:

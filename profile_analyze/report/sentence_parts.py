@@ -75,7 +75,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
-    """Return what was measured for a condition, and the reason of the verdict."""
+    """Return what was measured for a condition, and the reason for the verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
         return visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
@@ -112,7 +112,7 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
 
 
 def _reason_of_work(verdict: FailVerdict) -> str:
-    """Return the amount of work that a condition limits, and the reason of the verdict."""
+    """Return the amount of work that a condition limits, and the reason for the verdict."""
     unit = WORK_METRICS[verdict.condition.metric]
     amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))
     if not verdict.condition.relative:

@@ -40,9 +40,10 @@ def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _group_shapes(table: Table, name: str) -> list[list[str]]:
-    """Return the shapes of groups that are grouped by these shapes.
+    """Return the lines of the shapes of each group.
 
-    Other groups get the text `None`, as in the original.
+    Groups have shapes only if the shapes are a group key. Otherwise, all groups get the text
+    `None`, as in the original.
     """
     if name in table.query.by:
         return list(map(shape_lines, table[name]))

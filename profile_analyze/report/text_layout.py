@@ -89,7 +89,7 @@ def shortened(text: str, width: int, mark: str) -> str:
 
 
 def shortened_in_middle(text: str, width: int, mark: str) -> str:
-    """Return `text` in at most `width` columns, with `mark` in place of what is cut out."""
+    """Return `text` in at most `width` columns. If it is cut, `mark` replaces its middle."""
     if text_width(text) <= width:
         return text
     tail_width = (width - len(mark)) // 2

@@ -46,7 +46,7 @@ def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) 
 
 
 def _memory_text(summary: Summary, _: Times) -> str:
-    """Return the memory as text; empty for a model with a baseline, whose own facts show it."""
+    """Return the memory as text; empty if a model has a baseline. Other facts show it then."""
     model = summary.model
     if model is not None and model.base is not None:
         return ""
