@@ -53,8 +53,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
     """Return the change that nearly all operators share; None if they do not change alike.
 
     `times_s` and `base_s` have shape (operators,). The two operators with the largest differences
-    are left out, because a change of only one or two operators is a change of the model, not of the
-    machine.
+    are left out: if only these change, the model has changed, not the machine.
     """
     ratios = ratio(times_s, base_s)
     usable = (times_s > 0) & (ratios > 0)

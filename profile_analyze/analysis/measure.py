@@ -232,11 +232,11 @@ def _moves(threads: int) -> Iterator[list[Job]]:
         return 2.0 * source.nbytes
 
     def triad() -> float:
-        def one(part: slice) -> None:
+        def triad_of(part: slice) -> None:
             np.multiply(other[part], 2.0, out=target[part])
             np.add(target[part], source[part], out=target[part])
 
-        list(pool.map(one, parts))
+        list(pool.map(triad_of, parts))
         return 5.0 * source.nbytes  # multiply: a read and a write; add: two reads and a write
 
     with ThreadPoolExecutor(threads) as pool:

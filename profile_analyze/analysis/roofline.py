@@ -93,7 +93,7 @@ def is_below_clock_resolution(rows: OperatorRows) -> NDArray[np.bool_]:
 
 
 def _resolution_s(profile: Profile) -> Floats:
-    """Return the resolution in seconds of each operator's coarsest device clock, (operators,)."""
+    """Return the resolution of each operator's coarsest device clock, shape (operators,)."""
     executions = profile.executions
     on_device = on_side(profile, DEVICE)
     of_tracks = np.array([track.resolution_s for track in profile.tracks], np.float64)

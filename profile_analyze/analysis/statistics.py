@@ -123,8 +123,8 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
     """Return the two-sided p of each of `sums`, in the same shape.
 
-    p is the probability that the sum of `count` randomly chosen ranks is at least as far from the
-    mean sum as the given sum. `rank_bytes` holds all doubled ranks in ascending order.
+    `count` ranks are chosen at random. p is the probability that their sum is at least as far from
+    its mean as the given sum. `rank_bytes` holds all doubled ranks in ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)
     expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks

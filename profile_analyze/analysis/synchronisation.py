@@ -23,9 +23,9 @@ def waits_s(profile: Profile) -> Floats:
     """Return how long each call waits, in seconds, shape (runs,); NaN if the wait is unknown.
 
     In a whole run, the runtime waited only once. The times of all operators add up to
-    more than the time of the run, and the excess is shared equally by all calls. An operator that
-    took less than its wait counts as 0, and the other operators share the rest. If the file has
-    only one row, the wait is unknown. All rows must be of one level.
+    more than the time of the run. All calls share the excess equally. An operator that took less
+    than its wait counts as 0, and the other operators share the rest. If the file has only one row,
+    the wait is unknown. All rows must be of one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)

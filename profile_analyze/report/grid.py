@@ -115,14 +115,14 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     # Measuring the columns of a long table takes time, so it is done only if there is a limit.
     widths = [0] * len(columns) if available is None else _widths(columns)
     shown, excess = fit_columns(widths, available, _frame_width, removal.extras)
-    if excess > 0:  # texts must be narrower, and lines after the first have a prefix
+    if excess > 0:  # texts must be narrower; continuation lines also have a prefix
         widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
         narrower = max(widest - excess - _PREFIX_WIDTH, _MIN_WIDTH if names else _MIN_INFO_WIDTH)
         columns = _narrow_columns(texts, names, display, narrower)
         shown, excess = fit_columns(
             _widths(columns), available, _frame_width, removal.asked_for, shown
         )
-        # The width of the columns that were left out is given back to the texts.
+        # Texts can use the width of columns that were left out.
         wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
         columns = _narrow_columns(texts, names, display, wider)
     yield from draw_boxes(

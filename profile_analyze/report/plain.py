@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
-_COMFORTABLE_WIDTH: Final = 32  # default columns are left out until texts can have this width
-_SHORT_WIDTH: Final = 14  # then, columns of options are left out until texts can have this
+_COMFORTABLE_WIDTH: Final = 32  # `Removal.extras` are left out until texts can have this width
+_SHORT_WIDTH: Final = 14  # `Removal.asked_for` are left out until texts can have this width
 _MIN_WIDTH: Final = 8  # no text is cut to less than this
 
 
@@ -67,7 +67,7 @@ def _table(
         bare = _with_narrow_headers(cells_of(texts, names, display, bars=False))
         columns = with_intervals(texts, names, bare)
         indices = _chosen(columns, removal, display.width)
-        # If intervals would push out a column that an option added, the intervals are left out.
+        # If a column that the user asked for does not fit, the intervals are left out.
         if not set(removal.asked_for).issubset(indices):
             columns, indices = bare, _chosen(bare, removal, display.width)
     shown = [columns[index] for index in indices]
@@ -85,8 +85,9 @@ def _with_narrow_headers(columns: Sequence[Cells]) -> list[Cells]:
 def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:
     """Return the indices of the columns to show.
 
-    Default columns are left out until the texts can have a comfortable width. If that is not
-    enough, columns that options added are left out until the texts can have a short width.
+    The columns in `removal.extras` are left out until texts can have a comfortable width. If that
+    is not enough, the columns in `removal.asked_for` are left out until texts can have a short
+    width.
     """
     comfortable, short = (
         [
