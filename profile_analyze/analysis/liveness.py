@@ -88,7 +88,7 @@ def _lives(
     is_input: NDArray[np.bool_],
     is_computed: NDArray[np.bool_],
 ) -> _Lives:
-    """Return at which steps inputs, and tensors that the `steps` compute, are alive."""
+    """Return the lives of the inputs, and of the tensors that the `steps` compute."""
     uses = profile.table("uses")
     step_of = np.full(len(profile), -1)
     step_of[steps] = np.arange(len(steps))

@@ -82,9 +82,10 @@ def cells_of(
 
 
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
-    """Return `cells` with the confidence interval after each ratio. They are the columns `names`.
+    """Return `cells` with the confidence interval after each ratio.
 
-    The ratios stay as they are if an end of the interval is a column, too.
+    `cells` has the columns `names`. If an end of the interval is a column, too, the ratios stay as
+    they are.
     """
     if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
         return cells

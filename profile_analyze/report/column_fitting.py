@@ -58,7 +58,7 @@ class Removal(NamedTuple):
         return cls(asked_for=indices[::-1]).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
-        """Return the order with `indices` at its end, without indices that the order lacks."""
+        """Return the order with `indices` at its end. Ignore indices that are not in the order."""
         extras, asked_for = (
             [index for index in order if index not in indices]
             for order in (self.extras, self.asked_for)
