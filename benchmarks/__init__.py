@@ -1,1 +1,1 @@
-"""Benchmarks of time and memory, beside other programs: `make bench`."""
+"""Benchmarks: `make bench` compares time and memory with those of other programs."""

@@ -49,7 +49,7 @@ class Measured:
 
 
 def main() -> None:
-    """Run the benchmarks, print the tables, and update the report with `--write`."""
+    """Run the benchmarks and print the tables. With `--write`, also update the report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sizes", nargs="*", choices=SIZES, default=list(SIZES))
@@ -140,7 +140,7 @@ _LIMITS = (
     ("155 MB", "-t 0, full table", ORIGINAL, "seconds", 1 / 5),
     ("155 MB", "-t 0, full table", ORIGINAL, "peak_mib", 1 / 5),
 )
-# The largest time of a case at 155 MB, relative to the case "by type".
+# case at 155 MB -> the largest allowed ratio between its time and the time of the case "by type"
 _LIMITS_OVER_BY_TYPE = {
     "--dump-only-opr -t 0": 1.3,
     "-t 0 --format csv": 1.5,
@@ -150,7 +150,7 @@ _NAMES = {"seconds": "time", "peak_mib": "memory"}
 
 
 def _limits(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
-    """The table of limits and measured ratios."""
+    """Yield the lines of the table of limits and measured ratios."""
     yield ""
     yield "| ratio | limit | measured |"
     yield "|---|--:|--:|"

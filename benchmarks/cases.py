@@ -44,7 +44,7 @@ QUERIES = {
     "-t 0 --format json": ["-t", "0", "--format", "json"],
     "by name": ["-t", "5", "--aggregate-by", "name"],
 }
-# The original refuses --aggregate-by alone and fails with --input-dtype.
+# The original rejects --aggregate-by without --aggregate, and fails with --input-dtype.
 ORIGINAL_QUERIES = {
     "default table": [],
     "by type": ["-t", "5", "--aggregate-by", "type", "--aggregate", "sum"],
@@ -84,17 +84,17 @@ class Case:
 
 
 def ours(*arguments: str) -> list[str]:
-    """Return a call of the command under test."""
+    """Return the command under test with these arguments."""
     return [sys.executable, "-m", "profile_analyze", *arguments]
 
 
 def python(code: str, *arguments: str) -> list[str]:
-    """Return a call of Python with some code."""
+    """Return a command that runs `code` in Python with these arguments."""
     return [sys.executable, "-c", code, *arguments]
 
 
 def starts(original: Path | None) -> Iterator[Case]:
-    """Cases of start-up: without a file, and with a small profile."""
+    """Yield the cases of start-up: without a file, and with a small profile."""
     for option in ("--help", "--version"):
         floor = {"import argparse": python("import argparse")}
         yield Case("no file", option, {OURS: ours(option)} | floor)
@@ -107,7 +107,7 @@ def starts(original: Path | None) -> Iterator[Case]:
 
 
 def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
-    """Cases with large profiles, of the `chosen` sizes."""
+    """Yield the cases with large profiles of the `chosen` sizes."""
     for size in chosen:
         path = DATA / f"{SIZES[size]}.json"
         write(path, SIZES[size])
@@ -121,7 +121,7 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
                 commands[FLOOR] = python(_FLOOR, str(path))
                 if size == "1.5 GB":  # to compare the time per operator
                     commands[AT_155_MB] = ours(str(DATA / f"{SIZES['155 MB']}.json"), *query)
-                else:  # at 1.5 GB, these would need more memory than the machine has
+                else:  # at 1.5 GB, the libraries would need more memory than the machine has
                     commands |= {key: python(code, str(path)) for key, code in LIBRARIES.items()}
             if original and size != "1.5 GB" and name in ORIGINAL_QUERIES:
                 commands[ORIGINAL] = _original(original, str(path), ORIGINAL_QUERIES[name])
@@ -129,11 +129,12 @@ def sizes(chosen: list[str], original: Path | None) -> Iterator[Case]:
 
 
 def compressed() -> Iterator[Case]:
-    """Cases with the 155 MB profile, compressed and not."""
+    """Yield the cases with the 155 MB profile, compressed and uncompressed."""
     path = DATA / f"{SIZES['155 MB']}.json"
     write(path, SIZES["155 MB"])
     packed = {"gzip": path.with_suffix(".json.gz"), "zstd": path.with_suffix(".json.zst")}
-    # In steps, because the peak memory of a child process includes what this process has.
+    # Files are copied in steps, to keep the memory of this process low: the peak memory of a child
+    # process includes it.
     if not packed["gzip"].exists():
         with path.open("rb") as plain, gzip.open(packed["gzip"], "wb", 6) as file:
             copyfileobj(plain, file)
@@ -150,7 +151,7 @@ def compressed() -> Iterator[Case]:
 
 
 def many() -> Iterator[Case]:
-    """Cases with a hundred and a thousand files, which show how memory grows."""
+    """Yield cases with a hundred and with a thousand files, to show how memory grows."""
     for count in (100, 1000):
         folder = DATA / f"{count}-files"
         _write_runs(folder, count)
@@ -162,7 +163,7 @@ def many() -> Iterator[Case]:
 
 
 def onnx_runtime() -> Iterator[Case]:
-    """Cases with profiles of ONNX Runtime: a small one, and one with a million events."""
+    """Yield the cases with profiles of ONNX Runtime: a small profile, and a million events."""
     small, large = str(_small_profile_of_onnx_runtime()), DATA / "1000000-events.json"
     events.write(large, 1_000_000)
     for name in ("default table", "by type"):
@@ -175,7 +176,7 @@ def onnx_runtime() -> Iterator[Case]:
 
 
 def _small_profile_of_onnx_runtime() -> Path:
-    """Return a real profile, decompressed."""
+    """Decompress a real profile and return its path."""
     path = DATA / "events.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.decompress(events.SOURCE.read_bytes()))
@@ -183,7 +184,7 @@ def _small_profile_of_onnx_runtime() -> Path:
 
 
 def models() -> Iterator[Case]:
-    """Cases with models that have not run: ResNet-50 with stored weights, and without."""
+    """Yield the cases with models that have not run: ResNet-50 without and with weights."""
     yield _model("80 KB", LIGHT / "light_resnet50.onnx")
     stored = DATA / "resnet50.onnx"
     if not stored.exists():

@@ -1,7 +1,7 @@
 """Generates ONNX Runtime profiles with any number of events by repeating a real one.
 
-Each copy comes later than the one before, and its durations differ slightly (seeded), so that
-values are as distinct as in a real profile of that size.
+Each copy starts after the copy before it. Durations vary slightly with a fixed seed, so that values
+are as distinct as in a real profile of that size.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _TIMES: Final = re.compile(r'"dur" :(\d+),"ts" :(\d+)')
 
 
 def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
-    """Yield `count` events, or a few more so that the last run is complete."""
+    """Yield at least `count` events: the last run is always complete."""
     with gzip.open(source, "rt", encoding="utf-8") as stream:
         lines = [line.rstrip(",\n") for line in stream if line.startswith("{")]
     generator = random.Random(seed)
     span_us = 1 + max(int(start) for line in lines for _, start in _TIMES.findall(line))
     for copy in range(-(-count // len(lines))):
         for line in lines:
-            # Nodes become shorter, but not the runs, which contain them.
+            # Only nodes become shorter, so that the runs still contain them.
             factor = 1 - JITTER * generator.random() if _is_node(line) else 1
             yield _moved(line, copy * 2 * span_us, factor)
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.executions
 
-The profile is made in memory. Operators are nested five deep on a host thread and launch kernels on
-three streams, in ten runs. The time covers choosing the level, the question by type, the totals and
-the text.
+The profile is made in memory and has ten runs. Operators are nested five deep on a host thread and
+launch kernels on three streams. The measured time is that of choosing the level, grouping by type,
+computing the totals and writing the text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS: Final = 5
 
 
 def profile() -> pa.Profile:
-    """Return the profile, which is the same in each call."""
+    """Return the profile. It is the same in each call."""
     random = np.random.default_rng(20201120)
     rows = np.arange(EXECUTIONS)
     is_host = rows < ON_HOST
@@ -63,7 +63,7 @@ def profile() -> pa.Profile:
 
 
 def bytes_per_execution(executions: pa.Executions) -> float:
-    """Return the memory per row. Columns with the same value in all rows take none."""
+    """Return the memory per execution. A column with the same value in all rows takes none."""
     columns = [getattr(executions, name) for name in executions.__dataclass_fields__]
     arrays = [one for one in columns if isinstance(one, np.ndarray) and one.strides != (0,)]
     return sum(one.nbytes for one in arrays) / len(executions)
@@ -78,7 +78,7 @@ def answer(asked: pa.Profile) -> str:
 
 
 def main() -> None:
-    """Print the median time of some rounds."""
+    """Print the median time of `ROUNDS` rounds."""
     asked = profile()
     assert asked.check() == ()
     answer(asked)  # imports what later calls need

@@ -2,8 +2,8 @@
 
     python -m benchmarks.generate --operators 94000 large.json
 
-Each copy has its own ids, names and times, and slightly different durations (seeded). So ids do not
-collide, and values are as distinct as in a real profile of that size.
+Each copy has its own ids, names and times, so that ids do not collide. Durations vary slightly with
+a fixed seed, so that values are as distinct as in a real profile of that size.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _PLACEHOLDER = re.compile(r'"@(\d+)@"')
 
 @dataclass(frozen=True)
 class Template:
-    """The JSON of one entry, with gaps for its ids and its name."""
+    """The JSON of one entry, split at its ids. A mark in its name stands for the copy's number."""
 
     texts: tuple[str, ...]
-    """The texts between the ids."""
+    """The JSON before, between and after the ids."""
     ids: tuple[int, ...]
 
     @classmethod
     def of(cls, value: Any, known: set[str]) -> Template:
-        """Return the template of a decoded `value`. Texts in `known` are ids."""
+        """Return the template of a decoded `value`. `known` has all ids."""
         parts = _PLACEHOLDER.split(json.dumps(_marked(value, known), separators=(", ", ": ")))
         return cls(tuple(parts[::2]), tuple(map(int, parts[1::2])))
 
     def written(self, copy: int, step: int) -> str:
-        """Return the JSON of the entry in a copy, whose ids are `copy * step` larger."""
+        """Return the JSON of the entry in copy number `copy`. Its ids grow by `copy * step`."""
         parts = [self.texts[0]]
         for id_, text in zip(self.ids, self.texts[1:], strict=True):
             parts += f'"{id_ + copy * step}"', text
@@ -76,13 +76,16 @@ class Copies:
 
     @classmethod
     def of(cls, graph: dict[str, Any], operators: int) -> Copies:
-        """Return the copies that have this number of operators."""
+        """Return the copies that together have this number of operators."""
         whole, rest = divmod(operators, len(graph["operator"]))
         index = {id_: n for n, id_ in enumerate(graph["operator"])}
         return cls(whole, rest, index, 1 + max(map(int, [*graph["operator"], *graph["var"]])))
 
     def of_section(self, section: Iterable[str]) -> Iterator[tuple[int, str]]:
-        """Return the copy and the id of each entry. Each copy has all variables."""
+        """Yield the number of the copy and the id of each entry of a section.
+
+        A partial copy leaves out operators, but no variables.
+        """
         ids = list(section)
         for copy in range(self.whole + (self.rest > 0)):
             for id_ in ids:
@@ -91,7 +94,7 @@ class Copies:
 
 
 def generated(operators: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
-    """Return the JSON of a profile with this number of operators, in pieces."""
+    """Yield the JSON of a profile with this number of operators, in pieces."""
     document = json.loads(source.read_text(encoding="utf-8"))
     profiler, graph = document["profiler"], document["graph_exec"]
     copies = Copies.of(graph, operators)
@@ -151,7 +154,7 @@ def write(path: Path, operators: int) -> None:
 
 
 def main() -> None:
-    """Write one profile of the size that the command line gives."""
+    """Write a profile. The command line gives its path and its number of operators."""
     parser = argparse.ArgumentParser(description="Write a profile of any size.")
     parser.add_argument("--operators", type=int, required=True)
     parser.add_argument("path", type=Path)

@@ -1,6 +1,7 @@
 """Measures how often verdicts are wrong, on resampled real runs with and without a slow-down.
 
-Prints the tables of docs/statistics.md, or updates them with `--write`. Takes about five minutes.
+Prints the tables of docs/statistics.md. With `--write`, also updates them in the document. Takes
+about five minutes.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ if TYPE_CHECKING:
 DOCUMENT: Final = Path(__file__).parent.parent / "docs" / "statistics.md"
 FEWER_SIZES: Final = (4, 8, 16)
 REAL_SIZES: Final = (4, 8, 12)
-"""The numbers of real runs on each side. They are drawn without replacement from 24."""
+"""The numbers of runs on each side. They are drawn without replacement from 24 real runs."""
 
 
 def main() -> None:
-    """Compute and print the tables, and update the document with `--write`."""
+    """Compute and print the tables. With `--write`, also update the document."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
     parser.add_argument("--comparisons", type=int, default=2000, help="how many of each kind")
     parser.add_argument(
@@ -107,7 +108,7 @@ def _put(name: str, text: str) -> None:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Return the lines of a Markdown table whose first column is text."""
+    """Yield the lines of a Markdown table. All columns after the first are right-aligned."""
     yield f"| {' | '.join(columns)} |"
     yield f"|---|{'--:|' * (len(columns) - 1)}"
     for row in rows:
@@ -163,7 +164,11 @@ def _no_change_table(
 
 
 def _alarms(is_change: Flags) -> tuple[str, str, str]:
-    """Return the cells for tables, the share of false alarms, and of tables with any of them."""
+    """Return three cells. `is_change`, of shape (tables, rows), says which rows are false alarms.
+
+    The cells are the number of tables, the share of rows that are false alarms, and the share of
+    tables with at least one false alarm.
+    """
     return str(len(is_change)), f"{is_change.mean():.2%}", _share(is_change.max(axis=1))
 
 
@@ -191,7 +196,7 @@ def _total_table(data: Data, comparisons: int) -> Iterator[str]:
 
 
 def _why_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Return how often each of the three conditions of a verdict holds."""
+    """Return a table of how often each of the three conditions of a verdict holds."""
 
     def rows() -> Iterator[Sequence[str]]:
         for noise, times, by in (
@@ -237,7 +242,7 @@ def _layer_table(data: Data, unchanged: Mapping[tuple[int, bool], Judged]) -> It
 
 
 def _real_change_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Return the changes reported for a model in which one convolution has a larger kernel."""
+    """Return a table of verdicts on a real change: one convolution has a larger kernel."""
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in REAL_SIZES:
@@ -271,7 +276,10 @@ def _of_real_change(tables: Drawn, layer: int, *, corrected: bool) -> tuple[str,
 
 
 def _drift_table(data: Data, comparisons: int) -> Iterator[str]:
-    """Return verdicts on the total under drift correction, without a change and with one."""
+    """Return a table of verdicts on the total, with and without drift correction.
+
+    Each row compares unchanged runs, and runs in which all operators are 20 % slower.
+    """
 
     def rows() -> Iterator[Sequence[str]]:
         for runs in FEWER_SIZES:

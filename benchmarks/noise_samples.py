@@ -1,4 +1,4 @@
-"""The real runs behind docs/statistics.md, and comparisons of resampled runs."""
+"""Reads the real runs on which docs/statistics.md is based, and resamples them for comparisons."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ if TYPE_CHECKING:
 RUNS: Final = Path(__file__).parent.parent / "tests" / "fixtures" / "runs"
 SEED: Final = 1995
 QUIET: Final = 0.02
-"""The spread of a simulated quiet machine."""
+"""The spread of the totals on a simulated quiet machine."""
 LAYER: Final = "conv(l.2.RELU[1],fuse[2186]@2187)[3348]"
-"""The convolution that the changed model has with a larger kernel."""
+"""The convolution whose kernel is larger in the changed model."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """Seconds of both sides, shape (operators, runs), for the operators that have times."""
+    """The times of both sides in seconds, each of shape (operators, runs).
+
+    Only operators that have times on both sides are included.
+    """
 
     base: Floats
     changed: Floats
     layer: int
-    """The row of the convolution that was changed."""
+    """The row of `LAYER`, the convolution that was changed."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +51,24 @@ class Drawn:
     base: Floats
 
     def slowed(self, by: float, row: int | None = None) -> Drawn:
-        """Return the comparisons with the new side, or one row of it, slowed by the share `by`."""
+        """Return the comparisons after the new side, or one row of it, became slower by `by`."""
         new = self.new.copy()
         new[:, slice(None) if row is None else row] *= 1 + by
         return Drawn(new, self.base)
 
     def corrected(self) -> Drawn:
-        """Return the comparisons after drift correction, each over the runs of both sides."""
+        """Return the comparisons after drift correction over the runs of both sides together."""
         both = np.concatenate([self.new, self.base], axis=2)
         factors = np.array([drift_factors(one) for one in both])[:, np.newaxis]
         runs = self.new.shape[2]
         return Drawn(self.new / factors[..., :runs], self.base / factors[..., runs:])
 
     def totals(self) -> Drawn:
-        """Return the comparisons of the totals, as tables of one row."""
+        """Return comparisons with one row, the total of all rows."""
         return Drawn(self.new.sum(axis=1, keepdims=True), self.base.sum(axis=1, keepdims=True))
 
     def row(self, row: int) -> Drawn:
-        """Return the comparisons of a single row."""
+        """Return comparisons with this row only."""
         return Drawn(self.new[:, row : row + 1], self.base[:, row : row + 1])
 
     def ratios(self) -> Floats:
@@ -74,22 +77,27 @@ class Drawn:
         return ratio(*medians).reshape(self.new.shape[:2])
 
     def p_values(self) -> Floats:
-        """Return p before any correction, shape (comparisons, rows)."""
+        """Return p without correction for the number of rows, shape (comparisons, rows)."""
         found = permutation_test(flat_rows(self.new), flat_rows(self.base))
         return found.reshape(self.new.shape[:2])
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Comparisons without a change, and their results. Several tables use them."""
+    """Comparisons of unchanged runs, and the verdicts on them.
+
+    Several tables of the document use them.
+    """
 
     tables: Drawn
     p_values: Floats
+    """Without correction for the number of rows, shape (comparisons, rows)."""
     is_change: Flags
+    """Whether the verdict is slower or faster, shape (comparisons, rows)."""
 
 
 def read() -> Data:
-    """Return the times of the operators that both sides have."""
+    """Read the runs of both sides, and return the times of the operators that both sides have."""
     base, changed = (
         pa.load_runs(
             [str(path) for path in sorted((RUNS / side).glob("*.json.gz"))],
@@ -106,21 +114,21 @@ def read() -> Data:
 
 
 def draw_with_replacement(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Return comparisons of `runs` runs a side, drawn from each side with replacement."""
+    """Return comparisons with `runs` runs on each side, drawn with replacement."""
     generator = _generator(runs)
     chosen = [generator.integers(side.shape[1], size=(comparisons, runs)) for side in (new, base)]
     return Drawn(new[:, chosen[0]].swapaxes(0, 1), base[:, chosen[1]].swapaxes(0, 1))
 
 
 def draw_halves(times: Floats, comparisons: int) -> Drawn:
-    """Return comparisons of a random half of the runs with the other half."""
+    """Return comparisons of one random half of the runs with the other half."""
     half = times.shape[1] // 2
     shuffled = _shuffled(_generator(0), times, comparisons)
     return Drawn(shuffled[..., :half], shuffled[..., half : 2 * half])
 
 
 def draw_without_replacement(new: Floats, base: Floats, runs: int, comparisons: int) -> Drawn:
-    """Return comparisons of `runs` runs a side, drawn without replacement."""
+    """Return comparisons with `runs` runs on each side, drawn without replacement."""
     generator = _generator(runs, 1)
     drawn = [_shuffled(generator, side, comparisons)[..., :runs] for side in (new, base)]
     return Drawn(*drawn)
@@ -133,13 +141,13 @@ def _shuffled(generator: np.random.Generator, times: Floats, comparisons: int) -
 
 
 def all_pairs(times: Floats) -> Drawn:
-    """Return the comparisons of each run with each other run."""
+    """Return one comparison for each ordered pair of different runs."""
     new, base = np.nonzero(~np.eye(times.shape[1], dtype=np.bool_))
     return Drawn(times[:, new].T[..., np.newaxis], times[:, base].T[..., np.newaxis])
 
 
 def with_quiet_noise(times: Floats) -> Floats:
-    """Return the times with each run scaled, so that the totals have a spread of `QUIET`."""
+    """Return the times after scaling each run, so that the totals have a spread of `QUIET`."""
     totals = times.sum(axis=0)
     apart = np.log(totals / np.median(totals))
 
@@ -154,8 +162,8 @@ def with_quiet_noise(times: Floats) -> Floats:
     return scaled
 
 
-def _generator(*what: int) -> np.random.Generator:
-    return np.random.default_rng([SEED, *what])
+def _generator(*numbers: int) -> np.random.Generator:
+    return np.random.default_rng([SEED, *numbers])
 
 
 def flat_rows(times: Floats) -> Floats:

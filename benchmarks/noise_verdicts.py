@@ -1,4 +1,4 @@
-"""The verdicts and other rules that docs/statistics.md compares, and what they detect."""
+"""The rules that docs/statistics.md compares, and the smallest slow-down that each detects."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ THRESHOLD: Final = 0.03
 SIZES: Final = (4, 8, 16, 32)
 """The numbers of runs on each side."""
 TARGET: Final = 0.9
-"""The share of comparisons in which a slow-down must be found."""
+"""A slow-down counts as detectable if it is found in at least this share of the comparisons."""
 GRID: Final = tuple(
     percent / 100 for percent in (*range(1, 21), *range(25, 51, 5), *range(60, 201, 10))
 )
-"""The slow-downs that are tried."""
+"""The slow-downs to try, in increasing order."""
 
 
 def table_verdicts(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
     """Return the codes of the verdicts, shape (comparisons, rows).
 
-    Each table is corrected for the number of its rows. Where p is too large for a change, the code
-    is -1, which stands for both `same` and `uncertain`.
+    The p-values of each comparison are corrected for the number of its rows. If p is too large for
+    a change, the code is -1, and `same` is not distinguished from `uncertain`.
     """
     q = np.array([adjusted(one) for one in p_values])
     codes = _codes_of(flat_rows(drawn.new), flat_rows(drawn.base), q.ravel())
@@ -60,7 +60,8 @@ def table_verdicts(drawn: Drawn, p_values: Floats) -> NDArray[np.int64]:
 
 
 def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
-    """Return the codes, shape (rows,). Intervals are computed only where p allows a change."""
+    """Return the codes of the verdicts, shape (rows,); -1 if q is too large for a change."""
+    # To save time, ratios and intervals are computed only for the other rows.
     rows = np.flatnonzero(q <= SIGNIFICANT)
     codes = np.full(len(q), -1)
     ratios = ratio(quantile_of_runs(new[rows], 0.5), quantile_of_runs(base[rows], 0.5))
@@ -70,17 +71,17 @@ def _codes_of(new: Floats, base: Floats, q: Floats) -> NDArray[np.int64]:
 
 
 def is_slower_or_faster(codes: NDArray[np.int64]) -> Flags:
-    """Return which codes of verdicts stand for a change, in the shape of `codes`."""
+    """Return whether each code means slower or faster, in the shape of `codes`."""
     return np.isin(codes, [VERDICTS.index(SLOWER), VERDICTS.index(FASTER)])
 
 
 def reported_changes(drawn: Drawn, p_values: Floats) -> Flags:
-    """Return which rows get the verdict slower or faster, shape (comparisons, rows)."""
+    """Return whether the verdict on each row is slower or faster, shape (comparisons, rows)."""
     return is_slower_or_faster(table_verdicts(drawn, p_values))
 
 
 def judge_unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool) -> Judged:
-    """Return comparisons of all operators, with both sides drawn from the baseline."""
+    """Draw both sides from the baseline, and judge all operators."""
     print(f"{runs} runs a side, {correction_text(corrected)} correction ...", file=sys.stderr)
     tables = draw_with_replacement(data.base, data.base, runs, comparisons)
     judged = tables.corrected() if corrected else tables
@@ -89,20 +90,28 @@ def judge_unchanged(data: Data, runs: int, comparisons: int, *, corrected: bool)
 
 
 def by_verdict(tables: Drawn) -> tuple[Flags, Flags]:
-    """Report a change by the verdict of `--compare`."""
+    """Judge each total by the verdict of `--compare`.
+
+    Returns two arrays of shape (comparisons,): whether the total is slower, and whether it is
+    faster.
+    """
     totals = tables.totals()
     codes = table_verdicts(totals, totals.p_values())[:, 0]
     return codes == VERDICTS.index(SLOWER), codes == VERDICTS.index(FASTER)
 
 
 def _by_means(tables: Drawn) -> tuple[Flags, Flags]:
-    """Report a change if the ratio of the means is beyond the threshold."""
+    """Judge each total by the ratio of the means, which must be beyond the threshold."""
     totals = tables.totals()
     return beyond_threshold(ratio(totals.new.mean(axis=2), totals.base.mean(axis=2))[:, 0])
 
 
 def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
-    """Apply Wilcoxon's signed-rank test to the operators of one run a side."""
+    """Judge each total by one run on each side.
+
+    It has changed if its ratio is beyond the threshold and Wilcoxon's signed-rank test over the
+    operators is significant.
+    """
     found = stats.wilcoxon(tables.new[..., 0], tables.base[..., 0], axis=1)
     unlikely = np.asarray(found.pvalue) <= SIGNIFICANT
     slower, faster = beyond_threshold(tables.totals().ratios()[:, 0])
@@ -110,13 +119,13 @@ def _by_operators(tables: Drawn) -> tuple[Flags, Flags]:
 
 
 def beyond_threshold(ratios: Floats) -> tuple[Flags, Flags]:
-    """Return which ratios are slower, and which are faster, by at least the threshold."""
+    """Return two arrays: whether each ratio reaches the threshold for slower, and for faster."""
     return ratios >= 1 + THRESHOLD, ratios <= 1 / (1 + THRESHOLD)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A rule, and comparisons without a change to test it on."""
+    """A rule, and comparisons of unchanged runs to test the rule."""
 
     rule: str
     runs: int
@@ -124,17 +133,17 @@ class Case:
     tables: Drawn
 
     def false_alarms(self) -> Flags:
-        """Return the comparisons in which the rule reports a change of the total."""
+        """Return whether the rule reports a change of the total, for each comparison."""
         slower, faster = self.judge(self.tables)
         return slower | faster
 
     def smallest(self) -> float | None:
-        """Return the smallest slow-down of the total that is found in nine of ten comparisons."""
+        """Return the smallest slow-down of the total that the rule detects, or None."""
         return _smallest(lambda by: float(self.judge(self.tables.slowed(by))[0].mean()))
 
 
 def rule_cases(times: Floats, comparisons: int) -> Iterator[Case]:
-    """Yield the cases of each rule, with both sides drawn from the same `times`."""
+    """Yield the cases of each rule. Both sides are drawn from the same `times`."""
     for runs in SIZES:
         yield Case(
             "the verdict", runs, by_verdict, draw_with_replacement(times, times, runs, comparisons)
@@ -146,7 +155,10 @@ def rule_cases(times: Floats, comparisons: int) -> Iterator[Case]:
 
 
 def _smallest(share_found: Callable[[float], float]) -> float | None:
-    """Return the smallest slow-down of `GRID` that is found often enough, by bisection."""
+    """Return the smallest detectable slow-down in `GRID`, by bisection; None if there is none.
+
+    `share_found` returns the share of comparisons in which a slow-down is found.
+    """
     low, high = 0, len(GRID)
     while low < high:
         middle = (low + high) // 2
@@ -158,9 +170,9 @@ def _smallest(share_found: Callable[[float], float]) -> float | None:
 
 
 def smallest_slow_down_of_layer(judged: Judged, layer: int, *, corrected: bool) -> float | None:
-    """Return the smallest slow-down of one operator that is found in nine of ten tables.
+    """Return the smallest detectable slow-down of one operator; None if there is none.
 
-    The p-values of the other operators are those without the slow-down.
+    The other operators keep their p-values, because they are not slowed down.
     """
 
     def share_found(by: float) -> float:

@@ -26,9 +26,9 @@ class Cost:
 def cost_of(argv: Sequence[str]) -> Cost:
     """Run `argv`, discard its output, and return its cost.
 
-    Raises `RuntimeError` if it fails.
+    Raises `RuntimeError` if the command fails.
     """
-    # Python may keep compiled modules, as it does for an installed package.
+    # Let Python store compiled modules, as it does for an installed package.
     environment = {key: value for key, value in os.environ.items() if key != _NO_BYTECODE}
     started = time.perf_counter()
     process = subprocess.Popen(

@@ -1,1 +1,1 @@
-"""Random profiles and questions through the whole command, and what must hold of each answer."""
+"""Runs the whole command on random inputs, and checks the invariants of each answer."""

@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tally: Tally) -> None:
-    """Check batches in `processes` processes until there are no more batches."""
+    """Check batches in parallel until `next_batch` returns None. Add the results to `tally`."""
     with ProcessPoolExecutor(processes) as pool:
         running: set[Future[Tally]] = set()
         while True:

@@ -1,4 +1,4 @@
-"""The invariants of the numbers in answers about any readable profile."""
+"""The invariants of the numbers in answers. They must hold for every readable profile."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TOLERANCE: Final = 1e-9
 
 @cache
 def _query(**asked: Any) -> Query:
-    """Return a question, which is parsed and checked only once."""
+    """Return a query. The cache avoids parsing and checking the same query again."""
     return Query(**asked)
 
 
@@ -69,11 +69,11 @@ def groups_add_up(profile: Profile) -> Iterator[str]:
 
 
 def _by_track(profile: Profile) -> Iterator[str]:
-    """If operators are grouped by track, each track has the time of all its executions."""
+    """Each group by track has the time of all executions on the tracks of this name."""
     for side, measure in _MEASURE_OF_SIDE.items():
         groups = run(_query(by="track", measure=measure), profile)
         times = dict(zip(groups["track"], groups["time"], strict=True))
-        totals_s: dict[str, float] = {}  # several tracks may have one name
+        totals_s: dict[str, float] = {}  # several tracks may have the same name
         for track, total_s in at_level(profile).total_by_track(side).items():
             totals_s[track.name] = totals_s.get(track.name, 0.0) + total_s
         for name, total_s in totals_s.items():
@@ -82,7 +82,7 @@ def _by_track(profile: Profile) -> Iterator[str]:
 
 
 def filter_then_group(profile: Profile) -> Iterator[str]:
-    """Filtering operators before grouping gives the same groups as without the filter."""
+    """The group of a type has the same values if a filter keeps only operators of this type."""
     types = run(_query(by="type"), profile)
     for row, type_ in enumerate(types["type"][:2]):
         if type_ is None:  # no pattern matches an unknown type
@@ -95,7 +95,7 @@ def filter_then_group(profile: Profile) -> Iterator[str]:
 
 
 def _filter_by_time(profile: Profile) -> Iterator[str]:
-    """A filter by time gives the groups that the filtered operators add up to."""
+    """With a filter by time, each group's time is the sum over the operators that pass it."""
     operators = run(_query(), profile)
     known = np.sort(operators["time"][~np.isnan(operators["time"])])
     if not len(known):
@@ -114,7 +114,7 @@ def _filter_by_time(profile: Profile) -> Iterator[str]:
 
 
 def orders_hold(profile: Profile) -> Iterator[str]:
-    """Rows are in the order of the question, ties in the file's order, N/A last."""
+    """Rows have the order that the query asks for. Ties keep the file's order, and N/A is last."""
     operators = run(_query(), profile)
     for order in ("time", "+time", "+flops", "type"):
         yield from _out_of_order(profile, order)

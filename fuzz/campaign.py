@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 PATIENCE_S: Final = 1.0
 """A call that takes less time never counts as slow."""
 TIMES_SLOWER: Final = 10
-"""The largest ratio of a call's time to the time with valid profiles of the same size."""
+"""A call may take this many times as long as a call on valid profiles of the same size."""
 MEMORY_FLOOR_BYTES: Final = 64 << 20
-"""The memory that any call may take, because it may import libraries."""
+"""Every call may take this much memory, because it may import libraries."""
 TIMES_LARGER: Final = 100
-"""The largest ratio of further memory to the size of the input."""
+"""Above this floor, a call may take this many times the size of the input."""
 
 _BYTES_PER_OPERATOR: Final = 600
 
 
 @dataclass
 class Tally:
-    """The outcomes of some inputs."""
+    """The summed outcomes of several inputs."""
 
     inputs: int = 0
     codes: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class Tally:
     """How many inputs had a readable profile. Only these reach the checks of numbers."""
     slowest_s: float = 0.0
     broken: list[tuple[int, list[str]]] = field(default_factory=list)
-    """The number of each input that broke invariants, with a sentence for each of these."""
+    """Each input that broke invariants: its number, and a sentence for each broken invariant."""
 
     def add(self, other: Tally) -> None:
         """Add the counts of `other`."""
@@ -61,9 +61,9 @@ class Tally:
 def check_inputs(
     seed: int, numbers: Iterable[int], *, save_to: Path | None = None, costs: bool = False
 ) -> Tally:
-    """Return the tally of these inputs, and save those that break an invariant in `save_to`.
+    """Check these inputs and return their tally. With `costs`, check time and memory, too.
 
-    With `costs`, time and memory are checked too.
+    Inputs that break an invariant are saved in `save_to`.
     """
     tally = Tally()
     for number in numbers:
@@ -99,19 +99,19 @@ _UNREADABLE: Final = "unreadable"
 def _check_profile(case: Case) -> Iterator[str]:
     """Yield a sentence for each way in which the profile breaks an invariant of profiles.
 
-    Yields `_UNREADABLE` first if the profile cannot be read.
+    If the profile cannot be read, yield only `_UNREADABLE`.
     """
     try:
         data = case.files.get("run.json", case.stdin)
         profile = read_profile(Source.of_bytes("run.json", data), OPTIONAL_COLUMNS)
-        # Medians over several runs do not add up.
+        # Only the last run is checked, because medians over several runs do not add up.
         last_run = without_first_runs(profile, max(0, len(profile.runs) - 1))
         for invariant in PROFILE_INVARIANTS:
             for sentence in invariant(last_run):
                 yield f"{invariant.__name__}: {sentence}"
     except InputError:
         yield _UNREADABLE
-    except Exception:  # any exception at all would reach a user of the library
+    except Exception:  # every other exception would reach a user of the library
         yield traceback.format_exc()
 
 
@@ -120,14 +120,14 @@ def cost(case: Case, outcome: Outcome) -> Iterator[str]:
     if outcome.grown_bytes > MEMORY_FLOOR_BYTES + TIMES_LARGER * case.size:
         yield f"cost: {case.size} bytes of input took {outcome.grown_bytes} more bytes of memory"
     if outcome.seconds > PATIENCE_S:
-        # The limit is a ratio, so that it holds on slow machines too.
+        # The limit is a ratio, so that it suits slow machines, too.
         valid = run_case(_valid_case_like(case)).seconds
         if outcome.seconds > max(PATIENCE_S, TIMES_SLOWER * valid):
             yield f"cost: {outcome.seconds:.2f} s; valid files of that size take {valid:.3f} s"
 
 
 def _valid_case_like(case: Case) -> Case:
-    """Return the same question about valid profiles that are at least as large."""
+    """Return a case with the same arguments, and with valid files that are at least as large."""
     random = Random(case.size)
     operators = case.size // _BYTES_PER_OPERATOR + 1
     data = to_json(random, make_document(random, operators))

@@ -21,7 +21,7 @@ SMALLEST_REAL: Final = (
 
 _MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
 _BASELINE: Final = "base"
-"""The prefix of the names of baseline files."""
+"""The names of baseline files begin with this prefix."""
 
 
 class Case(NamedTuple):
@@ -59,7 +59,7 @@ def make_case(seed: int, number: int) -> Case:
     }
     more_runs = random.choice(_MORE_RUNS)
     base_runs = random.choice((0, 1, max(more_runs, 1))) if random.random() < 0.3 else 0
-    # One wrong file among many spoils the answer, so cases with many runs are mostly valid.
+    # A single wrong file makes the whole call fail. So cases with many files are mostly valid.
     is_valid |= more_runs > 1 and random.random() < 0.8
     for name in (
         *(f"run{run}.json" for run in range(2, 2 + more_runs)),
@@ -85,7 +85,10 @@ def _baselines(files: Iterable[str]) -> list[str]:
 
 
 def _content(random: Random, document: dict[str, Any], *, is_valid: bool) -> bytes:
-    """Return `document` as a file, with wrong values, wrong bytes or both unless it is valid."""
+    """Return the content of a file: `document`, unchanged if `is_valid`.
+
+    Otherwise, it gets wrong values, wrong bytes or both, or a small real profile gets wrong bytes.
+    """
     if is_valid:
         data = to_json(random, document)
         return gzip.compress(data, mtime=0) if random.random() < 0.1 else data
@@ -101,7 +104,7 @@ def _content(random: Random, document: dict[str, Any], *, is_valid: bool) -> byt
 def _name_inputs(
     random: Random, files: dict[str, bytes]
 ) -> tuple[list[str], dict[str, bytes], bytes]:
-    """Return arguments that name the runs, the files, and standard input."""
+    """Return the arguments that name the runs, the files to write, and standard input's content."""
     runs = [name for name in files if not name.startswith(_BASELINE)]
     kind = random.random()
     if kind < 0.1 and len(runs) == 1:

@@ -123,7 +123,7 @@ _ANYTHING: Final = (
     *(*_PEAK_COLUMNS, *_BASELINE_COLUMNS, *_RUN_KEYS, *_EXECUTION_KEYS, *_GROUP_COLUMNS),
     *(*_DETAILS, *_RUNNING_SUMS, *_TEXT_COLUMNS),
 )
-"""Columns that often make no sense where they are used."""
+"""Columns that are chosen at random, even where they make no sense."""
 
 
 class CommandLine(NamedTuple):
@@ -140,7 +140,7 @@ class CommandLine(NamedTuple):
 
 
 class _Vocabulary(NamedTuple):
-    """What makes sense in one command line."""
+    """The words that make sense in one command line."""
 
     grouped: bool
     has_peaks: bool
@@ -150,7 +150,7 @@ class _Vocabulary(NamedTuple):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The group keys."""
+        """The keys that can group rows."""
         return (
             *_KEYS,
             *(("bound",) if self.has_peaks else ()),
@@ -183,13 +183,13 @@ def _appearance(random: Random) -> list[list[str]]:
     options = []
     if random.random() < 0.2:
         options.append(["--notes", random.choice(("few", "all", "none"))])
-    if random.random() < 0.1:  # formats for programs refuse it
+    if random.random() < 0.1:  # rare, because formats for programs reject this option
         options.append(["--time-unit", random.choice(("auto", "s", "ms", "us", "ns"))])
     return options
 
 
 def command_line(random: Random, baselines: list[str]) -> CommandLine:
-    """Return random options; `baselines` are the files to compare with, if any."""
+    """Return random options. `baselines` are the files to compare with; there may be none."""
     output_format = random.choice(_FORMATS)
     if output_format == "text":
         return CommandLine(random.choice(_TEXT_OPTIONS), output_format)
@@ -251,7 +251,7 @@ def _output(random: Random, output_format: str) -> Iterator[list[str]]:
         yield ["--format", output_format]
         if random.random() < 0.05:
             yield ["--output", random.choice(("out", "-", "nowhere/out", "run.json", "."))]
-    # Pictures are rare: one takes a hundred times as long as a table.
+    # Pictures are rare, because a picture takes a hundred times as long as a table.
     if random.random() < 0.004:
         yield ["--plot", f"picture.{random.choice(('svg', 'svg', 'png', 'pdf', 'gif'))}"]
 

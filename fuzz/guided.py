@@ -1,7 +1,8 @@
-"""`python -m fuzz.guided reader|command`: coverage-guided inputs, by atheris; see `make fuzz`.
+"""`python -m fuzz.guided reader|command`: coverage-guided fuzzing with atheris; see `make fuzz`.
 
-The target `reader` reads the bytes. For the target `command`, the first two bytes choose a command
-line of `fuzz.cases`, and the rest is the file. Every invariant of calls must hold.
+The target `reader` reads the bytes as a profile. The target `command` runs the command: the first
+two bytes choose a command line of `fuzz.cases`, and the rest is the file. Every invariant of calls
+must then hold.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ with atheris.instrument_imports(include=["profile_analyze"]):
     from profile_analyze.readers.source import Source
     from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
 
-    for _form in OUTPUT_FORMATS:
-        find_renderer(_form)
+    for _format in OUTPUT_FORMATS:
+        find_renderer(_format)
 
 from fuzz.campaign import check_call
 from fuzz.cases import SMALLEST_REAL, Case, make_case
@@ -82,17 +83,17 @@ def _plant(corpus: Path, *, prefix: bytes) -> None:
 
 
 def _mutated(data: bytes, largest: int, seed: int) -> bytes:
-    """Return `data` after one of our mutations or one of libFuzzer's."""
+    """Return `data` after a mutation of `fuzz.mutations` or of libFuzzer."""
     random = Random(seed)
-    way = random.random()
+    kind = random.random()
     start = data.find(b"{")
-    if way < 0.4 and start >= 0:
+    if kind < 0.4 and start >= 0:
         try:
             document: Any = json.loads(data[start:])
             return (data[:start] + to_json(random, with_wrong_values(random, document)))[:largest]
         except (ValueError, RecursionError, AttributeError):
             pass
-    if way < 0.5:
+    if kind < 0.5:
         return with_wrong_bytes(random, data)[:largest]
     return bytes(atheris.Mutate(data, largest))
 
@@ -118,7 +119,10 @@ def _whole_command(data: bytes) -> None:
 
 
 def _case(number: int) -> Case:
-    """Return a command line without pictures, which take a hundred times as long as tables."""
+    """Return the first case from `number` on without `--plot`.
+
+    A picture takes a hundred times as long as a table.
+    """
     candidate = make_case(0, number)
     return _case((number + 1) % _COMMAND_LINES) if "--plot" in candidate.arguments else candidate
 

@@ -44,7 +44,7 @@ _BOX_EDGES: Final = ("╒", "│", "├", "╞", "╘", "+", "|")
 
 
 def exit_code(case: Case, outcome: Outcome) -> Iterator[str]:
-    """The exit code is 0, 1 or 2, or with `--fail-if` also 3 or 4. There is no traceback."""
+    """The exit code is 0, 1 or 2; with `--fail-if`, it may be 3 or 4. There is no traceback."""
     if outcome.traceback:
         yield outcome.traceback.strip()
     elif outcome.code not in ((0, 1, 2, 3, 4) if "--fail-if" in case.arguments else (0, 1, 2)):
@@ -66,7 +66,7 @@ def one_error_line(case: Case, outcome: Outcome) -> Iterator[str]:  # noqa: ARG0
 
 
 def whole_or_nothing(case: Case, outcome: Outcome) -> Iterator[str]:
-    """An error means no output at all. No call changes its input files."""
+    """A call that ends with an error writes nothing. No call changes its input files."""
     if outcome.code in (1, 2) and (outcome.out or outcome.written):
         yield f"an error after output: {outcome.out[:80]!r}, {list(outcome.written)}"
     for name in outcome.written:
@@ -87,7 +87,7 @@ def no_control_sequences(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 def finite_numbers(case: Case, outcome: Outcome) -> Iterator[str]:
-    """No `nan` or `inf` is printed, unless it is a text of the input."""
+    """`nan` and `inf` are printed only if they are texts of the input."""
     if outcome.code in (1, 2) or case.output_format == "text" or _has_such_text(case):
         return
     for where, text in _texts(case, outcome).items():
@@ -97,7 +97,7 @@ def finite_numbers(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 def _has_such_text(case: Case) -> bool:
-    """Return whether the input has `nan` or `inf` in other fields than times."""
+    """Return whether an argument, or a field other than a time, has `nan` or `inf`."""
     if any(map(_NOT_FINITE.search, case.arguments)):
         return True
     for data in (*case.files.values(), case.stdin):
@@ -137,19 +137,19 @@ def valid_output(case: Case, outcome: Outcome) -> Iterator[str]:
 
 
 def _texts(case: Case, outcome: Outcome) -> dict[str, str]:
-    """Return all text of the outcome, by where it was written."""
+    """Return all texts of the outcome. The key is the file or the stream that a text went to."""
     return {"standard error": outcome.err, **_reports(case, outcome)}
 
 
 def _reports(case: Case, outcome: Outcome) -> dict[str, str]:
-    """Return the reports of the outcome, by where they were written."""
+    """Return the reports of the outcome, with keys as in `_texts`."""
     files = {
         name: data.decode("utf-8", "surrogateescape")
         for name, data in outcome.written.items()
         if not name.startswith("picture.")
     }
     reports = files or ({"standard output": outcome.out} if outcome.code not in (1, 2) else {})
-    # A table without rows is no text at all in JSON Lines.
+    # In JSON Lines, a table without rows is an empty text.
     if reports == {"standard output": ""} and case.output_format == "jsonl":
         return {}
     return reports
@@ -183,7 +183,7 @@ def _schema_errors(report: Any) -> Iterator[str]:
 
 
 def out_of_order(table: dict[str, Any]) -> Iterator[str]:
-    """Rows are in the order of the question: largest first, with + smallest first, N/A last."""
+    """Rows have the order of the query: largest first, or with + smallest first. N/A is last."""
     names = [column["name"] for column in table["columns"]]
     orders = []
     for text in table["query"]["order"]:
@@ -217,7 +217,7 @@ def _is_before(one: Any, other: Any, *, up: bool) -> bool:
 
 def _column_index(name: str, names: list[str], aggregates: list[str]) -> int | None:
     """Return the index of the column `name` among the shown `names`, or None."""
-    # With several aggregates, `time` orders by the first that is not the count.
+    # With several aggregates, `time` orders by the first aggregate that is not the count.
     first = [one for one in aggregates if one != "count"][:1] or aggregates[:1]
     for written in (name, *(f"{name}.{aggregate}" for aggregate in first)):
         try:

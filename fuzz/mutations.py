@@ -26,7 +26,8 @@ _RAW_JSON: Final = {
     "@escape@": '"\\ud83d\\u0000\\x"',
     "@control@": '"\x01\x1b"',
 }
-"""Marks, and the JSON that replaces them. Python's `json` module never writes such JSON."""
+"""Marks in a document, and the text that replaces each in its JSON. Python's `json` module never
+writes such texts."""
 
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),
@@ -98,7 +99,10 @@ def _positions(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _position(random: Random, document: Any, kind: type = object) -> tuple[Any, Any]:
-    """Return a random position in a container of type `kind`, or in a new one if there is none."""
+    """Return a random container of type `kind` in `document`, and one of its keys or indices.
+
+    If there is none, return a new container.
+    """
     positions = [one for one in _positions(document) if isinstance(one[0], kind)]
     return random.choice(positions) if positions else ({"": None}, "")
 
@@ -127,8 +131,8 @@ def _rename(random: Random, document: Any) -> None:
     container[random.choice((*_IDS, *HOSTILE_TEXTS))] = container.pop(key)
 
 
-def _swap(random: Random, document: Any) -> None:
-    """Replace one part by a copy of another."""
+def _replace_by_copy(random: Random, document: Any) -> None:
+    """Replace a random value by a copy of another value of the document."""
     (source, at), (container, key) = _position(random, document), _position(random, document)
     container[key] = json.loads(json.dumps(source[at]))
 
@@ -167,7 +171,7 @@ def _wrong_time(random: Random, document: Any) -> None:
 
 _VALUE_MUTATIONS: Final[tuple[Callable[[Random, Any], None], ...]] = (
     *(_replace, _replace, _replace, _remove, _remove, _repeat_key, _rename, _rename),
-    *(_swap, _empty_section, _set_all_of_one_name, _wrong_time, _wrong_time),
+    *(_replace_by_copy, _empty_section, _set_all_of_one_name, _wrong_time, _wrong_time),
 )
 
 

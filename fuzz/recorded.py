@@ -1,4 +1,4 @@
-"""Recorded profiles and models of other formats, whole or with errors."""
+"""Recorded profiles and models of all other formats, unchanged or with errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOLDERS: Final = (
 """The folders with recorded files, each of one format."""
 
 _LARGEST: Final = 200_000
-"""The largest size of a recorded file in bytes. Larger ones take too long."""
+"""The largest size of a recorded file in bytes. Larger files would take too long."""
 _WORD: Final = re.compile(rb"[\w.+-]+")
 _WORDS: Final = (
     *("0", "-1", "1e400", "-0.0", "nan", "inf", "9" * 30, "1.5", "1e-320", "", "None"),
@@ -39,7 +39,7 @@ _WORDS: Final = (
 
 @cache
 def recorded_files() -> tuple[bytes, ...]:
-    """Return the contents of all recorded files, decompressed."""
+    """Return the decompressed contents of all recorded files up to `_LARGEST`."""
     paths = sorted(path for folder in FOLDERS for path in (FIXTURES / folder).iterdir())
     return tuple(data for data in map(_content, paths) if len(data) <= _LARGEST)
 
@@ -50,7 +50,10 @@ def _content(path: Path) -> bytes:
 
 
 def recorded_file(random: Random, *, is_valid: bool) -> bytes:
-    """Return a recorded file. Unless it is valid, it has wrong values, words or bytes."""
+    """Return the content of a recorded file, unchanged if `is_valid`.
+
+    Otherwise, it has wrong values, words or bytes.
+    """
     data = random.choice(recorded_files())
     kind = random.random()
     if is_valid:

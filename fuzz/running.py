@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
     out: str
     err: str
     written: dict[str, bytes]
-    """The files that were created or changed, by name."""
+    """The contents of the files that were created or changed, by name."""
     traceback: str = ""
     seconds: float = 0.0
     """Processor time, which other work on the machine does not change."""
@@ -59,7 +59,7 @@ def run_case(case: Case) -> Outcome:
 
 @contextmanager
 def _folder(files: dict[str, bytes]) -> Iterator[Path]:
-    """Make a folder with `files`, which is the working directory in the block."""
+    """Write `files` to a new folder. It is the working directory during the block."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as name:
         folder = Path(name)
@@ -87,7 +87,7 @@ def _call(case: Case) -> Outcome:
         code = main(list(case.arguments))
     except SystemExit as error:
         code = int(error.code or 0)
-    except BaseException:  # any exception at all would have reached the user
+    except BaseException:  # every other exception would have reached the user
         unhandled = traceback.format_exc()
     finally:
         seconds = process_time() - start

@@ -19,7 +19,7 @@ _SHOWN: Final = 20
 
 
 def check_lengths(data: bytes, lengths: Iterable[int]) -> Iterator[str]:
-    """Yield a sentence for each length at which truncated `data` gives no one-line error."""
+    """Truncate `data` to each length. Yield a sentence if this does not give a one-line error."""
     for length in lengths:
         case = Case(files={}, arguments=("-",), stdin=data[:length])
         outcome = run_case(case)

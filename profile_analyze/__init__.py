@@ -5,7 +5,7 @@
     profile = pa.load("run.json")
     result = pa.run(pa.Query(by="type", top=5), profile)
     result["time"]          # seconds, a NumPy array
-    result.rows             # plain Python values, a dictionary each
+    result.rows             # a list of dictionaries with plain Python values
     print(pa.render(result, "plain"))
 
 Each name is imported when it is first used, so that the command line starts fast.
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from profile_analyze.version import VERSION as __version__
 
-# Type checkers and editors read these imports. At run time, `__getattr__` imports each name from
-# the module that `_NAMES_OF_MODULES` gives for it. A test imports every name of `__all__`.
+# Type checkers and editors read these imports. At run time, `__getattr__` looks up the module of a
+# name in `_NAMES_OF_MODULES` and imports it. A test imports every name of `__all__`.
 if TYPE_CHECKING:
     from profile_analyze.analysis.peaks import Peaks, parse_peaks
     from profile_analyze.errors import (

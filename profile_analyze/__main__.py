@@ -1,4 +1,4 @@
-"""The process: `python -m profile_analyze`, and the command `profile-analyze`."""
+"""The entry point of `python -m profile_analyze` and of the command `profile-analyze`."""
 
 from typing import NoReturn
 
@@ -6,12 +6,12 @@ from profile_analyze.cli.process import run_process
 
 
 def run() -> NoReturn:
-    """Answer the command line, and end the process."""
+    """Answer the command line of this process, then end the process."""
     run_process(_answer)
 
 
 def _answer() -> int:
-    # Imported here, because `run_process` also handles an interrupt during the import.
+    # Imported here, so that `run_process` also handles an interrupt during the import.
     from profile_analyze.cli.main import main
 
     return main()

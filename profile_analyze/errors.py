@@ -1,4 +1,4 @@
-"""The exceptions of this package, with the exit code of the command for each.
+"""The exceptions of this package. The right column has the exit code of the command.
 
     ProfileAnalyzeError
     ├── InputError                  the input cannot be read              exit 1
@@ -21,7 +21,7 @@ from __future__ import annotations
 class ProfileAnalyzeError(Exception):
     """The base class of all exceptions that this package raises on purpose.
 
-    The command ends with `exit_code` if it catches the exception.
+    If the command catches the exception, it ends with `exit_code`.
     """
 
     exit_code = 1
@@ -30,7 +30,7 @@ class ProfileAnalyzeError(Exception):
 class InputError(ProfileAnalyzeError):
     """The input cannot be opened, decompressed or understood.
 
-    `file` is the name that the caller gave, `reason` the message without that name.
+    `file` is the name that the caller gave. `reason` is the message without this name.
     """
 
     def __init__(self, file: str, reason: str) -> None:
@@ -52,11 +52,11 @@ class MalformedProfileError(InputError):
 
 
 class OutputError(ProfileAnalyzeError):
-    """The answer cannot be written to the file or stream that was asked for."""
+    """The answer cannot be written to the requested file or stream."""
 
 
 class QueryError(ProfileAnalyzeError):
-    """The question is wrong: an option, a condition or a name that does not work."""
+    """The question is wrong: it has an invalid option, condition or name."""
 
     exit_code = 2
 

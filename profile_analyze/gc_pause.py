@@ -17,7 +17,7 @@ def gc_paused() -> Iterator[None]:
     Decoding makes millions of objects without reference cycles. Each collection would visit them
     all and free nothing.
     """
-    # The caller may have disabled garbage collection, and it must then stay disabled.
+    # If the caller has disabled garbage collection, it must stay disabled after the block.
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Suggestions for a wrong name: similar names, and what other tools call the same thing."""
+"""Suggests names in place of a wrong name: similar names, or our names for other tools' words."""
 
 from __future__ import annotations
 
@@ -129,16 +129,18 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     "v": "--version",
     "?": "--help",
 }
-"""Each value is an option, or a text that begins with an option. Messages complete an option by the
-value that the user gave, or by an example. In a text, the given value replaces the word in braces.
+"""Each entry maps a word to an option, or to a text that begins with an option.
+
+A message completes the option with the value that the user gave, or with an example: it suggests
+`-t 5` for `--limit 5`. In a text, the user's value replaces the word in braces.
 """
 
 OPTION_WORDS_OF_VALUE: Final = (
     (r"only", r"(slower|faster|within noise|added|removed)", r"--where 'verdict == \1'"),
     (r"fail\w*|gate|assert|max_regression", r"\+?(\d+(?:\.\d*)?)%?", r"--fail-if 'total > +\1%'"),
 )
-"""Patterns of a word, and of the value after it, with what to write for both. They come before
-`OPTION_WORDS`."""
+"""Each entry has a pattern for a word, a pattern for the value after it, and what to write instead
+of both. These entries take precedence over `OPTION_WORDS`."""
 
 _NO_OTHER_LEVEL: Final = (
     "verdicts need a p-value of at most 0.05, and all confidence intervals are 95% intervals; "
@@ -160,7 +162,7 @@ ABSENT_OPTIONS: Final[Mapping[str, str]] = {
         "--plot sets title and size itself; the texts and the size of an .svg can be edited",
     ),
 }
-"""Options of other tools for what this tool cannot set, each with the advice for the message."""
+"""Options of other tools for settings that this tool lacks, each with the advice to print."""
 
 CHOICE_WORDS: Final[Mapping[str, str]] = {
     "md": "markdown",
@@ -182,7 +184,7 @@ CHOICE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("yes", "on", "true"), "always"),
     **dict.fromkeys(("no", "off", "false", "none"), "never"),
-    # of --fail-uncertain
+    # choices of --fail-uncertain
     **dict.fromkeys(("always", "strict"), "not-ruled-out"),
     "never": "no",
 }
@@ -192,7 +194,7 @@ KEY_WORDS: Final[Mapping[str, str]] = dict.fromkeys(
     "layers are parts of names: write 'name~PATTERN', such as 'name~layer\\d+', or scope if the "
     "profile has modules",
 )
-"""What to write instead of words that are not group keys of any profile."""
+"""Words that are never group keys, each with the advice on what to write instead."""
 
 AGGREGATE_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("average", "avg"), "mean"),
@@ -224,7 +226,7 @@ OPERATOR_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("<<", "lt", "below", "under"), "<"),
     **dict.fromkeys((">>", "gt", "above", "over"), ">"),
 }
-"""The words and signs of other languages for the operators of conditions."""
+"""Words and signs that other languages use for the operators of conditions."""
 
 UNIT_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
@@ -238,17 +240,18 @@ UNIT_WORDS: Final[Mapping[str, str]] = {
 
 
 MOST_SIMILAR_TEXTS: Final = 3
-"""If more texts than this contain a wrong text, a message suggests a pattern instead of a list."""
+"""The largest number of texts that a message lists. If more texts contain the wrong text, the
+message suggests a pattern instead."""
 
 LONGEST_ADVISED: Final = 200
-"""A wrong text with more characters gets no suggestion. Nobody types so long a name, and searching
-for similar names could take long."""
+"""A wrong text with more characters gets no suggestion. Nobody types a name that long, and the
+search for similar names could be slow."""
 
 
 def similar_names(
     name: str, known: Iterable[str], *, limit: int = 3, cutoff: float = 0.6
 ) -> list[str]:
-    """Return up to `limit` of the `known` names that are spelt like `name`, the closest first."""
+    """Return up to `limit` known names with a similar spelling, the closest first."""
     # Imported here because it takes milliseconds and only a misspelt name needs it.
     from difflib import get_close_matches
 
@@ -256,9 +259,9 @@ def similar_names(
 
 
 def similar_texts(text: str, known: Iterable[str]) -> list[str]:
-    """Return the known texts that contain `text`, ignoring case.
+    """Return up to `MOST_SIMILAR_TEXTS` known texts that contain `text`, ignoring case.
 
-    If no text contains it, return the texts that are spelt like it.
+    If there are none, return known texts with a similar spelling.
     """
     texts = list(known)
     containing = [one for one in texts if text.lower() in one.lower()] if text else []
@@ -268,14 +271,15 @@ def similar_texts(text: str, known: Iterable[str]) -> list[str]:
 def likely_names(
     name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
 ) -> list[str]:
-    """Return the names that `name` may stand for, the likeliest first; none if nothing is similar.
+    """Return the names that `name` may stand for, the likeliest first; empty if none is similar.
 
-    The first rule that finds something counts:
+    The first rule that finds a name decides:
 
-    - the known name that differs from `name` only in case and hyphens
-    - the entry of `name` in `words`, which has the words of other tools. An entry may be a known
-      name with a value, such as `--format json`.
-    - known names that are spelt like `name`, or begin with it
+    1. a known name that differs from `name` only in case, hyphens or blanks
+    2. the entry for `name` in `words`, a table of words of other tools. The entry may be a known
+       name with a value, such as `--format json`.
+    3. known names with a similar spelling
+    4. known names that begin with `name`
     """
     if len(name) > LONGEST_ADVISED:
         return []
@@ -294,12 +298,12 @@ def likely_names(
 def suggestion(
     name: str, known: Collection[str], words: Mapping[str, str], *, cutoff: float = 0.6
 ) -> str:
-    """Return `did you mean X?` for a wrong name; empty if no name is likely."""
+    """Return `did you mean X?` for a wrong name; an empty text if no name is similar."""
     return did_you_mean(likely_names(name, known, words, cutoff=cutoff))
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Return `did you mean X, Y or Z?`; empty without names."""
+    """Return `did you mean X, Y or Z?`; an empty text if `names` is empty."""
     *first, last = names or ("",)
     return f"did you mean {' or '.join(filter(None, (', '.join(first), last)))}?" if last else ""
 

@@ -22,7 +22,8 @@ MS_PER_S: Final = 1e3
 US_PER_S: Final = 1e6
 
 _PREFIXES: Final = ("", "K", "M", "G", "T", "P", "E", "Z", "Y")
-# prefix -> power of 1000, or of 1024 before an `i`. SI writes kilo as `k`, many tools as `K`.
+# prefix -> power of 1000; if an `i` follows (`Ki`), power of 1024. SI writes kilo as `k`, but many
+# tools write `K`.
 _DECIMAL: Final = {"k": 1} | {prefix: power for power, prefix in enumerate(_PREFIXES) if prefix}
 
 # unit -> (factor between prefixes, the unit without a prefix, the unit after a prefix)
@@ -35,7 +36,7 @@ SCALED: Final = {
     "count": (1000.0, "", ""),
 }
 
-# unit -> its accepted spellings without a prefix; messages use the first
+# unit -> its accepted spellings without a prefix; messages use the first spelling
 _SPELLINGS: Final = {
     "FLO": ("FLO", "FLOP", ""),
     "FLO/s": ("FLOPS", "FLO/s", "FLOP/s", ""),
@@ -57,14 +58,14 @@ EXAMPLES: Final = {
     "1": "5%",
     "": "12",
 }
-"""A quantity of each unit, for messages."""
+"""An example of a quantity in each unit, for messages."""
 
-# unit -> seconds, as a text where a float would not be exact
+# unit -> its length in seconds; a decimal text if a float would not be exact
 _SECONDS: Final[Mapping[str, int | str]] = {
     "s": 1,
     "ms": "1e-3",
     "us": "1e-6",
-    # These two characters look the same. Keyboards differ in which one they have.
+    # These two characters look the same. Some keyboards have the first, others the second.
     "\N{MICRO SIGN}s": "1e-6",
     "\N{GREEK SMALL LETTER MU}s": "1e-6",
     "ns": "1e-9",
@@ -77,7 +78,7 @@ _MAX_FACTOR_DIGITS: Final = 25
 """The number of digits of the largest factor, 1024 ** 8."""
 
 _MAX_FIXED_PERCENT: Final = 1e15
-"""Larger fractions are written with a power of ten, as a float has no more than 17 exact digits."""
+"""Larger fractions are written with a power of ten, because a float has at most 17 exact digits."""
 
 
 def parse_time(text: str) -> float:
@@ -115,14 +116,14 @@ def _split_unit(text: str) -> tuple[str, str]:
 
 
 def parse_quantity(text: str, unit: str) -> float:
-    """Return the number in `text` in the base unit `unit`: `10MiB` is 10485760.0 bytes.
+    """Return the quantity in `text` as a number in the base unit `unit`: `10MiB` is 10485760.0.
 
     `unit` is the unit of a column: s, FLO, FLO/s, byte, byte/s, FLO/byte, 1, or empty. Prefixes are
     decimal (`k` or `K`, M, G, T, P, E, Z, Y), and for bytes also binary (`Ki`, `Mi` ...). With the
     unit 1, `5%` is 0.05. A number without a unit is in the base unit. The product of number and
     prefix is rounded once: `2054.048kB` is 2054048.0 bytes.
 
-    Raises `QuantityError` if the text is not such a number.
+    Raises `QuantityError` if the text is not a quantity in this unit.
     """
     if unit == "s":
         return parse_time(text)
@@ -145,13 +146,16 @@ def parse_quantity(text: str, unit: str) -> float:
 
 
 def likely_quantities(text: str, unit: str) -> list[str]:
-    """Return `text` with commas and unit corrected, if that makes it a quantity in `unit`."""
+    """Return `text` with corrected commas and unit: `1,5 sec` gives `1.5s`.
+
+    The list is empty if `text` does not become a quantity in `unit`.
+    """
     if len(text) > LONGEST_ADVISED:
         return []
     match = re.fullmatch(r"\s*([+-]?\d[\d,]*\.?\d*)\s*(.*?)\s*", text)
     if match is None:
         return []
-    # 1,000 has a thousands separator, 1,5 a decimal comma
+    # The comma in 1,000 separates thousands. The comma in 1,5 is a decimal comma.
     number = re.sub(r",(?=\d{3}(?!\d))", "", match[1]).replace(",", ".")
     written = UNIT_WORDS.get(match[2].lower(), match[2]).lower()
     if unit == "1" and written in ("x", "times", "\N{MULTIPLICATION SIGN}"):
@@ -172,7 +176,7 @@ def _all_spellings(unit: str) -> list[str]:
 
 
 def _product(number: str, factor: int | str) -> float:
-    """Return the float nearest to `number` times `factor`, which are both decimal numbers.
+    """Return the float that is nearest to the exact product of two decimal numbers.
 
     Raises `ValueError` if `number` is not a number.
     """
@@ -187,14 +191,17 @@ def _exact_product(number: str | float, factor: int | str) -> Decimal:
     # Imported here, because few calls need it and the import takes a millisecond.
     from decimal import Context, Decimal
 
-    # Enough digits for the whole product. It is rounded once, when it becomes a float or a text.
+    # With this precision, the product is exact. It is rounded once: by the caller.
     context = Context(prec=len(str(number)) + _MAX_FACTOR_DIGITS)
     return context.multiply(Decimal(number), Decimal(factor))
 
 
 def _factor(written: str, unit: str) -> int | None:
-    """Return the factor from the written unit to `unit`; None if it is not a form of `unit`."""
-    # The empty spelling comes last. It matches any text, so that `10M` has the prefix M.
+    """Return by how much to multiply: 1000 if `written` is `kB` and `unit` is `byte`.
+
+    Return None if `written` is not a spelling of `unit`.
+    """
+    # The last spelling is empty and matches any text, so that the M in `10M` counts as a prefix.
     for spelling in _SPELLINGS[unit]:
         if not written.endswith(spelling):
             continue
@@ -232,7 +239,7 @@ def scaled(value: float, unit: str) -> tuple[str, str]:
 
 
 def scaled_text(value: float, unit: str) -> str:
-    """Return `value` with its unit as one text, see `scaled`: `231.21 MFLO`, `25.56 M`, `64`."""
+    """Return the number and the unit of `scaled` as one text: `231.21 MFLO`, `25.56 M`, `64`."""
     return " ".join(scaled(value, unit)).rstrip()
 
 
@@ -257,7 +264,7 @@ def seconds(value: float) -> str:
 def short_time(time_s: float) -> str:
     """Return a time with three significant digits in the unit that suits it: `12.2 ms`, `1.39 us`.
 
-    It is for sentences, in which each time has its unit. NaN gives N/A.
+    NaN gives N/A. The text is for sentences, where each time has its own unit.
     """
     if isnan(time_s) or not time_s:
         return NOT_AVAILABLE if time_s else "0 s"
@@ -267,8 +274,8 @@ def short_time(time_s: float) -> str:
 
 
 def decimal_rate(value: float) -> str:
-    """Return bytes per second in GB of 1e9 bytes, as data sheets have them: `1555 GB/s`."""
-    # The inner format rounds to four digits. The outer one writes them without a power of ten.
+    """Return a rate in bytes per second as GB/s of 1e9 bytes, like data sheets: `1555 GB/s`."""
+    # The inner format rounds to four digits. The outer format avoids a power of ten.
     return f"{float(f'{value / 1e9:.4g}'):g} GB/s"
 
 
@@ -279,7 +286,8 @@ def three_digits(value: float) -> str:
     rounded = float(f"{value:.3g}")
     if 1e3 <= abs(rounded) < 1e6 or not value:
         return f"{rounded:.0f}"  # without a power of ten
-    # The # keeps zeros at the end, and also the point of `100.`.
+    # The # in the format keeps zeros at the end: `1.10`. It also keeps a point at the end, as in
+    # `100.`, which is removed.
     return f"{value:#.3g}".removesuffix(".")
 
 
@@ -311,7 +319,7 @@ def mega(value: float) -> str:
 
 
 def mebi(value: float) -> str:
-    """Return `value` in units of 1024 squared with one decimal; N/A for NaN."""
+    """Return `value` in units of 1024 * 1024 with one decimal; N/A for NaN."""
     return NOT_AVAILABLE if isnan(value) else f"{value / 1024**2:.1f}"
 
 

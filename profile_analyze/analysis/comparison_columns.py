@@ -13,14 +13,14 @@ _same = partial(_column, of_groups=SAME)
 """Declares a column that groups compute in the same way as operators."""
 
 _digits = partial(_same, shown_as="digits")
-"""Declares such a column that is shown as 1.07 instead of 107%."""
+"""Declares a column as `_same` does, but its values are shown as 1.07 instead of 107%."""
 
 _base_work = partial(_column, of_groups=AGGREGATED)
-"""Declares a column with the work in the baseline."""
+"""Declares a column with an amount of work in the baseline, such as its MACs."""
 
 _work_difference = partial(_same, signed=True)
-"""Declares a column with the difference of the work. If only one side has an operator, its whole
-work counts as difference."""
+"""Declares a column with a difference between the work of both sides. If only one side has an
+operator, its whole work counts as difference."""
 
 _WORK: Final = (
     _base_work(

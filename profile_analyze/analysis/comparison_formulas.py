@@ -53,7 +53,7 @@ def _difference(rows: Rows) -> Floats:
 
 
 def _difference_of(rows: Rows, column: str, base_column: str) -> Floats:
-    """Return the difference of two columns. A row on only one side counts as a whole."""
+    """Return `column` - `base_column`. If a row is on only one side, its whole value counts."""
     in_profile, in_base = rows.on_sides
     both = difference(rows[column], rows[base_column])
     # 0 - 0 is 0; -0 would be printed with its sign.

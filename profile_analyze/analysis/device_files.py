@@ -1,4 +1,4 @@
-"""Reads the files in which users describe devices: TOML tables, see `docs/roofline.md`."""
+"""Reads the TOML files in which users describe devices; see `docs/roofline.md`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _text(where: str, value: object) -> str:
 
 
 def _quantity(where: str, value: object, unit: str) -> float:
-    """Return a rate, given as a text with a unit or as a number in the base unit."""
+    """Return a rate in the base unit. `value` is a text with a unit, or a number without one."""
     try:
         rate = parse_quantity(str(value), unit)
     except QuantityError as error:

@@ -1,8 +1,8 @@
 """The peak rates of known devices, with their sources. All rates are without structured sparsity.
 
-A rate that no second source confirms is left out: a wrong roof makes people optimize the wrong
-operator. `confirmed` means that two independent tables or data sheets agree. `derived` means that
-the rate is compute units * rate per clock * boost clock, in agreement with a quoted figure.
+Each rate needs a second source, because a wrong roof makes people optimize the wrong operator.
+`confirmed` means that two independent tables or data sheets agree. `derived` means that the rate
+was computed as compute units * rate per clock * boost clock, and agrees with a quoted figure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds and removes drift: a busy machine, for example, slows down all operators of a run."""
+"""Finds and removes drift. For example, a busy machine slows down all operators of a run."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _MEASURES: Final[Mapping[Side, str]] = {DEVICE: "time", HOST: "host_time"}
 """The measure that shows the drift of each side."""
 
 _LEAST_OPERATORS: Final = 8
-"""With fewer operators besides those with the largest differences, `shared_change` finds none."""
+"""`shared_change` needs at least this many operators, besides those that it leaves out."""
 _MOST_CHANGED: Final = 2
-"""How many operators with the largest differences `shared_change` leaves out."""
+"""`shared_change` leaves out this many operators: those with the largest differences."""
 _LEAST_SHARE: Final = 0.8
 """A change is shared if operators that changed alike have at least this share of the baseline's
 time. The operators that `shared_change` leaves out do not count."""
 _SIMILARITY: Final = 3.0
-"""An operator changed alike if its ratio is between the shared ratio to the power of 1 / 3 and to
-the power of 3."""
+"""An operator changed alike if its ratio is between r ** (1 / 3) and r ** 3, where r is the shared
+ratio."""
 
 
 class SharedChange(NamedTuple):
@@ -63,7 +63,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
     if others.sum() < _LEAST_OPERATORS:
         return None
     shared = float(_weighted_medians(ratios[others, np.newaxis], base_s[others])[0])
-    # The power of the shared ratio that gives each operator's ratio; NaN if nothing changed.
+    # The ratio of each operator is `shared ** power`. If `shared` is 1, all powers are NaN.
     with np.errstate(all="ignore"):
         powers = ratio(np.log(ratios), np.log(shared))
     alike = usable & (powers >= 1 / _SIMILARITY) & (powers <= _SIMILARITY)
@@ -72,14 +72,15 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
 
 
 def drift_factors(times_s: Floats) -> Floats | None:
-    """Return how slow each run was as a whole, shape (runs,); 1 is the median run.
+    """Return a factor for each run that says how slow it was, shape (runs,); 1 is the median run.
 
     `times_s` has shape (operators, runs). Returns None if no operator has a time in all runs.
 
-    The factor of a run is the weighted median over the operators of `time / median time`, with the
-    median times as weights. Operators without a time in some run are left out. These are the size
-    factors of Anders and Huber (2010), with medians in place of geometric means. The weights matter
-    because many operators take only one or two ticks of the clock, and their ratios are noise.
+    The ratio of an operator in a run is its time in the run / its median time over all runs. The
+    factor of a run is the weighted median of these ratios, with the median times as weights. An
+    operator that lacks a time in any run is left out. These are the size factors of Anders and
+    Huber (2010), with medians in place of geometric means. The weights matter, because many
+    operators take only one or two ticks of the clock, and their ratios are noise.
     """
     medians = quantile_of_runs(times_s, 0.5)
     usable = ~np.isnan(times_s).any(axis=1) & (medians > 0)
@@ -95,11 +96,12 @@ def drift_factors(times_s: Floats) -> Floats | None:
 def _weighted_medians(values: Floats, weights: Floats) -> Floats:
     """Return the weighted median of each column, shape (columns,).
 
-    It is the smallest value at which the cumulative weight reaches half of the whole.
+    The weighted median is the smallest value at which the cumulative weight reaches half of the
+    total weight. `weights` has shape (rows,).
     """
     order = np.argsort(values, axis=0, kind="stable")
-    # `order` has the shape of `values`, so `weights[order]` has the weights in each column's order.
-    with np.errstate(over="ignore"):  # with times near the largest float, any row will do
+    # `order` has the shape of `values`, so `weights[order]` sorts the weights for each column.
+    with np.errstate(over="ignore"):  # for times near the largest float, any result will do
         covered = np.cumsum(weights[order], axis=0)
     row = (covered < covered[-1] / 2).sum(axis=0)
     medians: Floats = np.take_along_axis(values, order, axis=0)[row, np.arange(values.shape[1])]
@@ -107,10 +109,11 @@ def _weighted_medians(values: Floats, weights: Floats) -> Floats:
 
 
 def without_drift(source: Profile | Comparison) -> Profile | Comparison:
-    """Divide the times of each run by its drift factor, on host and device separately.
+    """Return `source` with the times of each run divided by the drift factor of the run.
 
-    Durations change; positions in time stay. In a comparison, both sides use the same median
-    times. A real change of all operators at once is therefore removed, too; a note says so.
+    Host and device have separate factors. Durations change; positions in time stay. In a
+    comparison, the factors of both sides refer to the same median times. A real change of all
+    operators at once is therefore removed, too; a note says so.
     """
     if isinstance(source, Comparison):
         return _comparison_without_drift(source)
@@ -122,7 +125,7 @@ def without_drift(source: Profile | Comparison) -> Profile | Comparison:
 def _comparison_without_drift(comparison: Comparison) -> Comparison:
     profile, base = comparison.profile, comparison.base
     factors = {
-        # Both sides together, so that all runs are divided by the same median times.
+        # The runs of both sides together, so that all factors refer to the same median times.
         measure: drift_factors(
             np.concatenate([profile.measured(measure), base.measured(measure)], axis=1)
         )
@@ -162,7 +165,10 @@ def _note(factors_of: Mapping[str, Floats | None]) -> Note:
 
 
 def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profile:
-    """Return the profile with the durations on each side divided by the factors of their runs."""
+    """Return the profile with each duration divided by the factor of its run.
+
+    `factors_of` has the factors for device times and for host times; None divides nothing.
+    """
     executions = profile.executions
     divisor = np.ones(len(executions))
     for side, measure in _MEASURES.items():

@@ -1,4 +1,7 @@
-"""All formulas of columns that need peak rates or a baseline, imported only for such columns."""
+"""The formulas of all columns that need peak rates or a baseline.
+
+This module is imported only if a question needs such a column.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much memory the activations of a model take while its operators run one after the other.
+"""Computes how much memory the activations of a model take while its operators run one by one.
 
-An activation is alive from the operator that makes it to the last operator that reads it. Weights
-and other constants do not count, and no operator works in place.
+An activation is alive from the operator that computes it to the last operator that reads it.
+Weights and other constants do not count. Operators are assumed not to work in place.
 """
 
 from __future__ import annotations
@@ -24,37 +24,41 @@ class ActivationMemory(NamedTuple):
     """The memory of the activations of a model. Bytes are NaN if a size is unknown."""
 
     total_bytes: float
-    """The bytes of all tensors that operators outside of bodies compute."""
+    """The bytes of all results of operators, without operators in the bodies of If and Loop."""
     without_shapes_bytes: float
-    """The same without the results of shape arithmetic."""
+    """`total_bytes` without the results of shape arithmetic."""
     peak_bytes: float
     """The most bytes of inputs and activations that are alive at one step."""
     peak_operator: int | None
-    """The row of the first operator with this peak; None if there is none or the peak is N/A."""
+    """The row of the first operator at the peak; None without operators, or if the peak is N/A."""
     alive: tuple[int, ...]
-    """The rows of the tensors that are alive at this operator, the largest first."""
+    """The rows of the tensors that are alive at the peak, the largest tensor first."""
     peak_inputs_kept_bytes: float
-    """The peak if the inputs of the model stay in memory to the end."""
+    """The peak if the inputs of the model stayed in memory to the end."""
 
 
 class _Lives(NamedTuple):
-    """The first and the last step of each tensor, shape (tensors,); -1 if it never takes memory."""
+    """The first and the last step at which each tensor is alive, shape (tensors,) each.
+
+    `last` is -1 for a tensor that never takes memory.
+    """
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
 
 
 def activation_memory(profile: Profile) -> ActivationMemory:
-    """Return the memory of the activations of `profile`, which must have tensors and their roles.
+    """Return how much memory the activations of `profile` take.
 
-    The steps are the operators outside of bodies, in the order of their rows.
+    The profile must have tensors and their roles. The steps are the operators outside of bodies, in
+    the order of their rows.
     """
     tensors: Tensors = profile.table("tensors")
     is_input, is_activation, is_shape = (
         _has_role(tensors, role) for role in (INPUT, ACTIVATION, SHAPE_ARITHMETIC)
     )
-    # In a comparison, operators that only the baseline has come last. They use no tensor, so they
-    # change no peak.
+    # A comparison appends the operators that exist only in the baseline. They use no tensor, so
+    # they do not change the peak.
     steps = np.flatnonzero(profile.operators.scope.codes == MISSING_CODE)
     lives = _lives(profile, tensors, steps, is_input, is_activation | is_shape)
     in_use = _bytes_at_steps(tensors.size, lives, len(steps))
@@ -84,12 +88,12 @@ def _lives(
     is_input: NDArray[np.bool_],
     is_computed: NDArray[np.bool_],
 ) -> _Lives:
-    """Return the lives of the inputs and of the tensors that the `steps` compute."""
+    """Return the lives of the inputs, and of the tensors that the `steps` compute."""
     uses = profile.table("uses")
     step_of = np.full(len(profile), -1)
     step_of[steps] = np.arange(len(steps))
     at = step_of[uses.operator]
-    # Uses inside a body have no step: the operator with the body uses what the body reads.
+    # A use inside a body has no step: the operator with the body counts as the user of the tensor.
     counts = (at >= 0) & (is_input | is_computed)[uses.tensor]
     last = np.full(len(tensors), -1)
     np.maximum.at(last, uses.tensor[counts], at[counts])

@@ -1,6 +1,6 @@
 """Measures the peak rates that NumPy's BLAS and NumPy's own loops reach on this machine.
 
-This must run in a process of its own, because BLAS fixes its number of threads when it is loaded.
+Run it in a process of its own, because BLAS fixes its number of threads when it is loaded.
 """
 
 from __future__ import annotations
@@ -22,37 +22,39 @@ if TYPE_CHECKING:
     Job = Callable[[], float]
 
 MATRIX_SIZES: Final = (512, 1024, 2048)
-"""Rows and columns of the matrices. The fastest size counts. Which one that is depends on the
+"""The numbers of rows of the square matrices. Only the fastest size counts; it depends on the
 caches."""
 ARRAY_BYTES: Final = 1 << 28
-"""The size of each array that is copied: far more than caches hold."""
+"""The size of each array that is copied, far larger than the caches."""
 LEAST_ROUNDS: Final = 5
 TIME_LIMIT_S: Final = 3.0
-"""After this time, a rate that is not yet stable is returned as it is, with its doubt."""
+"""After this time, a rate is returned with its doubt even if it is not yet stable."""
 WHOLE_LIMIT_S: Final = 10.0
-"""The time of a whole measurement with one number of threads. On a busy machine, nothing becomes
-stable, and waiting longer would not help. If the warm-up and one round of each rate
-take longer than this, the measurement takes that long.
+"""The time limit of a whole measurement with one number of threads. On a busy machine, no rate
+becomes stable, and waiting longer would not help. The warm-up and one round of each rate always
+run, even if they take longer.
 """
 PAUSE_S: Final = 1.5
-"""The time between two series of rounds. Short loads of other programs do not disturb both."""
+"""The pause between two series of rounds, so that a short load of another program disturbs only
+one series."""
 _MOST_SERIES: Final = 3
 _AGREEING: Final = 3
-"""How many of the best rounds must agree. Two agree by chance too often."""
+"""How many of the best rounds must agree. Two rounds agree by chance too often."""
 _TOLERATED_IDLE: Final = 0.1
-"""A larger idle share of a round counts as doubt. Threads that wait only for each other have a
-smaller one."""
+"""If threads are idle for a larger share of a round, this share counts as doubt. Threads that wait
+only for each other are idle for less."""
 _TOLERATED_LOAD: Final = 0.1
-"""A larger share of CPU time that other programs use counts as doubt. Every system uses some CPU
-time for itself."""
+"""If other programs use a larger share of the CPU time, this share counts as doubt. Every system
+uses some CPU time for itself."""
 CPU_STATISTICS: Final = Path("/proc/stat")
 _BUSY: Final = (0, 1, 2, 5, 6)
-"""The fields of `cpu` in `/proc/stat` that are CPU time of programs and of the kernel."""
+"""Indices of the fields after `cpu` in `/proc/stat` that count CPU time of programs and the
+kernel."""
 _TIMES: Final = 8
-"""How many fields, from the first on, add up to the time of all cores. The others are parts of
-these."""
+"""The first eight fields add up to the time of all cores. The fields after them are already
+included."""
 _STEAL: Final = 7
-"""The field with the time in which the host of a virtual machine ran something else."""
+"""The index of the stolen time, in which the host of a virtual machine ran something else."""
 _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
@@ -60,24 +62,27 @@ class Rate(NamedTuple):
     """A measured rate."""
 
     best: float
-    """The work per second of the best round of the best job."""
+    """The work per second in the fastest round of the fastest job."""
     doubt: float
-    """How much too low `best` may be, as a share of the real rate. It is the largest of three: the
-    spread of the best rounds of that job, the difference between the best two series, and the share
-    of the time in which other programs had the cores (`_Round.idle` and `other_load`)."""
+    """How much too low `best` may be, as a share of the real rate. It is the largest of:
+
+    - the spread of the best rounds of the fastest job
+    - the difference between the best two series
+    - the share of the time in which other programs had the cores (`_Round.idle`, `other_load`)
+    """
 
 
 class _Round(NamedTuple):
     rate: float
     """The work per second."""
     idle: float
-    """The share of the round in which the threads were idle: they waited, perhaps for a core."""
+    """The share of the round in which the threads used no CPU, perhaps waiting for a core."""
 
 
 def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measured:
-    """Return the rates of `threads` threads, which BLAS must be configured for. Takes seconds.
+    """Return the rates that `threads` threads reach. This takes several seconds.
 
-    `say` receives progress messages.
+    BLAS must already be configured for this number of threads. `say` receives progress messages.
     """
     noun = "one thread" if threads == 1 else f"{threads} threads"
     deadline = perf_counter() + WHOLE_LIMIT_S
@@ -88,7 +93,7 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
         if number > 1:
             sleep(PAUSE_S)
         started = perf_counter()
-        # The first series leaves time for the pause and the second one, which must follow.
+        # One series is not enough, so the first leaves time for the pause and a second series.
         parts, reserved_s = (4, PAUSE_S) if number == 1 else (2, 0.0)
         again = f", series {number}" if number > 1 else ""
         say(f"products of matrices, {noun}{again}")
@@ -114,7 +119,7 @@ def measure(threads: int, say: Callable[[str], None] = lambda _: None) -> Measur
 
 
 def _limit_s(deadline: float, parts: int) -> float:
-    """Return the time limit of the next of `parts` rates, which share the time that is left."""
+    """Return the time limit of the next rate, if `parts` rates share the time to `deadline`."""
     return min(TIME_LIMIT_S, max(deadline - perf_counter(), 0.0) / parts)
 
 
@@ -123,11 +128,10 @@ def _is_stable(*rates: Sequence[Rate]) -> bool:
 
 
 def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
-    """Return the best rate of the series. Its doubt includes how far the best two series differ.
+    """Return the best rate of all series. Its doubt includes how far the best two series differ.
 
-    The doubt of a single series is 1: nothing confirms its rate.
-
-    `load` is the share of the CPU time that other programs used: see `other_load`.
+    A single series has a doubt of 1, because no other series confirms its rate. `load` is the share
+    of the CPU time that other programs used: see `other_load`.
     """
     best, second = [*sorted(series, reverse=True), Rate(0.0, 1.0)][:2]
     load = load if load > _TOLERATED_LOAD else 0.0
@@ -135,7 +139,7 @@ def best_of(series: Sequence[Rate], load: float = 0.0) -> Rate:
 
 
 def cpu_statistics() -> list[int]:
-    """Return the `cpu` fields of `/proc/stat`, in ticks; none on systems without this file."""
+    """Return the `cpu` fields of `/proc/stat`, in ticks; empty on systems without this file."""
     with suppress(OSError, ValueError, IndexError):
         first_line = CPU_STATISTICS.read_text(encoding="ascii").splitlines()[0]
         ticks = [int(field) for field in first_line.split()[1:]]
@@ -144,13 +148,16 @@ def cpu_statistics() -> list[int]:
 
 
 def other_load(before: Sequence[int], after: Sequence[int], own_s: float) -> float:
-    """Return the share of CPU time that other programs used between two `cpu_statistics`.
+    """Return the share of the CPU time of all cores that other programs used, from 0 to 1.
 
-    A program on another core slows this one without taking CPU time from it: cores share caches,
-    memory and the clock rate, and often two of them are threads of one physical core. A virtual
-    machine does not even see programs beside it, only the time that they stole.
+    `before` and `after` are results of `cpu_statistics`. `own_s` is the CPU time of this process
+    between them, in seconds.
+
+    A program on another core slows down this process without taking CPU time from it. Cores share
+    caches, memory and the clock rate, and two logical cores often share one physical core. A
+    virtual machine cannot see programs outside it, only the time that they stole.
     """
-    passed = [late - early for early, late in zip(before, after, strict=False)]  # may be empty
+    passed = [late - early for early, late in zip(before, after, strict=False)]  # or empty
     total = sum(passed[:_TIMES])
     if total <= 0:
         return 0.0
@@ -166,7 +173,7 @@ def best_rate(
     clock: Callable[[], float] = perf_counter,
     cpu_clock: Callable[[], float] = process_time,
 ) -> Rate:
-    """Return the rate of the fastest job, measured until it is stable or `limit_s` is over.
+    """Run the jobs until the fastest has a stable rate or `limit_s` has passed; return its rate.
 
     A job returns the work that it did. Each round runs every job once, so that other programs
     disturb all jobs alike.
@@ -190,15 +197,15 @@ def best_rate(
 
 
 def _doubt(best: Sequence[_Round]) -> float:
-    """Return the doubt that follows from the `best` rounds, sorted from the fastest on."""
-    # Under a constant load all rounds are equally slow, so they agree on a wrong rate. Idle threads
-    # show such a load.
+    """Return the doubt of a rate from its `best` rounds, the fastest first."""
+    # Under a constant load, all rounds are equally slow and agree on a rate that is too low. Idle
+    # threads reveal this load.
     idle = best[0].idle
     return max(1 - best[-1].rate / best[0].rate, idle if idle > _TOLERATED_IDLE else 0.0)
 
 
 def _product(size: int) -> Job:
-    """Return a job that multiplies square matrices, which takes 2 * size**3 FLO."""
+    """Return a job that multiplies two square matrices. Its work is 2 * size**3 FLO."""
     left = np.full((size, size), 1.5, np.float32)
     out = np.empty_like(left)
 
@@ -225,12 +232,12 @@ def _moves(threads: int) -> Iterator[list[Job]]:
         return 2.0 * source.nbytes
 
     def triad() -> float:
-        def one(part: slice) -> None:
+        def triad_of(part: slice) -> None:
             np.multiply(other[part], 2.0, out=target[part])
             np.add(target[part], source[part], out=target[part])
 
-        list(pool.map(one, parts))
-        return 5.0 * source.nbytes  # a read and a write, then two reads and a write
+        list(pool.map(triad_of, parts))
+        return 5.0 * source.nbytes  # multiply: a read and a write; add: two reads and a write
 
     with ThreadPoolExecutor(threads) as pool:
         yield [copy, triad]

@@ -1,4 +1,4 @@
-"""The peak rates that operators are compared with, and the ways to name them."""
+"""The peak rates that operators are compared with, and the names by which users choose them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 _LEAST_RATE: Final = 1e-30
 _LARGEST_RATE: Final = 1e30
 _LEAST_WITHOUT_UNIT: Final = 1e9
-"""Rates below this need a unit: `19.5:1555` was meant as TFLO/s and GB/s."""
+"""Lower rates need a unit: whoever writes `19.5:1555` means TFLO/s and GB/s."""
 _PROBABLE_PREFIXES: Final[Mapping[str, tuple[tuple[float, str], ...]]] = {
     "FLO/s": ((1e4, "T"), (1e7, "G"), (_LEAST_WITHOUT_UNIT, "M")),
     "byte/s": ((10.0, "T"), (1e5, "G"), (_LEAST_WITHOUT_UNIT, "M")),
 }
-"""For each unit, the prefix that a bare number below a limit probably lacks. Data sheets write
-`19.5` for TFLO/s, and `1555` or `2.04` for GB/s or TB/s."""
+"""For each unit: limits, and the prefix that a bare number below the limit probably lacks. Data
+sheets write `19.5` for TFLO/s, `1555` for GB/s, and `2.04` for TB/s."""
 DEFAULT_DTYPE: Final = "fp32"
 TF32: Final = "tf32"
-"""A way to compute operators in FP32, on tensor cores. No operator has it as its dtype."""
+"""Tensor cores may use this precision for operators in FP32. No profile has it as a dtype."""
 STABLE_DOUBT: Final = 0.03
-"""Measured rates are stable if at most this share of the real rate may be missing."""
+"""A measured rate is stable if its doubt is at most this."""
 _MOST_OF_A_CPU: Final = 1e12
 """Bytes per second. A device with a lower bandwidth may be a CPU."""
 _VENDORS: Final = frozenset(("nvidia", "amd", "tesla", "geforce", "instinct"))
-"""What drivers and shops write before the name of a device."""
+"""Words that drivers and shops write before the name of a device."""
 _MOST_SUGGESTIONS: Final = 4
 ANY_DTYPE: Final = "any"
 """Stands for every dtype if only one rate is known, as in `19.5T:1555G`."""
 AS_GIVEN: Final = "as given"
-"""The source of peaks that the user typed as two rates."""
+"""The `source` of peaks that the user typed as two rates."""
 
 
 class Peaks(NamedTuple):
@@ -47,13 +47,13 @@ class Peaks(NamedTuple):
 
     name: str
     flops: tuple[tuple[str, float], ...]
-    """FLO/s by dtype; `any` for a rate of every dtype."""
+    """FLO/s by dtype. The dtype `any` stands for every dtype."""
     bandwidth: float
     """Bytes per second."""
     source: str
     """The source of the rates, for people."""
     dtype: str = DEFAULT_DTYPE
-    """The dtype assumed for operators whose dtype the profile does not say."""
+    """The dtype that operators of unknown dtype are assumed to have."""
     device_kind: DeviceKind | None = None
     """`cpu` or `gpu`; None if it is unknown."""
     threads: int | None = None
@@ -62,15 +62,15 @@ class Peaks(NamedTuple):
     """How much too low the rates may be, as a share of the real rates; 0 if they were not
     measured."""
     dtype_is_named: bool = False
-    """Whether the user named `dtype`, which may then replace FP32: see `roofline.replaces_fp32`."""
+    """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
 
     def rate(self, dtype: str | None) -> float:
-        """Return the FLO/s in `dtype`, or in `self.dtype` for None; NaN if unknown."""
+        """Return the peak FLO/s in `dtype`; None means `self.dtype`. NaN if the rate is unknown."""
         rates = dict(self.flops)
         return rates.get(dtype or self.dtype, rates.get(ANY_DTYPE, float("nan")))
 
     def has_faster_tf32(self) -> bool:
-        """Return whether the device computes operators in FP32 faster in TF32."""
+        """Return whether TF32 is faster than FP32 on this device."""
         return dict(self.flops).get(TF32, 0.0) > self.rate(DEFAULT_DTYPE)
 
     def ridge(self, dtype: str | None = None) -> float:
@@ -79,13 +79,13 @@ class Peaks(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The rates of this machine with a number of threads: see `analysis.measure`."""
+    """The rates that `threads` threads of this machine reach: see `analysis.measure`."""
 
     threads: int
     flops: float
-    """FLO/s: the best of all products of single-precision matrices."""
+    """FLO/s in the fastest product of single-precision matrices."""
     bandwidth: float
-    """Bytes per second, read and written: the best of all copies and triads."""
+    """Bytes read and written per second in the fastest copy or triad."""
     flops_doubt: float
     """How much too low `flops` may be, as a share of the real rate."""
     bandwidth_doubt: float
@@ -96,8 +96,9 @@ class Measured(NamedTuple):
 def parse_peaks(spec: str) -> Peaks:
     """Parse the name of a device, or two rates.
 
-    A name is `a100-80gb-sxm` or, with a dtype, `h100-sxm:fp16`. Two rates are `19.5T:1555G`: FLO/s
-    and bytes per second. Only the command line accepts files and `here`. Raises `PeaksError`.
+    Examples of names are `a100-80gb-sxm` and, with a dtype, `h100-sxm:fp16`. Two rates look like
+    `19.5T:1555G`: FLO/s and bytes per second. Only the command line accepts files and `here`.
+    Raises `PeaksError`.
     """
     if not isinstance(spec, str):
         raise PeaksError(f"{spec!r} is not a text that names peaks, such as 19.5T:1555G")
@@ -115,8 +116,9 @@ def _starts_with_letter(text: str) -> bool:
 
 
 def peaks_of(devices: Iterable[Device], name: str, dtype: str | None) -> Peaks:
-    """Return the peak rates of the device that `name` means, for operators of `dtype` by default.
+    """Return the peak rates of the device called `name`, with `dtype` as the default dtype.
 
+    Without a `dtype`, the default is FP32, or `any` if the device has one rate for every dtype.
     Raises `PeaksError`.
     """
     device = find_device(name, devices)
@@ -153,7 +155,7 @@ def _two_rates(spec: str, flops: str, bandwidth: str) -> Peaks:
 
 
 def lacking_prefix(text: str, unit: str) -> str:
-    """Return the prefix, such as `T`, that a rate in `unit` probably lacks; empty if it is fine."""
+    """Return the prefix, such as `T`, that a rate in `unit` probably lacks; empty if none."""
     has_unit = text.strip()[-1:] not in "0123456789."
     rate = parse_quantity(text, unit)
     probable = (prefix for limit, prefix in _PROBABLE_PREFIXES[unit] if rate < limit)
@@ -161,7 +163,7 @@ def lacking_prefix(text: str, unit: str) -> str:
 
 
 def is_plausible_rate(rate: float) -> bool:
-    """Whether a device can have this rate. Other rates would overflow in ratios."""
+    """Return whether a device can have this rate. Ratios of other rates would overflow."""
     return _LEAST_RATE < rate < _LARGEST_RATE
 
 
@@ -172,7 +174,7 @@ def _checked(peaks: Peaks) -> Peaks:
 
 
 def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
-    """Return `peaks` with `dtype` as the default. Raises `PeaksError` if it has no known rate."""
+    """Return `peaks` with `dtype` as the default. Raises `PeaksError` if its rate is unknown."""
     rates = dict(peaks.flops)
     chosen = dtype.lower() if dtype else ANY_DTYPE if ANY_DTYPE in rates else DEFAULT_DTYPE
     if chosen not in rates and ANY_DTYPE not in rates:
@@ -186,9 +188,10 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
 
 
 def find_device(name: str, devices: Iterable[Device]) -> Device:
-    """Return the one device with this name or alias, or with a name that starts with these words.
+    """Return the device with this name or alias, or the only device whose name starts with it.
 
-    Case and punctuation do not matter. Raises `PeaksError`, which suggests similar names.
+    Case and punctuation do not matter. Raises `PeaksError` if no device or several devices match.
+    The message suggests names.
     """
     named = [(one, device) for device in devices for one in (device.name, *device.aliases)]
     # An exact match wins, so that a file may have both `my-card` and `my card`.
@@ -208,13 +211,13 @@ def find_device(name: str, devices: Iterable[Device]) -> Device:
     if found:
         names = _as_typed([device.name for device in found.values()])
         raise PeaksError(f"{name!r} is ambiguous; write {', '.join(names[:-1])} or {names[-1]}")
-    is_in_a_name = any(name.strip() in _words(one) for one, _ in named)  # 4090
+    is_in_a_name = any(name.strip() in _words(one) for one, _ in named)  # such as 4090
     advice = "" if is_in_a_name else advice_on_numbers(name)
     raise PeaksError(advice or f"there is no device {name!r}; {_suggestion(name, named)}")
 
 
 def _as_typed(names: Sequence[str]) -> Sequence[str]:
-    """Return names of devices that need no quotes; `names` if two of them would be equal."""
+    """Return the names with hyphens, which need no quotes; `names` if two would become equal."""
     short = ["-".join(_words(one)) for one in names]
     return short if len({*short}) == len(names) else names
 
@@ -228,7 +231,7 @@ def _without_punctuation(name: str) -> str:
 
 
 def _suggestion(name: str, named: Iterable[tuple[str, Device]]) -> str:
-    """Return advice: similar names, first of devices whose first word is in `name`."""
+    """Return advice with similar names, preferably of devices whose first word is in `name`."""
     by_name = {_without_punctuation(one): device for one, device in named}
     words = set(_words(name))
     # The first word of a device, such as `h100`, matters most. Drivers add words, as in

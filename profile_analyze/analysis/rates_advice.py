@@ -1,4 +1,4 @@
-"""Advice on two rates that are not written as `FLOPS:BANDWIDTH`, with a colon."""
+"""Advice for users who write two rates in another way than `FLOPS:BANDWIDTH`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RATES: Final = (
     rf"(?P<first>{_RATE})"
     rf"(?:{_SEPARATOR}(?P<second>{_RATE})(?:{_SEPARATOR}(?P<dtype>{'|'.join(DTYPES)}))?)?"
 )
-"""One rate, or two that something separates, in any case. A dtype may follow."""
+"""Matches one rate, or two rates with a separator between them. A dtype may follow the second."""
 _NUMBERS: Final = rf"{_NUMBER}(?:{_SEPARATOR}{_NUMBER})*"
 _AS_IN: Final = (
     "write FLO/s and bytes per second, with a colon between them, as in 19.5T:1555G, "
@@ -31,7 +31,7 @@ _PARTS: Final = r"([\d.]+)\s*([kmgtp]?)(.*)"
 
 
 def advice_on_rates(spec: str) -> str:
-    """Return what to write instead of `spec`; empty if it has no rates, or two that are right."""
+    """Return what to write instead of `spec`; empty if it has no rates, or two correct rates."""
     short = spec.strip() if len(spec) <= LONGEST_ADVISED else ""
     if re.fullmatch(rf"{_ANY_RATE}(?:{_SEPARATOR}{_ANY_RATE}){{2,}}", short, re.IGNORECASE):
         first, second, *further = re.findall(_ANY_RATE, short, re.IGNORECASE)
@@ -62,7 +62,7 @@ def advice_on_rates(spec: str) -> str:
 
 
 def advice_on_numbers(spec: str) -> str:
-    """Return what to write instead of numbers without units; empty if `spec` has anything else."""
+    """Return what to write instead of numbers without units; empty if `spec` is something else."""
     is_short = len(spec) <= LONGEST_ADVISED
     if not is_short or re.fullmatch(_NUMBERS, spec.strip(), re.IGNORECASE) is None:
         return ""
@@ -70,7 +70,10 @@ def advice_on_numbers(spec: str) -> str:
 
 
 def swapped(spec: str) -> str:
-    """Return two rates in the other order; empty if one has a unit, which says what it is."""
+    """Return two rates in the opposite order, such as `1555G:19.5T`; empty if a rate has a unit.
+
+    Rates with units cannot be in the wrong order, because the parser checks the units.
+    """
     match = re.fullmatch(r"\s*([\d.]+[kKMGTP]?)\s*:\s*([\d.]+[kKMGTP]?)\s*", spec)
     return f"{match[2]}:{match[1]}" if match else ""
 

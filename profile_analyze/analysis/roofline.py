@@ -1,7 +1,7 @@
 """The roofline: the formulas of the columns that compare operators with peak rates.
 
-An operator cannot take less time than its computation takes at the peak rate, nor less than its
-memory takes at the peak bandwidth. The larger of the two is its least possible time.
+An operator takes at least computation / peak rate, and at least memory / peak bandwidth. The larger
+of these two times is its least possible time.
 
 See Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for
 multicore architectures", Communications of the ACM 52(4), 2009.
@@ -36,13 +36,13 @@ COMPUTE: Final = "compute"
 MEMORY: Final = "memory"
 
 _SAME_RATE: Final[Mapping[str, str]] = {"uint8": "int8", "uint4": "int4"}
-"""Dtypes that compute at the rate of another dtype."""
+"""Dtypes without a rate of their own, each with the dtype whose rate applies to it."""
 
 
 def rate_dtypes(profile: Profile, peaks: Peaks) -> Categorical[str]:
     """Return the dtype whose rate limits each operator, shape (operators,); N/A if unknown.
 
-    A dtype that the user names may replace FP32.
+    The dtype that the user named may replace FP32: see `replaces_fp32`.
     """
     replaced = dict(_SAME_RATE)
     if replaces_fp32(profile, peaks):
@@ -55,8 +55,8 @@ def rate_dtypes(profile: Profile, peaks: Peaks) -> Categorical[str]:
 def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
     """Return whether operators in FP32 are judged as if they ran in the dtype of `peaks`.
 
-    A model that has not run can run in any dtype. Operators that ran in FP32 can only have run in
-    TF32, which profiles do not record.
+    The user must have named that dtype. It may be any dtype if the model has not run. For a
+    recorded run, it must be TF32: profiles record FP32 also for operators that ran in TF32.
     """
     return (
         (profile.origin.times == ABSENT or peaks.dtype == TF32)
@@ -67,10 +67,11 @@ def replaces_fp32(profile: Profile, peaks: Peaks) -> bool:
 
 
 def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Whether the time of each operator can be compared with a roof, shape (operators,).
+    """Return whether the time of each operator can be compared with a roof, shape (operators,).
 
-    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. In
-    a model that has not run, every operator has a least possible time.
+    Host times, wait times, times of 0 and times below the clock's resolution cannot be compared. A
+    model that has not run has no times, but all its operators count as judged. The roofline then
+    says how much time they need at least.
     """
     times: Floats = rows["time"]
     if rows.profile.origin.times == ABSENT:
@@ -82,14 +83,17 @@ def is_judged(rows: OperatorRows) -> NDArray[np.bool_]:
 
 
 def is_below_clock_resolution(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Whether a call is shorter than one tick of the clock of its tracks, shape (operators,)."""
+    """Return whether a call of each operator is shorter than a clock tick, shape (operators,).
+
+    If an operator ran on several device tracks, the coarsest clock counts.
+    """
     resolution_s = _resolution_s(rows.profile) * (1 - 1e-6)  # tolerates rounding noise
     time_per_call: Floats = rows["time"] / np.fmax(rows["calls"], 1.0)
     return time_per_call < resolution_s
 
 
 def _resolution_s(profile: Profile) -> Floats:
-    """Return the resolution of the coarsest device clock of each operator, shape (operators,)."""
+    """Return the resolution of each operator's coarsest device clock, shape (operators,)."""
     executions = profile.executions
     on_device = on_side(profile, DEVICE)
     of_tracks = np.array([track.resolution_s for track in profile.tracks], np.float64)
@@ -107,7 +111,7 @@ def _peaks(rows: OperatorRows) -> Peaks:
 
 
 def peak_rates(rows: OperatorRows) -> Floats:
-    """Return the FLO/s of each operator's dtype, shape (operators,); NaN if unknown."""
+    """Return the peak FLO/s in the dtype of each operator, shape (operators,); NaN if unknown."""
     peaks = _peaks(rows)
     dtypes = rate_dtypes(rows.profile, peaks)
     rates = [peaks.rate(dtype) for dtype in dtypes.categories]
@@ -116,10 +120,11 @@ def peak_rates(rows: OperatorRows) -> Floats:
 
 
 def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
-    """Shape (operators,): whether the operator only moves data, so that only memory limits it.
+    """Return whether each operator only moves data, shape (operators,).
 
-    The computation that runtimes report for a data movement counts elements, so it has no roof. A
-    data movement without computation may be a view, which moves nothing.
+    Only the bandwidth limits an operator that moves data. Runtimes report its number of elements as
+    computation, so peak rates do not apply. A data movement with unknown computation is left out:
+    it may be a view, which moves nothing.
     """
     category = rows.profile.operators.category
     is_copy, is_movement = (
@@ -133,10 +138,10 @@ def only_moves_data(rows: OperatorRows) -> NDArray[np.bool_]:
 
 def _compute_time(rows: OperatorRows) -> Floats:
     time = ratio(rows["computation"], peak_rates(rows))
-    # An operator that computes and moves nothing takes no time at any rate, also at an unknown one.
+    # An operator that computes nothing and moves nothing takes no time, even at an unknown rate.
     is_free = (rows["computation"] == 0) & (rows["memory"] == 0)
     time = np.where(is_free, 0.0, time)
-    # An unknown memory time may be the larger one, so there is no roof without it.
+    # An unknown memory time may be larger than the compute time, so the roof is then unknown.
     has_roof = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["memory"])
     return np.where(has_roof, time, np.nan)
 
@@ -155,10 +160,11 @@ def _attainable(rows: OperatorRows) -> Floats:
     rates = peak_rates(rows)
     with np.errstate(all="ignore"):
         memory_bound: Floats = finite(rows["intensity"] * _peaks(rows).bandwidth)
-    # The intensity of an operator that moves 0 bytes is N/A, but its rate is still a limit.
+    # The intensity of an operator that moves 0 bytes is N/A, but the peak rate still limits it.
     lesser = np.where(rows["memory"] == 0, rates, np.minimum(rates, memory_bound))
     attainable = np.where(only_moves_data(rows), memory_bound, lesser)
-    # Groups compute this column from `least_time`, so operators without one have no value here.
+    # For groups, this column is computed from `least_time`. An operator whose least time is unknown
+    # must therefore have no value here either.
     return np.where(np.isnan(rows["least_time"]), np.nan, attainable)
 
 
@@ -179,7 +185,7 @@ def _gain_of_groups(rows: GroupRows) -> Floats:
 
 
 def _speed_up(rows: Rows, lost: Floats) -> Floats:
-    """Return how many times as fast the whole would be without `lost` seconds."""
+    """Return how many times as fast all operators together would be without `lost` seconds."""
     rest = rows.total_s - lost
     return ratio(np.full(len(lost), rows.total_s), np.where(rest > 0, rest, np.nan))
 
@@ -193,8 +199,9 @@ def _bound_of_groups(rows: GroupRows) -> Categorical[str]:
 
 
 def _larger(compute: Floats, memory: Floats, least: Floats) -> Categorical[str]:
-    """Return which of the two times is larger; N/A without a least time, or if it is 0."""
-    # For operators that only move data, `compute` is NaN: the comparison is false, which is memory.
+    """Return `compute` or `memory`, whichever takes longer; N/A if the least time is N/A or 0."""
+    # For an operator that only moves data, `compute` is NaN, the comparison is false, and so the
+    # result is `memory`.
     codes = np.where(compute >= memory, 0, 1)
     return Categorical(np.where(least > 0, codes, MISSING_CODE), (COMPUTE, MEMORY))
 

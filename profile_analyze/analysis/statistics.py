@@ -1,6 +1,6 @@
-"""Statistical tests of whether two sets of runs differ, by ranks and medians.
+"""Statistical tests that compare two sets of runs by ranks and medians.
 
-They assume no distribution: the times of runs on a busy machine have long tails.
+The tests assume no distribution, because the times of runs on a busy machine have long tails.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
 
 LEAST_RUNS: Final = 4
-"""With fewer runs on a side there is no verdict: three against three cannot give p < 0.1."""
+"""The fewest runs of each side for a verdict. Three runs against three never give p < 0.1."""
 
 SIGNIFICANT: Final = 0.05
-"""The largest p, corrected for the number of rows, that counts as a change."""
+"""A row counts as changed if its p, corrected for the number of rows, is at most this."""
 
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 2000
@@ -33,10 +33,10 @@ RESAMPLES: Final = 2000
 _SEED: Final = 20201120
 """An arbitrary constant, so that the same profiles always give the same intervals."""
 _EXACT_RUNS: Final = 32
-"""The largest number of runs, on both sides together, for the exact distribution of ranks. With
-more runs, the exact distribution takes longer to compute and is close to the normal one."""
+"""The distribution of ranks is computed exactly for up to this many runs, counted on both sides
+together. For more runs, the normal distribution is close enough and faster."""
 _VALUES_AT_ONCE: Final = 1 << 22
-"""The number of bootstrap values in one array, which then takes 32 MiB."""
+"""The most bootstrap values in one array. It then takes 32 MiB."""
 
 FASTER: Final = "faster"
 SLOWER: Final = "slower"
@@ -49,20 +49,20 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
     """Return the two-sided p of each row, shape (rows,).
 
     p is how often chance alone makes a difference at least this large. `values` has shape (rows,
-    runs), `base` (rows, runs of the baseline). NaN is left out; p is NaN with fewer than
-    `LEAST_RUNS` on a side.
+    runs), and `base` has shape (rows, runs of the baseline). Runs with NaN are left out. If fewer
+    than `LEAST_RUNS` runs of a side remain, p is NaN.
 
-    The statistic is the sum of the ranks of `values` among both, as in the tests of Wilcoxon (1945)
-    and of Mann and Whitney (1947), with the mean rank for ties. Its distribution over all ways to
-    assign the runs to the two sides is computed exactly, for the ties of each row. With more than
-    32 runs in all, the normal distribution with the tie-corrected variance is used instead.
+    The test ranks the runs of both sides together, and tied runs get their mean rank. The statistic
+    is the sum of the ranks of `values`, as in the tests of Wilcoxon (1945) and of Mann and Whitney
+    (1947). Its exact distribution counts all ways to assign the runs to the two sides. With more
+    than 32 runs in all, the normal distribution with the tie-corrected variance replaces it.
     """
     p_values = np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
         ranks = _doubled_ranks(np.concatenate([ours, theirs], axis=1))
         count = ours.shape[1]
         sums = ranks[:, :count].sum(axis=1)
-        # Computing a distribution takes most of the time, so rows with equal ties share one.
+        # Rows with the same sorted ranks have the same distribution, which is slow to compute.
         by_ties: dict[bytes, list[int]] = {}
         for index, ascending in enumerate(np.sort(ranks, axis=1)):
             by_ties.setdefault(ascending.tobytes(), []).append(index)
@@ -74,7 +74,7 @@ def permutation_test(values: Floats, base: Floats) -> Floats:
 def least_p(runs: int, base_runs: int) -> float:
     """Return the smallest p that is possible with these numbers of runs on the two sides.
 
-    It occurs if each run of one side is faster than each run of the other.
+    This p occurs if every run of one side is faster than every run of the other side.
     """
     return 2 / comb(runs + base_runs, runs)
 
@@ -82,13 +82,14 @@ def least_p(runs: int, base_runs: int) -> float:
 def _by_known_runs(
     values: Floats, base: Floats
 ) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-    """Yield groups of rows that have the same numbers of known runs on both sides.
+    """Group the rows by their two numbers of known runs, such as 5 against 4; yield each group.
 
-    A group has the indices of its rows, and their known values on each side in ascending order.
-    Rows with too few runs are left out.
+    A group is the indices of its rows, the known values of `values`, and the known values of
+    `base`. The values of each row are in ascending order. Rows with fewer than `LEAST_RUNS` known
+    runs on a side are left out.
     """
     ours, theirs = np.sort(values, axis=1), np.sort(base, axis=1)  # NaN comes last
-    # One number stands for both counts, so that equal pairs are equal numbers.
+    # One number encodes both counts of a row; `divmod` decodes it.
     counts = (~np.isnan(ours)).sum(axis=1) * (base.shape[1] + 1) + (~np.isnan(theirs)).sum(axis=1)
     for count in sorted(set(counts.tolist())):
         n, m = divmod(count, base.shape[1] + 1)
@@ -98,16 +99,17 @@ def _by_known_runs(
 
 
 def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
-    """Return twice the rank of each value in its row, counted from 1; ties have their mean rank.
+    """Return twice the rank of each value within its row. Tied values get their mean rank.
 
-    Doubled mean ranks are integers, so that sums of ranks are exact.
+    For example, the values 5, 7 and 7 get 2, 5 and 5. Doubled ranks are integers, so their sums are
+    exact.
     """
     runs = values.shape[1]
     order = np.argsort(values, axis=1, kind="stable")
     ascending = np.take_along_axis(values, order, axis=1)
     index = np.broadcast_to(np.arange(runs), values.shape)
     differs = ascending[:, 1:] != ascending[:, :-1]
-    # The first and the last index of the tied values around each value.
+    # For each value: the first and the last index of the values that are equal to it.
     starts, ends = np.zeros(values.shape, np.int64), np.full(values.shape, runs - 1)
     starts[:, 1:] = np.where(differs, index[:, 1:], 0)
     ends[:, :-1] = np.where(differs, index[:, :-1], runs - 1)
@@ -119,10 +121,10 @@ def _doubled_ranks(values: Floats) -> NDArray[np.int64]:
 
 
 def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
-    """Return the probability that `count` random ranks have a sum at least as far from the mean.
+    """Return the two-sided p of each of `sums`, in the same shape.
 
-    The result has a probability for each of `sums`. `rank_bytes` holds all ranks, doubled, in
-    ascending order.
+    `count` ranks are chosen at random. p is the probability that their sum is at least as far from
+    its mean as the given sum. `rank_bytes` holds all doubled ranks in ascending order.
     """
     ranks = np.frombuffer(rank_bytes, np.int64)
     expected = count * (len(ranks) + 1)  # the mean sum of doubled ranks
@@ -139,32 +141,34 @@ def _tails(count: int, rank_bytes: bytes, sums: NDArray[np.int64]) -> Floats:
 def _distribution(count: int, rank_bytes: bytes) -> Floats:
     """Return the probability of each sum of `count` ranks, if all choices are equally likely."""
     ranks = np.frombuffer(rank_bytes, np.int64)
-    # ways[k, s]: in how many ways k of the ranks so far have the sum s
+    # ways[k, s]: the number of ways to choose k of the ranks so far so that their sum is s
     ways = np.zeros((count + 1, int(ranks[-count:].sum()) + 1))
     ways[0, 0] = 1.0
     for rank in ranks.tolist():
-        # NumPy reads all of the overlapping right side first, so no rank is chosen twice.
+        # The two arrays overlap. NumPy reads before it writes, so no rank is chosen twice.
         ways[1:, rank:] += ways[:-1, : ways.shape[1] - rank]
     probabilities: Floats = ways[count] / ways[count].sum()
     return probabilities
 
 
 def _normal_tails(count: int, ranks: NDArray[np.int64], distances: NDArray[np.int64]) -> Floats:
-    """Return `_tails` by the normal distribution, with the variance of the given ranks."""
+    """Approximate `_tails` by the normal distribution with the variance of these `ranks`."""
     runs = len(ranks)
     squares = float(((ranks - ranks.mean()) ** 2).sum())
     deviation = sqrt(count * (runs - count) * squares / (runs * (runs - 1)))
     if deviation == 0:
         return np.ones(len(distances))
-    # Continuity correction: sums of doubled ranks differ by 2 at least, and half of that is 1.
-    return np.array([erfc(max(one - 1, 0) / deviation / sqrt(2)) for one in distances.tolist()])
+    # Continuity correction: without ties, sums of doubled ranks differ by 2, and half of that is 1.
+    return np.array(
+        [erfc(max(distance - 1, 0) / deviation / sqrt(2)) for distance in distances.tolist()]
+    )
 
 
 def adjusted(p_values: Floats) -> Floats:
     """Return p corrected for the number of rows, shape (rows,). NaN stays NaN and is not counted.
 
-    This is the step-up procedure of Benjamini and Hochberg (1995): of the rows with a corrected p
-    of at most 0.05, at most one in twenty is there by chance, on average.
+    This is the step-up procedure of Benjamini and Hochberg (1995). Take the rows whose corrected p
+    is at most 0.05: on average, at most one in twenty of them differs only by chance.
     """
     corrected = np.full(len(p_values), np.nan)
     rows = np.flatnonzero(~np.isnan(p_values))
@@ -176,24 +180,26 @@ def adjusted(p_values: Floats) -> Floats:
 
 
 class Interval(NamedTuple):
-    """The ends of a confidence interval, shape (rows,) each; NaN is N/A."""
+    """A confidence interval for each row. Both arrays have shape (rows,); NaN is N/A."""
 
     low: Floats
     high: Floats
 
 
 def ratio_interval(values: Floats, base: Floats) -> Interval:
-    """Return the 95 % confidence interval of median of `values` / median of `base`.
+    """Return the 95 % confidence interval of median(`values`) / median(`base`) for each row.
 
     This is the percentile bootstrap (Efron, 1979): the runs of both sides are resampled 2,000 times
-    with a fixed seed. NaN with fewer than `LEAST_RUNS` on a side, and if a resampled median of
-    `base` is 0.
+    with a fixed seed. A row has no interval (NaN) if a side has fewer than `LEAST_RUNS` known runs,
+    or if a resampled median of `base` is 0.
     """
     low, high = np.full(len(values), np.nan), np.full(len(values), np.nan)
     for rows, ours, theirs in _by_known_runs(values, base):
         # A new generator for each group of rows, so that no row depends on the other rows.
         generator = np.random.default_rng(_SEED)
-        drawn, base_drawn = (_resampled_medians(generator, one.shape[1]) for one in (ours, theirs))
+        drawn, base_drawn = (
+            _resampled_medians(generator, known.shape[1]) for known in (ours, theirs)
+        )
         step = max(_VALUES_AT_ONCE // RESAMPLES, 1)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
@@ -207,17 +213,17 @@ def ratio_interval(values: Floats, base: Floats) -> Interval:
 
 def median_interval(values: Floats) -> Interval:
     """Return the 95 % confidence interval of the median of `values`, shape (rows, runs)."""
-    # The baseline is always 1, so the ratio is the median itself.
+    # With a baseline of 1 in each run, the ratio is the median itself.
     return ratio_interval(values, np.ones((len(values), LEAST_RUNS)))
 
 
 def _resampled_medians(
     generator: np.random.Generator, runs: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two middle runs of each resample, shape (resamples,) each.
+    """Draw the resamples, and return the two middle runs of each one, shape (resamples,) each.
 
-    A run is given by its index in the ascending order of a row's values, so that all rows can share
-    the resamples.
+    Runs are numbered in ascending order of their values, so that rows with the same number of runs
+    can share the resamples. With an odd number of runs, both middle runs are the same.
     """
     drawn = np.sort(generator.integers(runs, size=(RESAMPLES, runs)), axis=1)
     return drawn[:, (runs - 1) // 2], drawn[:, runs // 2]
@@ -236,9 +242,9 @@ def verdict_codes(
     `q` is the corrected p.
 
     - `slower` and `faster`: q is at most `SIGNIFICANT`, the interval excludes 1, and the ratio is
-      at least 1 + `threshold` or at most its inverse.
-    - `same`: the whole interval is within these two bounds.
-    - `uncertain`: everything else, such as a row without an interval.
+      at least 1 + `threshold` or at most 1 / (1 + `threshold`).
+    - `same`: the whole interval is between 1 / (1 + `threshold`) and 1 + `threshold`.
+    - `uncertain`: all other rows, such as a row without an interval.
     """
     above, below = 1 + threshold, 1 / (1 + threshold)
     is_known = ~np.isnan(ratios + q)

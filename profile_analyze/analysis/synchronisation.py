@@ -1,4 +1,4 @@
-"""Synchronised times: the runtime waited for each operator, so its time includes a wait."""
+"""Corrects synchronised times: the runtime waited for each operator, and times include the wait."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 def waits_s(profile: Profile) -> Floats:
-    """Return the wait in each call, shape (runs,), in seconds; NaN if it is not known.
+    """Return how long each call waits, in seconds, shape (runs,); NaN if the wait is unknown.
 
-    Without it, all operators together take as long as the whole run, in which the runtime waited
-    only once. An operator that took less than the wait counts as 0, so the others bear the rest.
-    The wait is not known if the file has only one row. The rows must be of one level.
+    In a whole run, the runtime waited only once. The times of all operators add up to
+    more than the time of the run. All calls share the excess equally. An operator that took less
+    than its wait counts as 0, and the other operators share the rest. If the file has only one row,
+    the wait is unknown. All rows must be of one level.
     """
     executions = profile.executions
     rows = on_side(profile, DEVICE) & ~np.isnan(executions.duration_s)
@@ -41,11 +42,11 @@ def waits_s(profile: Profile) -> Floats:
 
 
 def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> float:
-    """Return the wait in each call that takes `excess_s` off all durations, none below 0."""
+    """Return the wait per call that shortens the durations by `excess_s` in all, none below 0."""
     each_s = float("nan")
     is_longer = np.ones(len(duration_s), np.bool_)
     while is_longer.any():
-        # Operators that count as 0 take off their whole duration.
+        # An operator that counts as 0 takes its whole duration off the excess.
         rest_s = excess_s - float(duration_s[~is_longer].sum())
         each_s = rest_s / float(calls[is_longer].sum())
         stays_longer = is_longer & (duration_s >= each_s * calls)
@@ -56,9 +57,9 @@ def _wait_s(duration_s: Floats, calls: NDArray[np.int64], excess_s: float) -> fl
 
 
 def without_synchronisation(profile: Profile) -> Profile:
-    """Return the profile without the wait in each call, with a note. No time falls below 0.
+    """Return the profile with the wait subtracted from each call, and with a note on the result.
 
-    The rows must be of one level.
+    No time falls below 0. All rows must be of one level.
     """
     if not profile.origin.synchronised:
         return _with_note(
@@ -96,7 +97,8 @@ def _corrected(profile: Profile, each_s: Floats) -> Profile:
     on_device = on_side(profile, DEVICE)
     wait_s = np.where(on_device, each_s[executions.run] * executions.calls, 0.0)
     is_shorter = executions.duration_s < wait_s
-    # An operator may be shorter in some runs only. Its time is not 0 then.
+    # These operators count as 0 in all runs. An operator that is shorter than the wait in only some
+    # of the runs still has a time.
     gone = np.setdiff1d(
         executions.operator[is_shorter], executions.operator[on_device & ~is_shorter]
     )

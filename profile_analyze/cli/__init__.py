@@ -1,4 +1,4 @@
-"""The command line. Turns arguments into calls, and errors into one line and an exit status.
+"""The command line: turns arguments into calls of the other packages.
 
-Only this package prints and exits.
+It turns an error into a message of one line and an exit status. Only this package prints and exits.
 """

@@ -1,4 +1,4 @@
-"""Adjusts a profile as `--correct-sync`, `--model` and `--work` ask, which few calls do."""
+"""Applies the options `--correct-sync`, `--model` and `--work` to a profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Return the profile with other times, with what the model says, and with other work."""
+    """Return the profile with corrected times, the data of `model` and the requested work.
+
+    Each of these changes is made only if the request has its option.
+    """
     if request.correct_sync:
         profile = without_synchronisation(profile)
     if model is not None:

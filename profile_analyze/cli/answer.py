@@ -1,6 +1,6 @@
-"""From a request to its answer: sources, profile, report, delivery.
+"""Answers a request: finds the files, reads them, makes the report and delivers it.
 
-Importing this module imports NumPy, which `--help` and wrong options do not need.
+This module imports NumPy, so it is imported only after the options have been checked.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 def answer(request: Request) -> Report:
     """Print or write the answer, and return it.
 
-    Raises `ProfileAnalyzeError` before anything is written, unless writing itself fails.
+    Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
-    # Cheap checks come first: a wrong destination is reported before seconds of reading.
+    # Cheap checks come first, so that a wrong destination is reported before a long read.
     sources = find_sources(request)
     check_destinations(request, sources)
     if not request.skip_bad:
@@ -60,7 +60,8 @@ def answer(request: Request) -> Report:
     source = read(request, sources, _wanted_columns(request, renderers))
     check_options_on_times(request, _profile_of(source))
     renderer = _renderer_for(source, renderers)
-    # Only the text formats of the original count the sizes of constants as memory.
+    # The original's text formats count the sizes of constants as memory. A picture does not, so it
+    # is made before they are counted.
     picture = _picture_of(source, request)
     if renderer.follows_original:
         source = counting_constants(source)
@@ -70,9 +71,10 @@ def answer(request: Request) -> Report:
 
 
 def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
-    """Return the notes to print if `--notes` is `which`.
+    """Return the notes to print. `which` is the value of `--notes`.
 
-    `few` also says how many are left out. `none` keeps the verdicts of formats such as csv.
+    With `few`, the last line counts the notes that are not printed. With `none`, only verdicts are
+    printed, because formats such as csv show verdicts nowhere else.
     """
     if which == "all":
         return [*notes]
@@ -84,10 +86,10 @@ def printed_notes(notes: Sequence[Note], which: str) -> list[str]:
 
 
 def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
-    """Return the verdicts on `--fail-if` to print as notes if the answer went to a file.
+    """Return the verdicts other than `passed`, as sentences to print if the answer is in a file.
 
-    In a file, a condition that failed or could not be judged could go unnoticed. Verdicts that are
-    already among the notes are left out.
+    In a file, such a verdict could go unnoticed. A verdict that is also a note of the report is
+    left out, because it is printed anyway. Without an output file, the result is empty.
     """
     if request.output is None:
         return []
@@ -101,7 +103,7 @@ def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
 
 
 def _with_measured_peaks(request: Request) -> Request:
-    """Return the request with measured peaks if `--peaks here` asks for them."""
+    """Measure the peaks for `--peaks here`, and return the request with them."""
     if request.measure_peaks is None:
         return request
     peaks = request.measure_peaks()
@@ -116,7 +118,7 @@ def _possible_renderers(request: Request) -> list[Renderer]:
     if request.output_format is not None:
         return [find_renderer(request.output_format)]
     # The profile's format decides the output format, but is known only after reading. The columns
-    # to load must be known before, so the columns of all possible output formats are loaded.
+    # to load must be chosen before reading. So the columns of all possible renderers are loaded.
     return list(map(find_renderer, default_output_formats()))
 
 
@@ -149,7 +151,7 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     query = request.queries["device"]
     shown = (name for renderer in renderers for name in _columns(request, renderer, query))
     of_tables = shown if request.sides else ()
-    # The roofline in the summary needs the dtypes, as the column efficiency does.
+    # The roofline in the summary needs the dtypes, like the column `efficiency`.
     of_summary = ["efficiency"] if query.peaks else []
     of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
     of_model = () if request.model is None else SHAPES
@@ -164,13 +166,13 @@ def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, .
 
 
 def _report_on(source: Profile | Comparison, request: Request, renderer: Renderer) -> Report:
-    """Return the answers to all questions of the request."""
+    """Return the report that answers all questions of the request."""
     device = request.queries["device"]
     copies_of = device if request.shows_copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
     tables = [run(request.queries[side], source) for side in request.sides]
-    # A column is computed when it is first used. All shown columns are computed here, so that an
-    # error in one of them comes before any output.
+    # A column is computed when it is first used. All shown columns are used here, so that an error
+    # in a column is raised before any output.
     for table in tables:
         for name in _columns(request, renderer, table.query):
             _ = table.shown[table.column(name).name]
@@ -194,12 +196,11 @@ def _notes(
     tables: list[Table],
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
-    """Yield the notes on all parts of the answer. Two parts may have the same note."""
+    """Yield the notes on the whole answer. The same note may come several times."""
     yield from notes_on_merged_sides(request.files, request.baseline)
     profile = _profile_of(source)
     yield from profile.notes
-    # Notes on runs matter only if runs are combined. A table that is split by run does not combine
-    # them.
+    # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
     keeps_runs_apart = tables and set(request.queries["device"].split_by) & set(RUN_KEYS)
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
@@ -219,9 +220,9 @@ def _notes(
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
-    """Yield a note if the suffix of the output file is that of another format."""
+    """Yield a note if the suffix of the output file belongs to another format."""
     by_suffix = format_by_suffix(output or "")
-    # A file .txt may have any text.
+    # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):
         yield Note(
             f"{output}: written as {renderer.name}, as the options say, and not as {by_suffix}, "
@@ -231,7 +232,7 @@ def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
 
 
 def _filters_rows_only(request: Request) -> bool:
-    """Return whether the request has filters that apply to no part of the summary."""
+    """Return whether some filter of the request has no effect on the summary."""
     query = request.queries["device"]
     # The copy time in the summary covers only the operators that pass these filters.
     by_type = (query.types, query.name, query.input_dtype)
@@ -247,14 +248,14 @@ def _notes_on_format(
         yield from notes_on_copy_time(summary)
     if renderer.for_programs and renderer.has_tables:
         yield from _notes_on_more_rows(tables)
-    # Formats such as csv contain only rows, so verdicts have to be notes.
+    # Formats such as csv contain only rows, so verdicts are printed as notes.
     if not renderer.has_summary_beside_tables:
         for verdict in verdicts:
             yield Note(gate_sentence(verdict), Importance.VERDICT)
 
 
 def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
-    """Yield a note if rows were left out: csv, for example, has no other sign of this."""
+    """Yield a note for each table that leaves out rows. In csv, nothing else would show this."""
     for table in tables:
         if table.available > len(table):
             side = MEASURES[table.query.measure].side

@@ -1,4 +1,4 @@
-"""How the answer looks on the terminal or in the file that it goes to."""
+"""The options that decide how the answer looks: colours, unit of times, pager."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Appearance(NamedTuple):
-    """The options on how the answer looks."""
+    """The options that decide how the answer looks."""
 
     color: str
     time_unit: TimeUnit
@@ -25,11 +25,11 @@ class Appearance(NamedTuple):
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Appearance:
-        """Return the options among the arguments of the command."""
+        """Take these options from the parsed arguments."""
         return cls(arguments.color, arguments.time_unit, not arguments.no_pager)
 
     def display(self, output: str | None) -> Display:
-        """Return the encoding, width, colours and unit for a file or standard output."""
+        """Return the settings for the file `output`, or for standard output if it is None."""
         always = self.color == "always"
         if output is not None or sys.stdout is None:
             return Display(color=always, time_unit=self.time_unit)

@@ -1,7 +1,7 @@
 """Completion scripts for bash, zsh and fish, made from the table of options.
 
-The placeholder of an option's value, such as `FILE` or `KEY[,KEY...]`, says what completes it.
-A script contains all names, so that a shell completes without calling the command.
+The placeholder of an option's value, such as `FILE` or `KEY[,KEY...]`, decides which completions
+the shell offers. A script contains all names, so that the shell need not call the command.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
     "SPEC": ("here", "list", *map(typed_name, DEVICES)),
 }
-"""The names that complete a value. The key is its placeholder, up to `[,`."""
+"""The names that complete a value, by its placeholder. `KEY` also stands for `KEY[,KEY...]`."""
 
 _MAY_BE_FILES: Final = ("FILE", "SPEC")
-"""The placeholders of values that may be files."""
+"""The placeholders of values that may be names of files."""
 
 
 def completion_script(shell: str) -> str:
@@ -58,7 +58,7 @@ def _description(option: Option) -> str:
     return re.split(r"[;:.] | \(|, such as", option.help.replace("%%", "%"))[0]
 
 
-# readline completes files itself, as it does without a script, so that blanks and ~ work.
+# The script leaves the names of files to readline, which handles blanks and ~ in them.
 _BASH: Final = """\
 # Completion of profile-analyze for bash, by: profile-analyze --print-completion bash
 _profile_analyze() {
@@ -145,7 +145,7 @@ def _zsh_option(option: Option) -> str:
     repeated = option.settings.get("action") in ("append", "extend")
     before = "'*'" if repeated else f"'({' '.join(option.flags)})'"
     named = f"{{{','.join(flags)}}}" if len(flags) > 1 else flags[0]
-    # The second part names the value. If it were empty, the value would be optional.
+    # The text between the colons names the value. For zsh, an empty text makes a value optional.
     value = f":{_zsh_text(_placeholder(option) or 'value')}:{_zsh_value(option)}"
     return (
         f"{before}{named}'[{_zsh_text(_description(option))}]{value if option.takes_value else ''}'"
@@ -153,7 +153,7 @@ def _zsh_option(option: Option) -> str:
 
 
 def _zsh_value(option: Option) -> str:
-    """Return the action that completes the option's value. A blank completes nothing."""
+    """Return zsh's action that completes the option's value; a blank for no completion."""
     names = _zsh_text(_names(option))
     if _placeholder(option) in _MAY_BE_FILES:
         return f"{{compadd -- {names}; _files}}" if names else "_files"
@@ -162,7 +162,8 @@ def _zsh_value(option: Option) -> str:
     return f"({names})" if names else " "
 
 
-# Each name ends with a tab and no text, or fish would repeat the option's description beside it.
+# The tab after each name begins an empty description. Without the tab, fish would show the option's
+# description beside each name.
 _FISH: Final = """\
 # Completion of profile-analyze for fish, by: profile-analyze --print-completion fish
 function __profile_analyze_names

@@ -1,4 +1,4 @@
-"""Defaults of options for all calls of a user: the environment variable PROFILE_ANALYZE_OPTIONS."""
+"""Reads a user's own defaults of options from the environment variable PROFILE_ANALYZE_OPTIONS."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ALLOWED: Final = [option for option in OPTIONS if option.may_be_default]
 
 
 def default_words() -> list[str]:
-    """Return the words of the variable, split at blanks: no allowed value contains a blank."""
+    """Return the words in the variable, split at blanks. No allowed value contains a blank."""
     return os.environ.get(VARIABLE, "").split()
 
 
 def parse_with_defaults(argv: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments, with the defaults of the variable: see `parser.parse`.
+    """Parse a command line with `parser.parse`, using the defaults in the variable.
 
-    Raises `QueryError`, which names the variable if its content is wrong.
+    Raises `QueryError`. If the content of the variable is wrong, the message names the variable.
     """
     arguments = parse(argv)
     words = default_words()
@@ -36,7 +36,7 @@ def parse_with_defaults(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _defaults(words: Sequence[str]) -> dict[str, Any]:
-    """Return the values of the options in the variable by their names as arguments."""
+    """Return the value of each option in the variable, by its name in argparse's namespace."""
     parser = Parser(prog=PROGRAM, add_help=False)
     for option in _ALLOWED:
         settings = {**option.settings, "default": argparse.SUPPRESS}
@@ -58,7 +58,7 @@ def _defaults(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the defaults without those that contradict the arguments of the call."""
+    """Return the defaults that do not contradict the arguments of the call."""
     requested = requested_output_format(arguments)
     unusable = set()
     if requested is not None or arguments.explain is not None:

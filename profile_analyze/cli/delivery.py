@@ -1,4 +1,4 @@
-"""Delivers the answer: to standard output or a file, and as a picture."""
+"""Delivers the answer to standard output or to a file, and draws the picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_destinations(request: Request, sources: Sources) -> None:
-    """Raise `OutputError` if a file cannot be written, as far as that is known before reading."""
+    """Raise `OutputError` for a problem with the output files that can be found before reading."""
     files = [file for file in (request.output, request.plot) if file is not None]
     for file in files:
         check_destination(file, [*sources.all, *sources.lists], force=request.force)
@@ -27,7 +27,7 @@ def check_destinations(request: Request, sources: Sources) -> None:
 def deliver(report: Report, picture: Report | None, request: Request, renderer: Renderer) -> None:
     """Print or write the report, and draw the picture. Files appear together or not at all.
 
-    Raises `OutputError`, and `QueryError` if the picture cannot be drawn.
+    Raises `OutputError`. Raises `QueryError` if the picture cannot be drawn.
     """
     display = request.appearance.display(request.output)
     with NewFiles(force=request.force) as files:

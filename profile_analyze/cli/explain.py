@@ -1,4 +1,4 @@
-"""The option `--explain`: the column to explain, and the options that `--explain` excludes."""
+"""Checks the option `--explain`: its column, and the options that it excludes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 
 def column_to_explain(arguments: argparse.Namespace, query: Query) -> str | None:
-    """Return the column to explain. Raises `QueryError` if the answer does not have it."""
+    """Return the column to explain; None without `--explain`.
+
+    Raises `QueryError` if the answer lacks this column, or if another option excludes `--explain`.
+    """
     if arguments.explain is None:
         return None
     for option, given in (
-        # An explanation is plain text, so calls with these formats need no change.
+        # An explanation is plain text, so these two formats are accepted.
         ("--format", arguments.format not in (None, PLAIN, TABLE)),
         ("--confluence (or --wiki)", arguments.confluence),
         ("--dump-only-opr", arguments.dump_only_opr),

@@ -22,7 +22,7 @@ EXTRAS: Final[Mapping[str, str]] = {
 def version_text() -> str:
     """Return the line that `--version` prints, with the installed and the missing extras.
 
-    It looks for the modules without importing them, which would take longer than an answer.
+    It does not import the modules of the extras: that would take longer than an answer.
     """
     installed = [extra for extra, module in EXTRAS.items() if find_spec(module)]
     missing = [extra for extra in EXTRAS if extra not in installed]

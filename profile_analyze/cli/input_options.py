@@ -1,4 +1,4 @@
-"""The options for which runs and shapes are read, as part of the table in `options`."""
+"""The options on runs and models. `options.py` adds them to its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The peaks of this machine: `--peaks here` measures them once and keeps them in a cache."""
+"""The peak rates of this machine: `--peaks here` measures them once and caches them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Measurement: TypeAlias = Callable[[Callable[[str], None]], Peaks]
-    """A function that measures. It calls its argument with the name of each slow step."""
+    """A function that measures peaks. It calls its argument with the name of each slow step."""
 
 _HERE: Final = "here"
 _CACHE: Final = Path("profile_analyze") / "peaks-here.json"
 _CHILD: Final = (
     "import sys\n"
-    "sys.path[0] = sys.argv[2]\n"  # not the current folder, which may have a json.py
+    "sys.path[0] = sys.argv[2]\n"  # replaces the current folder, which may have a json.py
     "import json\n"
     "from profile_analyze.analysis.measure import measure\n"
     "say = lambda text: print(text, file=sys.stderr, flush=True)\n"
@@ -39,10 +39,11 @@ _CHILD: Final = (
 
 
 def measurement(spec: str) -> Measurement | None:
-    """Return a function that measures this machine as `spec` asks; None for other peaks.
+    """Return a function that measures this machine as `spec` asks; None if it names other peaks.
 
-    `here` measures with one thread and with all cores, and the better rates count. `here:2`
-    measures with two threads. `!` at the end measures even if the cache has the rates.
+    `here` measures with one thread and with all cores, and the higher rates count. `here:2`
+    measures with two threads. With `!` at the end, the function measures even if the cache has the
+    rates.
 
     Raises `PeaksError` if the number of threads is wrong.
     """
@@ -64,7 +65,7 @@ def measurement(spec: str) -> Measurement | None:
 
 
 def _machine() -> str:
-    """Return a name of this machine. Machines that share a home folder share the cache file."""
+    """Return a name for this machine: several machines may share a home folder and its cache."""
     return f"{platform.node()} {platform.machine()} {os.cpu_count()} {_cpu_model()}"
 
 
@@ -85,7 +86,10 @@ def _cores() -> int:
 
 
 def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: bool) -> Peaks:
-    """Return the best rates over these numbers of threads, from the cache or measured."""
+    """Return the highest rates that any of these numbers of threads reaches.
+
+    Rates that are not in the cache are measured. With `afresh`, all rates are measured.
+    """
     machine = _machine()
     cached = _cached(machine)
     measured = {count: _measure(count, say) for count in threads if afresh or count not in cached}
@@ -102,7 +106,7 @@ def _measured(threads: Sequence[int], say: Callable[[str], None], *, afresh: boo
 
 
 def _faster(kept: Measured, new: Measured) -> Measured:
-    """Return the larger of each rate: a disturbance makes a measured peak lower, never higher."""
+    """Return the higher FLO/s and the higher bandwidth: disturbances only lower a measured rate."""
     flops = max(kept, new, key=lambda one: one.flops)
     bandwidth = max(kept, new, key=lambda one: one.bandwidth)
     return Measured(
@@ -118,16 +122,17 @@ def _faster(kept: Measured, new: Measured) -> Measured:
 
 
 def _doubt_of_best(*rates: tuple[float, float]) -> float:
-    """Return the doubt of the higher of two rates, which are given with their doubts.
+    """Return the doubt of the higher of two rates. Each argument is a rate and its doubt.
 
-    The lower one confirms it if the two agree.
+    The doubt is the share by which a rate may be too low. A lower rate that is close to the higher
+    rate and has less doubt reduces the result.
     """
     (lower, lower_doubt), (higher, doubt) = sorted(rates)
     return min(doubt, max(lower_doubt, 1 - lower / higher))
 
 
 def _slower_text(kept: Measured, new: Measured) -> str:
-    """Return a text on the new rates that are clearly lower than before; empty if none is."""
+    """Return a remark on new rates that are clearly lower than before; empty if there are none."""
     rates = (
         ("FLO/s", kept.flops, new.flops, new.flops_doubt),
         ("bandwidth", kept.bandwidth, new.bandwidth, new.bandwidth_doubt),
@@ -148,7 +153,7 @@ def _doubt_text(doubt: float) -> str:
 
 
 def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
-    """Return the highest FLO/s and the highest bandwidth in `tried`, and how they were measured."""
+    """Return the highest FLO/s and the highest bandwidth in `tried` as the peaks to use."""
     flops = max(tried, key=lambda one: one.flops)
     bandwidth = max(tried, key=lambda one: one.bandwidth)
     doubt = max(flops.flops_doubt, bandwidth.bandwidth_doubt)
@@ -175,6 +180,7 @@ def _peaks(tried: Sequence[Measured], remarks: str) -> Peaks:
 
 
 def _measure(threads: int, say: Callable[[str], None]) -> Measured:
+    """Measure with this number of threads, in a child process: NumPy reads the number at import."""
     environment = os.environ | dict.fromkeys(
         ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
@@ -200,13 +206,13 @@ def _measure(threads: int, say: Callable[[str], None]) -> Measured:
 
 def _cache_file() -> Path | None:
     folder = os.environ.get("XDG_CACHE_HOME")
-    with suppress(RuntimeError):  # there is no home
+    with suppress(RuntimeError):  # the user has no home folder
         return (Path(folder) if folder else Path.home() / ".cache") / _CACHE
     return None
 
 
 def _whole_cache() -> dict[str, Any]:
-    """Return what the cache has for each machine, unchecked; nothing if it cannot be read."""
+    """Return the unchecked cache, by machine; empty if it cannot be read."""
     file = _cache_file()
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads(file.read_text(encoding="utf-8")) if file is not None else None
@@ -215,14 +221,14 @@ def _whole_cache() -> dict[str, Any]:
 
 
 def _cached(machine: str) -> dict[int, Measured]:
-    """Return the cached rates of this machine, by their number of threads."""
+    """Return the cached rates of this machine, by number of threads."""
     found = _whole_cache().get(machine)
     entries = found.values() if isinstance(found, dict) else ()
     return {entry["threads"]: Measured(**entry) for entry in entries if _is_valid(entry)}
 
 
 def _is_valid(entry: object) -> bool:
-    """Return whether `entry` holds rates. Older versions cached other values."""
+    """Return whether a cache entry is valid. Older versions wrote other fields."""
     if not isinstance(entry, dict) or entry.keys() != {*Measured._fields}:
         return False
     numbers = [value for name, value in entry.items() if name != "when"]
@@ -240,7 +246,7 @@ def _is_valid(entry: object) -> bool:
 
 
 def _cache(machine: str, rates: dict[int, Measured]) -> None:
-    """Cache the rates, if possible. The answer does not depend on the cache."""
+    """Cache the rates. Errors are ignored, because the answer does not depend on the cache."""
     file = _cache_file()
     if file is None:
         return

@@ -1,4 +1,4 @@
-"""The command: from its arguments to an exit code."""
+"""The command: parses the arguments, prints the answer and returns the exit code."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ EXIT_UNCERTAIN: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer a command line, by default that of the process, and return the exit code."""
+    """Answer a command line and return the exit code. `argv` defaults to that of the process."""
     argv = sys.argv[1:] if argv is None else argv
     color = color_choice([*default_words(), *argv])
     try:
         arguments = parse_with_defaults(argv)
-        # NumPy's OpenBLAS starts a thread for each core when it is imported. That takes a fifth of
-        # a short call, and nothing here multiplies matrices.
+        # While NumPy is imported, its library OpenBLAS starts a thread for each core. Starting them
+        # takes a fifth of a short call. They would be idle, because no code multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # `--help` ends in `parse`, before these imports.
+        # Imported here, because `--help` ends the process before this module is needed.
         from profile_analyze.cli.request import request_of
 
         request = request_of(arguments)
-        # Wrong options end in `request_of`, before this import loads NumPy.
+        # Imported here, because this module imports NumPy. Wrong options are reported before.
         from profile_analyze.cli.answer import answer, printed_notes, verdicts_missed_in_file
 
         with gc_paused():
@@ -63,8 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """Return the first error behind `error`: packages wrap it in others with long explanations."""
-    # `raise ... from None` suppresses the context, here as in a traceback.
+    """Return the original error. Packages wrap it in further errors with long explanations."""
+    # Like a traceback, leave out a context that `raise ... from None` suppresses.
     context = None if error.__suppress_context__ else error.__context__
     cause = error.__cause__ or context
     return error if cause is None else _first_cause(cause)
@@ -73,14 +73,14 @@ def _first_cause(error: BaseException) -> BaseException:
 def _exit_code(report: Report, failing: frozenset[str]) -> int:
     """Return the exit code for the verdicts on all conditions.
 
-    `failing` has the outcomes that are no clear verdict, but fail all the same.
+    `failing` has the unclear outcomes that also make the command fail.
     """
     outcomes = {
         verdict.strict_outcome
         for section in report.all_of(Verdicts)
         for verdict in section.verdicts
     }
-    # A condition that is met is worse than one without a clear verdict.
+    # A condition that is met decides the exit code, whatever the other outcomes are.
     if "met" in outcomes:
         return EXIT_MET
     return EXIT_UNCERTAIN if outcomes & failing else 0

@@ -21,23 +21,24 @@ _LONGEST_MESSAGE: Final = 8000  # characters
 def say(kind: str, messages: Iterable[str], *, color: str = "auto") -> None:
     """Write a line for each message. On a terminal, long lines are wrapped.
 
-    `kind` is `note` or `error`, possibly after the program's name. `color` is the value of
-    `--color`; colours appear only on a terminal.
+    `kind` is the label of each line: `note`, or `error` after the program's name. `color` is the
+    value of `--color`; colours appear only on a terminal.
     """
-    if sys.stderr is None:  # it is closed, and `print` would use standard output instead
+    # If standard error is closed, it is None, and `print` would use standard output instead.
+    if sys.stderr is None:
         return
     width = terminal_width(sys.stderr)
     if wants_color(sys.stderr, color):
         program, separator, label = kind.rpartition(": ")
         kind = f"{program}{separator}{colored_word(label)}"
-    with suppress(OSError):  # nothing is left to report this error to
+    with suppress(OSError):  # there is no other place to report this error
         for message in messages:
             line = f"{kind}: {_shortened(visible(message, 'utf-8'))}"
             print(paragraph(line, width), file=sys.stderr)
 
 
 def _shortened(message: str) -> str:
-    """Return `message` without its middle if it is very long, as the names in it may be."""
+    """Return `message`, without its middle if it is very long: names in it may have any length."""
     if len(message) <= _LONGEST_MESSAGE:
         return message
     half = _LONGEST_MESSAGE // 2

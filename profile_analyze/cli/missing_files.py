@@ -1,4 +1,4 @@
-"""Named files that do not exist: what was probably meant."""
+"""Advice on a named file that does not exist: what the user probably meant."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_FILES: Final = (
     (r"~", "a shell replaces ~ only at the start of an argument: write the whole path"),
     (r".*[*?]", "the shell found no file for this pattern"),
 )
-"""Patterns of names that are no names of files, and what to do."""
+"""Patterns of arguments that are not names of files, each with the advice to print."""
 
 _SUBCOMMANDS: Final = {
     **dict.fromkeys(("analyze", "analyse", "show", "report", "run", "profile", "inspect"), ""),
@@ -54,13 +54,13 @@ _COMPARING: Final = ("vs", "vs.", "versus", "against", "with", "to", "compare", 
 """Words that people write between two profiles, or before both, to compare them."""
 
 _MOST_PARTS: Final = 8
-"""How many arguments are tried as the parts of one name with blanks."""
+"""The largest number of arguments that are joined to find one name with blanks."""
 
 _COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
 
 
 def check_that_files_exist(names: Sequence[str]) -> None:
-    """Raise `InputError` for the first of the named files that does not exist, with advice."""
+    """Raise `InputError` with advice if a named file does not exist."""
     missing = [
         name for name in names if name != "-" and not name.startswith(LIST) and not _exists(name)
     ]
@@ -81,10 +81,10 @@ def check_that_files_exist(names: Sequence[str]) -> None:
 
 
 def _exists(name: str) -> bool:
-    """Return whether there is such a file.
+    """Return whether the file exists.
 
-    Return True on any other error, such as a missing permission: reading the file reports it
-    better.
+    If an error such as a missing permission hides the answer, return True: reading the file then
+    gives a better message.
     """
     with suppress(ValueError, OSError):
         try:
@@ -95,7 +95,7 @@ def _exists(name: str) -> bool:
 
 
 def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
-    """Return how to compare the other files, if `word` asks for a comparison; empty otherwise."""
+    """Return how to compare the other files if `word` asks for it; otherwise an empty text."""
     if word.lower() not in _COMPARING:
         return ""
     index = names.index(word)
@@ -108,7 +108,7 @@ def _advice_on_comparison(word: str, names: Sequence[str]) -> str:
 
 
 def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
-    """Return advice if `word` stands before the profile, like a command of other tools."""
+    """Return advice if `word` is a subcommand of other tools, such as `show run.json`."""
     if word.lower() not in _SUBCOMMANDS or names[0] != word or len(names) == 1:
         return ""
     option = _SUBCOMMANDS[word.lower()]
@@ -116,7 +116,7 @@ def _advice_on_subcommand(word: str, names: Sequence[str]) -> str:
 
 
 def _advice_on_value(name: str, names: Sequence[str]) -> str:
-    """Return advice if `name` is probably one of several values of an option."""
+    """Return advice if `name` is probably a further value of an option: `--columns name time`."""
     if name == names[0] or re.search(r"^-|[./\\]", name):
         return ""
     if name.strip(",") in _COLUMN_NAMES or find_aggregate(name.strip(",")):
@@ -128,14 +128,17 @@ def _advice_on_value(name: str, names: Sequence[str]) -> str:
 
 
 def _joined(name: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield `name` with the names after it, which a shell makes of one name with blanks."""
+    """Yield `name` joined with the next argument, with the next two, and so on.
+
+    A shell splits a name with blanks into such arguments if it is not quoted.
+    """
     index = names.index(name)
     most = min(len(names), index + _MOST_PARTS)
     return (" ".join(names[index:end]) for end in range(index + 2, most + 1))
 
 
 def _advice(name: str, names: Sequence[str]) -> str:
-    """Return what was probably meant by the name of a file that does not exist."""
+    """Return advice on the name of a file that does not exist; empty if no mistake is likely."""
     if len(name) > LONGEST_ADVISED:
         return ""
     joined = next(filter(_exists, _joined(name, names)), "")
@@ -151,7 +154,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
 
 
 def _meant_option(name: str) -> str:
-    """Return advice if `name` is probably an option, but written wrongly; otherwise nothing."""
+    """Return advice if `name` is probably a miswritten option, such as `-5`; otherwise nothing."""
     if name.startswith(tuple(_DASHES)):
         rest = name.strip(_DASHES + "-")
         return did_you_mean([f"-{rest}, with a hyphen" if len(rest) < 2 else f"--{rest}"])
@@ -160,9 +163,9 @@ def _meant_option(name: str) -> str:
 
 
 def _similar_files(name: str) -> list[str]:
-    """Return existing files that are `name` with a suffix such as `.json`.
+    """Return the existing files whose name is `name` and a suffix such as `.json`.
 
-    If there are none, return files in the same folder with similar names.
+    If there are none, return the files in the same folder with similar names.
     """
     with_suffix = [name + suffix for suffix in SUFFIXES if _exists(name + suffix)]
     if with_suffix:

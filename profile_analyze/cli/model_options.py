@@ -1,4 +1,4 @@
-"""Rejects or explains options that need times, once it is known that the profile is a model."""
+"""Checks options that depend on whether the profile is a model that has not run."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
         ("--top-end-key kern", query.measure in ("wait", "host_wait")),
         ("--print-only host", request.asked_side == "host"),
         ("--show-host", len(request.sides) > 1),
-        *((f"--where '{one.text}'", _is_on_times(one.column)) for one in query.conditions),
-        *((f"--having '{one.text}'", _is_on_times(one.column)) for one in query.group_conditions),
+        *((f"--where '{one.text}'", _needs_times(one.column)) for one in query.conditions),
+        *((f"--having '{one.text}'", _needs_times(one.column)) for one in query.group_conditions),
     ):
         if given:
             raise QueryError(
@@ -44,7 +44,7 @@ def check_options_on_times(request: Request, profile: Profile) -> None:
 
 
 def check_that_names_are_known(profiles: Sequence[Profile]) -> None:
-    """Raise `QueryError` if all models lack an input or a symbol that the caller names."""
+    """Raise `QueryError` if the caller names an input or a symbol that every model lacks."""
     lacks = [{} if one.model is None else one.model.lacks for one in profiles]
     for option, message in lacks[0].items():
         if all(option in others for others in lacks):
@@ -52,9 +52,9 @@ def check_that_names_are_known(profiles: Sequence[Profile]) -> None:
 
 
 def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
-    """Yield a note if columns that the request names need times, and `profile` has none."""
+    """Yield a note if the request names columns that need times, but `profile` has no times."""
     named = request.columns if request.sides and request.columns != ALL_COLUMNS else ()
-    names = [name for name in named if _is_on_times(find_column(name))]
+    names = [name for name in named if _needs_times(find_column(name))]
     if profile.model is not None and names:
         yield Note(
             f"N/A in all rows: {', '.join(names)}; a model that has not run has no times",
@@ -62,7 +62,7 @@ def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
         )
 
 
-def _is_on_times(column: Column) -> bool:
-    """Return whether a column has no values without measured times."""
+def _needs_times(column: Column) -> bool:
+    """Return whether the values of a column are computed from measured times."""
     is_derived = column.unit in ("FLO/s", "byte/s") or column.name == "share"
     return column.measured or (is_derived and not column.needs_peaks)

@@ -1,4 +1,4 @@
-"""Checks for options that contradict each other, or that need another option."""
+"""Checks that options do not contradict each other, and that no required option is missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if options contradict each other, have no effect, or lack another."""
+    """Raise `QueryError` if options contradict each other, have no effect or need a missing one."""
     _check_files(arguments)
     _check_model(arguments)
     _check_output_format(arguments)
@@ -59,7 +59,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 
 def _check_model(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if several models are named, or if one is also named as the profile."""
+    """Raise `QueryError` if `--model` names several models, or a file that is also a profile."""
     _check_input_dtype(arguments.input_dtype)
     models = arguments.model
     if len(models) > 1:
@@ -73,10 +73,13 @@ def _check_model(arguments: argparse.Namespace) -> None:
 
 
 def _check_input_dtype(dtype: str | None) -> None:
-    """Raise `QueryError` if the dtype is the shape of an input: `--input` means `--input-dtype`."""
+    """Raise `QueryError` if the dtype is written like the shape of an input.
+
+    `--input` is short for `--input-dtype`, but the user may have meant `--input-shape`.
+    """
     try:
         name, _ = parse_input_shape(dtype or "")
-    except QueryError:  # as it should be
+    except QueryError:  # a dtype is not a shape, as expected
         return
     if name:
         raise QueryError(
@@ -86,7 +89,7 @@ def _check_input_dtype(dtype: str | None) -> None:
 
 
 def _has_standard_input() -> bool:
-    """Return whether standard input is a pipe or a file, so that it was meant to be read."""
+    """Return whether standard input is a pipe or a file, which the user probably meant to read."""
     with suppress(AttributeError, ValueError, OSError):  # there may be no standard input
         mode = os.fstat(sys.stdin.fileno()).st_mode
         return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
@@ -126,7 +129,7 @@ def _check_output_format(arguments: argparse.Namespace) -> None:
 def _check_that_it_is_one_file(
     option: str, file: str, format_of: Callable[[str], str | None]
 ) -> None:
-    """Raise `QueryError` if each part of a name between commas has a suffix of its own."""
+    """Raise `QueryError` if `file` is a list of files, such as `a.csv,b.json`."""
     first, *further = file.split(",")
     is_several = False
     with suppress(QueryError):  # a part without a suffix
@@ -136,7 +139,7 @@ def _check_that_it_is_one_file(
 
 
 def _check_comparison(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if an option is given without the `--compare` or `--fail-if` it needs."""
+    """Raise `QueryError` if `--compare` or `--fail-if` is missing, but another option needs it."""
     for option, given in (
         ("--match", arguments.match != "auto"),
         ("--threshold", arguments.threshold is not None),
@@ -150,7 +153,7 @@ def _check_comparison(arguments: argparse.Namespace) -> None:
 
 
 def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
-    """Raise `QueryError` if the output format cannot show what is asked for."""
+    """Raise `QueryError` if the output format cannot show what the options ask for."""
     name = requested_output_format(arguments)
     if arguments.print_only == "summary" and arguments.columns:
         raise QueryError(
@@ -178,7 +181,7 @@ def _check_needs_of_the_format(arguments: argparse.Namespace) -> None:
 
 
 def requested_output_format(arguments: argparse.Namespace) -> str | None:
-    """Return the output format that the options ask for; None if they ask for none."""
+    """Return the output format that the options ask for; None if they do not choose a format."""
     if arguments.explain is not None:
         return None
     if arguments.dump_only_opr:

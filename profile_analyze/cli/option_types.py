@@ -1,4 +1,4 @@
-"""The parts of the table of options: entries, value types, and options that print a text."""
+"""The building blocks of the table of options: entries, types of values, and actions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 NO_PAGER: Final = "--no-pager"
 _AMBIGUOUS: Final = 0.1
-"""From this value on, a number without a per cent sign could be a fraction or per cent."""
+"""A number of at least this size needs a per cent sign: `0.5` could mean 50 % or 0.5 %."""
 _LINE_WIDTH: Final = 100
-"""Longer lines of text are hard to read."""
+"""Texts for people are wrapped to at most this width, because longer lines are hard to read."""
 
 
 class Option(NamedTuple):
@@ -36,10 +36,11 @@ class Option(NamedTuple):
     settings: Mapping[str, Any]
     """Further arguments of `ArgumentParser.add_argument`."""
     example: str = ""
-    """A value, for messages; empty for choices, which messages list, and without a value."""
+    """An example of a value, for messages. It is empty if the option takes no value, or if messages
+    list its choices."""
     may_be_default: bool = False
-    """Whether the environment variable of `default_options` may have it: it changes how an answer
-    looks, and never what is read, written or judged."""
+    """Whether the environment variable of `default_options` may set the option. Such an option
+    changes how an answer looks, but not what is read, written or judged."""
 
     @classmethod
     def of(
@@ -50,17 +51,17 @@ class Option(NamedTuple):
         may_be_default: bool = False,
         **settings: Any,
     ) -> Option:
-        """Make an option, also from further arguments of `ArgumentParser.add_argument`."""
+        """Make an option. `settings` are further arguments of `ArgumentParser.add_argument`."""
         return cls(flags, help, settings, example, may_be_default)
 
     @property
     def takes_value(self) -> bool:
-        """Whether the option takes one value."""
+        """Whether the option takes exactly one value."""
         return self.takes_values and "nargs" not in self.settings
 
     @property
     def takes_values(self) -> bool:
-        """Whether the option takes one value or several."""
+        """Whether the option takes at least one value."""
         return "metavar" in self.settings or "choices" in self.settings
 
     @property
@@ -70,12 +71,12 @@ class Option(NamedTuple):
 
     @property
     def example_call(self) -> str:
-        """The option with an example of its value: `-t 5`."""
+        """The option with an example of a value: `-t 5`."""
         value = self.example or self.settings["choices"][0]
         return f"{self.flags[0]} {shlex.quote(value)}"
 
     def accepts(self, value: str) -> bool:
-        """Whether the option takes this value, as far as it checks values by themselves."""
+        """Whether the value has the type of the option and is among its choices."""
         try:
             self.settings.get("type", str)(value)
         except argparse.ArgumentTypeError:
@@ -100,7 +101,7 @@ def seconds(text: str) -> float:
 
 
 def size_in_bytes(text: str) -> int:
-    """Return the bytes in a text such as `16GiB`, which must have a unit."""
+    """Return the number of bytes in a text such as `16GiB`. The text must have a unit."""
     try:
         size = parse_quantity(text, "byte")
     except QuantityError as error:
@@ -113,7 +114,7 @@ def size_in_bytes(text: str) -> int:
 
 
 def fraction(text: str) -> float:
-    """Return a fraction of at least 0 and less than 1, such as `3%`."""
+    """Return the fraction in a text such as `3%`. It must be at least 0 and less than 1."""
     try:
         value = parse_quantity(text, "1")
     except QuantityError as error:
@@ -133,7 +134,7 @@ def fraction(text: str) -> float:
 
 
 def input_shape(text: str) -> str:
-    """Return the shape of an input, such as `data:1x3x224x224`."""
+    """Check the shape of an input, such as `data:1x3x224x224`, and return it unchanged."""
     try:
         parse_input_shape(text)
     except QueryError as error:
@@ -142,7 +143,7 @@ def input_shape(text: str) -> str:
 
 
 def symbol_size(text: str) -> str:
-    """Return the size of a symbol, such as `batch=8`."""
+    """Check the size of a symbol, such as `batch=8`, and return it unchanged."""
     try:
         parse_dim(text)
     except QueryError as error:
@@ -151,24 +152,24 @@ def symbol_size(text: str) -> str:
 
 
 def run_count(text: str) -> int:
-    """Return a number of runs."""
+    """Return the number of runs in a text."""
     if not text.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs, such as 1")
     return int(text)
 
 
 def column_names(text: str) -> str:
-    """Return a list of columns, in which `id` replaces `opr_id`, its name in the original."""
+    """Return a list of columns. The original's name `opr_id` is replaced by `id`."""
     return ",".join(re.sub(r"^(\+?)opr_id$", r"\1id", name) for name in split_names(text))
 
 
 def condition(text: str) -> str:
-    """Return a condition, in which `id` replaces `opr_id`, its name in the original."""
+    """Return a condition. The original's name `opr_id` at its start is replaced by `id`."""
     return re.sub(r"^(\s*)opr_id\b", r"\1id", text)
 
 
 def row_count(text: str) -> int:
-    """Return a number of rows, in any spelling that `int` accepts, as in the original."""
+    """Return the number of rows in a text. Like the original, accept what `int` accepts."""
     try:
         count = int(text)
     except ValueError:
@@ -179,10 +180,9 @@ def row_count(text: str) -> int:
 
 
 class StoreOnce(argparse.Action):
-    """An option with one value. A second, different value is refused, and not silently preferred.
+    """An option with one value. A second, different value is an error.
 
-    `joined_by` joins two values into one that means both, such as a comma; it is empty if no value
-    can mean both.
+    If `joined_by` is given, such as a comma, the message suggests one value that joins both.
     """
 
     def __init__(self, *args: Any, joined_by: str = "", **settings: Any) -> None:
@@ -192,12 +192,12 @@ class StoreOnce(argparse.Action):
 
     def __call__(
         self,
-        parser: argparse.ArgumentParser,  # noqa: ARG002  # of the interface
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse passes it
         namespace: argparse.Namespace,
         values: Any,
-        option_string: str | None = None,  # noqa: ARG002  # of the interface
+        option_string: str | None = None,  # noqa: ARG002  # argparse passes it
     ) -> None:
-        """Store the value. Raises `QueryError` if another one is stored."""
+        """Store the value. Raises `QueryError` if a different value is stored already."""
         before = getattr(namespace, self.dest)
         if before not in (self.default, values):
             name = "/".join(self.option_strings)
@@ -215,7 +215,10 @@ class StoreOnce(argparse.Action):
 
 
 class _PrintingAction(StoreOnce):
-    """An option for which some values print a text and end the process. It stores the others."""
+    """An option that prints a text for some values and then ends the process.
+
+    Other values are stored.
+    """
 
     def __call__(
         self,
@@ -224,7 +227,7 @@ class _PrintingAction(StoreOnce):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Handle the option."""
+        """Print the text and end the process, or store the value."""
         text = self.text(values)
         if text is not None:
             print_text(text, paged=getattr(parser, "paged", False))
@@ -239,7 +242,7 @@ class _PrintingAction(StoreOnce):
 class VersionAction(_PrintingAction):
     """`--version`, which prints the version and the extras."""
 
-    def text(self, value: str) -> str:  # noqa: ARG002  # there is none
+    def text(self, value: str) -> str:  # noqa: ARG002  # `--version` has no value
         """See the base class."""
         # Imported here, because only `--version` looks for extras.
         from profile_analyze.cli.extras import version_text

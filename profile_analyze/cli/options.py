@@ -1,7 +1,6 @@
-"""All options of the command, as a table: the parser and docs/options.md are made from it.
+"""The table of all options of the command. The parser and docs/options.md are made from it.
 
-The groups on runs and models are in `input_options.py`, the one on output is in
-`output_options.py`.
+`input_options.py` has the groups on runs and models, `output_options.py` has the group on output.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from profile_analyze.query.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.query.catalog import group_keys
 from profile_analyze.readers.content import MAX_SIZE
 
-# Help texts are formats of argparse, where a percent sign is written %%.
+# argparse formats help texts with the operator %, so a per cent sign is written as %%.
 
 FILES: Final = Option.of(
     "files",
-    nargs="*",  # not +, because `request_of` has a better message if `--compare` took all files
+    nargs="*",  # not +, because `check_options` has a better message if no file is left
     metavar="FILE",
     help="a profile: JSON, plain or compressed by gzip or zstd; - is standard input; several "
     "files are runs of one model; a folder stands for its profiles, @FILE for the files that FILE "
@@ -239,7 +238,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("not-ruled-out", "yes", "unjudged", "no"),
-            # No default, because the option is refused without `--fail-if`.
+            # No default: `check_options` rejects the option if `--fail-if` is missing.
             help="when to exit with 4 if no condition is met. unjudged: if a condition cannot be "
             "judged, because there are too few runs or no operators; yes: also if the median is "
             "beyond the limit, but noise may explain that; not-ruled-out: also if the median is "

@@ -1,4 +1,4 @@
-"""Writes to standard output, or to files that appear whole or not at all."""
+"""Writes to standard output or to files. A file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None:
-    """Raise `OutputError` if `file` cannot be written, as far as is known before writing.
+    """Raise `OutputError` for a problem with the output `file` that can be found before writing.
 
-    It must not be one of `sources`, the files to read.
+    `file` must not be one of `sources`, the files to read.
     """
     if not file:
         raise OutputError("'': the file name is empty")
@@ -38,7 +38,7 @@ def check_destination(file: str, sources: Iterable[str], *, force: bool) -> None
 
 def _mode_of(file: str) -> int | None:
     """Return `st_mode` of `file`, which includes the file type; None if there is no such file."""
-    folder = os.path.dirname(file) or "."  # `file` may be any text
+    folder = os.path.dirname(file) or "."
     try:
         return os.stat(file).st_mode
     except FileNotFoundError:
@@ -50,16 +50,16 @@ def _mode_of(file: str) -> int | None:
 
 
 def write_file(file: str, pieces: Iterable[bytes], *, force: bool) -> None:
-    """Write `file`, whole or not at all. Raises `OutputError`."""
+    """Write `file`, completely or not at all. Raises `OutputError`."""
     with NewFiles(force=force) as files:
         files.write(file, pieces)
 
 
 class NewFiles:
-    """Files that appear at the end of a `with` block, whole and together, or not at all.
+    """Files that appear together at the end of a `with` block. If the block fails, none appears.
 
-    A file that exists is replaced only with `force`. If a later file fails, earlier replacements
-    are not undone. Devices and named pipes, such as /dev/stdout, are written to at once.
+    An existing file is replaced only with `force`. If a later file fails, earlier replacements are
+    not undone. Devices and named pipes, such as /dev/stdout, are written to at once.
     """
 
     def __init__(self, *, force: bool) -> None:
@@ -74,7 +74,7 @@ class NewFiles:
         """Write to a temporary file in the folder of `file`. Raises `OutputError`."""
         try:
             if _is_special(file):
-                with open(file, "ab") as stream:  # appends, as /dev/stdout may be a log
+                with open(file, "ab") as stream:  # appends, because /dev/stdout may be a log file
                     stream.writelines(pieces)
             else:
                 self._stage(file, pieces)
@@ -82,17 +82,19 @@ class NewFiles:
             raise _output_error(file, error) from None
 
     def _stage(self, file: str, pieces: Iterable[bytes]) -> None:
-        from tempfile import mkstemp  # takes half as long as importing this package
+        # Imported here, because the import takes half as long as that of this whole package.
+        from tempfile import mkstemp
 
-        # In the folder of the target, because a rename works only within one file system.
+        # The temporary file is in the folder of the target, because a rename works only within one
+        # file system.
         target = os.path.realpath(file)
         handle, temporary = mkstemp(prefix=".profile_analyze.", dir=os.path.dirname(target))
-        # Added before writing, so that `__exit__` also removes a file that could not be written.
+        # Added before writing, so that `__exit__` removes the file even if writing fails.
         self._staged.append(_Staged(file, target, temporary))
         with open(handle, "wb") as stream:
             stream.writelines(pieces)
             stream.flush()
-            os.fsync(handle)  # or a power cut could leave an empty file with the final name
+            os.fsync(handle)  # otherwise, the final file could be empty after a power cut
         os.chmod(temporary, _mode_for(target))
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -113,7 +115,7 @@ class NewFiles:
                     os.unlink(staged.temporary)
 
     def _publish(self, staged: _Staged, created: list[str]) -> None:
-        """Give one file its final name. Add its path to `created` if it replaced no file."""
+        """Give one file its final name. Without `force`, add the new path to `created`."""
         try:
             if self._force:
                 os.replace(staged.temporary, staged.target)
@@ -136,7 +138,7 @@ class _Staged(NamedTuple):
 
 
 def _is_special(file: str) -> bool:
-    """Return whether `file` is a device, a pipe, or a link to one such as /dev/stdout."""
+    """Return whether `file` is a device, a pipe, or a link to a device such as /dev/stdout."""
     # /dev/shm has ordinary files.
     if file.startswith("/dev/") and not file.startswith("/dev/shm/"):
         return True
@@ -144,7 +146,7 @@ def _is_special(file: str) -> bool:
 
 
 def _link(staged: _Staged) -> None:
-    """Link the temporary file to its final name. Fail if that name exists by now."""
+    """Give the temporary file its final name. Raises `OutputError` if that name exists already."""
     # Unlike a rename, a link never replaces a file.
     try:
         os.link(staged.temporary, staged.target)
@@ -155,7 +157,7 @@ def _link(staged: _Staged) -> None:
 
 
 def _mode_for(file: str) -> int:
-    """Return the permissions of the file that is replaced, or those of a new file."""
+    """Return the permissions of the existing `file`, or the usual permissions of a new file."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(file).st_mode)
     # `mkstemp` makes a file that only its owner can read, so the usual mode is computed here. The
@@ -178,7 +180,7 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
     Raises `OutputError`.
     """
     size = terminal_size(sys.stdout) if paged else None
-    # Pagers read keys, and standard input may be a profile.
+    # A pager needs the keyboard, but standard input may be a profile.
     if size is None or not is_terminal(sys.stdin):
         write_standard_output(pieces)
         return
@@ -189,9 +191,9 @@ def show(pieces: Iterable[bytes], *, paged: bool) -> None:
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:
-    """Write to standard output. It is no error if the reader, such as `head`, closes it early.
+    """Write to standard output. Raises `OutputError`.
 
-    Raises `OutputError`.
+    If the reader closes it early, as `head` does, this is not an error.
     """
     if sys.stdout is None:
         raise OutputError("standard output: is closed")
@@ -215,5 +217,5 @@ def _output_error(file: str, error: Exception) -> OutputError:
 
 
 def _discard_standard_output() -> None:
-    """Discard the buffered text. Otherwise, flushing it at the end would fail a second time."""
+    """Discard the buffered text. Otherwise, writing it at the end would fail a second time."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

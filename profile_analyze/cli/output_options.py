@@ -1,4 +1,4 @@
-"""The options for how an answer is written, as part of the table in `options`."""
+"""The options on output. `options.py` adds them to its table."""
 
 from __future__ import annotations
 

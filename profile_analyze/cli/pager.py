@@ -1,4 +1,4 @@
-"""Shows an answer that is longer than the terminal in a pager, such as less."""
+"""Shows an answer in a pager, such as less, if it is longer than the terminal."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NO_PAGER: Final = ("cat", "")
 
 
 def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
-    """Write to standard output, through a pager if the text has `lines` lines or more.
+    """Write to standard output, through a pager if the text has at least `lines` lines.
 
-    Raises `OutputError`, and `KeyboardInterrupt` if that comes before everything is written.
+    Raises `OutputError`. An interrupt before everything is written raises `KeyboardInterrupt`.
     """
     command = _command()
     remaining = iter(pieces)
@@ -42,7 +42,7 @@ def show_in_pager_if_long(pieces: Iterable[bytes], lines: int) -> None:
 
 
 def _command() -> list[str]:
-    """Return the words of the pager's command; empty if there is to be no pager."""
+    """Return the words of the pager's command; empty if no pager is wanted."""
     text = os.environ.get("PAGER", _DEFAULT)
     if text.strip() in _NO_PAGER or os.environ.get("TERM") == "dumb":
         return []
@@ -52,7 +52,7 @@ def _command() -> list[str]:
 
 
 def _page(command: list[str], pieces: Iterable[bytes]) -> None:
-    # The options for `PAGER=less`, unless the user has set the variable LESS.
+    # less takes options from the variable LESS. A value that the user has set takes precedence.
     environment = {"LESS": _LESS_OPTIONS} | os.environ
     sys.stdout.flush()
     try:
@@ -69,7 +69,7 @@ def _page(command: list[str], pieces: Iterable[bytes]) -> None:
 
 
 def _wait_for(pager: Popen[bytes]) -> None:
-    """Wait until the user leaves the pager. An interrupt meanwhile is meant for the pager."""
+    """Wait until the user leaves the pager. Ignore interrupts, which are meant for the pager."""
     assert pager.stdin is not None
     with suppress(BrokenPipeError):
         pager.stdin.close()

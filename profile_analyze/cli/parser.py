@@ -69,11 +69,11 @@ _ABBREVIATIONS: Final[Mapping[str, str]] = {
     "--s": "--show-host",
     "--w": "--wiki",
 }
-"""Abbreviations of the original's options that later options made ambiguous."""
+"""Abbreviations that the original accepts, but that would be ambiguous among today's options."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that reports a mistake in one line, without the usage before it."""
+    """An argument parser that reports a mistake in one line, and does not print the usage."""
 
     paged = False
     """Whether a long text, such as the help, may be shown in a pager."""
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         raise QueryError(message + see_help)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is no choice, in the same words in every version of Python."""
+        """Reject a value that is not a choice. The message is the same in every Python version."""
         choices = [*map(str, action.choices or ())]
         if choices and value not in choices:
             advice = suggestion(value, choices, _CHOICE_WORDS) or _option_with_choice(value)
@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{one_of}; {advice}" if advice else one_of)
 
     def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
-        """Return how many values an option has. Raises `QueryError` if it lacks one."""
+        """Return how many values an option has. Raises `QueryError` if a value is missing."""
         try:
             return super()._match_argument(action, arg_strings_pattern)
         except argparse.ArgumentError:
@@ -104,29 +104,29 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
-        # Replaces the formatter with a fixed width: see `parser`.
+        # This replaces the formatter that `parser` sets, which has a fixed width.
         self.formatter_class = argparse.RawDescriptionHelpFormatter
         width = terminal_width(sys.stdout)
         self.epilog = _examples(width)
         return with_own_indent(super().format_help(), width)
 
     def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ARG002  # is stdout
-        """Write the help. argparse itself ignores errors of writing."""
+        """Write the help. Unlike the method of argparse, this method reports errors of writing."""
         print_text(message, paged=self.paged)
 
 
 @cache
 def parser() -> Parser:
-    """Return the parser of the command line. Each call of the command uses the same."""
+    """Return the parser of the command line, which is made once for all calls of `parse`."""
     result = Parser(
         prog=COMMAND,
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        # argparse makes a formatter for each option, to check its metavar. Without a fixed width, a
-        # formatter imports `shutil` to ask the terminal.
+        # argparse makes a formatter for each option, to check its metavar. Without a fixed width,
+        # the formatter imports `shutil` to find the width of the terminal, which is slow.
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80),
         usage="%(prog)s [options] FILE [FILE ...]",
-        add_help=False,  # the table of options has it
+        add_help=False,  # the table of options has `--help`
     )
     _add(result, [FILES])
     _add(result, GENERAL)
@@ -136,9 +136,9 @@ def parser() -> Parser:
 
 
 def _examples(width: int | None) -> str:
-    """Return the end of the help, wrapped to `width`.
+    """Return the examples at the end of the help, wrapped to `width`.
 
-    A continued line has the indent of its first line. If that is a command, it has two blanks more.
+    A wrapped line keeps its indent. A wrapped command is indented two blanks further.
     """
     blocks: list[str] = []
     for line in _EXAMPLES.split("\n"):
@@ -150,7 +150,10 @@ def _examples(width: int | None) -> str:
 
 
 def _option_with_choice(value: str) -> str:
-    """Return advice if just one option has this choice, or if it is rather a word for an option."""
+    """Return advice on a wrong choice: the only option that has this choice.
+
+    If there is no such option, `value` may be another tool's word for an option.
+    """
     with_value = [one for one in OPTIONS if value in one.settings.get("choices", ())]
     if len(with_value) == 1:
         return did_you_mean([f"{with_value[0].flags[-1]} {value}"])
@@ -163,22 +166,22 @@ def _add(group: argparse._ActionsContainer, options: Iterable[Option]) -> None:
 
 
 def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> argparse.Namespace:
-    """Return the arguments, each checked by itself.
+    """Parse a command line. Each argument is checked on its own.
 
     `defaults` replace the defaults of the table of options.
 
     Raises `QueryError`. Ends the process after `--help`, `--version` and similar options.
     """
     command_parser = parser()
-    # `--help` prints as soon as it is parsed, before a later `--no-pager` would be seen. So look
-    # for it in all arguments first.
+    # argparse prints the help as soon as it reaches `--help`. To respect a `--no-pager` after it,
+    # look for `--no-pager` first.
     command_parser.paged = NO_PAGER not in argv
     written = _with_negative_values([*map(_without_abbreviation, argv)])
     _check_form(written)
     check_abbreviations(written)
-    # Intermixed: options may come between the files.
-    # The parser is shared, so it keeps its own defaults.
+    # `defaults` belong to this call. They are not set in the parser, because all calls share it.
     values = argparse.Namespace(**defaults or {})
+    # The `intermixed` method also accepts options between the files.
     arguments, unknown = command_parser.parse_known_intermixed_args(written, values)
     if unknown:
         check_unknown(unknown, written)
@@ -194,9 +197,9 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
 
 
 def color_choice(argv: Sequence[str]) -> str:
-    """Return the value of the last `--color`.
+    """Return the value of the last `--color`; `auto` if it is not given.
 
-    Messages about wrong arguments need it, so it is found without parsing the other arguments.
+    The other arguments are not parsed, because messages about wrong arguments need this value, too.
     """
     choice = "auto"
     for argument, following in zip_longest(argv, argv[1:], fillvalue=""):
@@ -207,16 +210,16 @@ def color_choice(argv: Sequence[str]) -> str:
 
 
 def _without_abbreviation(argument: str) -> str:
-    """Return the argument with the full name of the option instead of an abbreviation."""
+    """Return the argument. If it has an entry in `_ABBREVIATIONS`, write the option in full."""
     name, equals, value = argument.partition("=")
     return _ABBREVIATIONS.get(name, name) + equals + value
 
 
 def _with_negative_values(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, with a value such as `-time` joined to its option by `=`.
+    """Join a value such as `-time` to its option: `--order-by=-time`.
 
-    In `--order-by -time`, argparse takes `-time` for the option `-t`, and reports only that
-    `--order-by` lacks a value.
+    Otherwise, argparse takes `-time` for the option `-t`, and reports only that `--order-by` lacks
+    a value.
     """
     joined: list[str] = []
     for argument in arguments:
@@ -229,9 +232,9 @@ def _with_negative_values(arguments: Sequence[str]) -> list[str]:
 
 
 def _check_form(arguments: Sequence[str]) -> None:
-    """Raise `QueryError` for a long option with one hyphen, or with a value that it does not take.
+    """Raise `QueryError` if a long option has one hyphen, or has a value but takes none.
 
-    argparse takes `-top` for `-t op`.
+    argparse would read `-top` as `-t op`.
     """
     flags = {flag: one for one in OPTIONS for flag in one.flags if flag.startswith("--")}
     for argument in arguments:
@@ -245,7 +248,7 @@ def _check_form(arguments: Sequence[str]) -> None:
 
 
 def _takes_value(argument: str) -> bool:
-    """Return whether the argument is a long option, or its abbreviation, that takes one value."""
+    """Return whether the argument is a long option with one value, perhaps abbreviated."""
     return len(argument) > 2 and any(
         flag.startswith(argument) and option.takes_value
         for option in OPTIONS

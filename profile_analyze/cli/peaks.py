@@ -20,24 +20,28 @@ if TYPE_CHECKING:
     from profile_analyze.cli.machine_peaks import Measurement
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
-"""Peaks to check a query with before this machine is measured."""
+"""Stands for the peaks of this machine while the query is checked, before the measurement."""
 _SUFFIX: Final = ".toml"
 _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "auto", "me")
-"""What people write for `here`."""
+"""Words that people write instead of `here`."""
 
 
 def find_peaks(spec: str) -> tuple[Peaks, Measurement | None]:
-    """Return the peaks that `spec` names, and None.
+    """Return the peaks that `spec` names, and for `here` a function that measures this machine.
 
-    For `here`, return placeholder peaks and a function that measures this machine. Raises
-    `PeaksError`.
+    For `here`, the peaks are a placeholder. For any other peaks, the function is None.
+
+    Raises `PeaksError`.
     """
     measure = measurement(spec)
     return (resolve(spec), None) if measure is None else (_PLACEHOLDER, measure)
 
 
 def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
-    """Raise `QueryError` if one of the `files` is rather a part of the peaks: `here 1`."""
+    """Raise `QueryError` if the user wrote `--peaks here 1` instead of `--peaks here:1`.
+
+    argparse then takes 1 for the name of a file.
+    """
     for name in filter(None, files):
         whole = f"{spec}:{name}"
         with suppress(PeaksError):
@@ -46,7 +50,7 @@ def check_that_they_are_one_value(spec: str, files: Sequence[str]) -> None:
 
 
 def resolve(spec: str) -> Peaks:
-    """Return the peaks of a device, of a file, or of two rates. Raises `PeaksError`."""
+    """Return the peaks that `spec` names by a device, a file or two rates. Raises `PeaksError`."""
     file, suffix, rest = spec.partition(_SUFFIX)
     if suffix and rest[:1] in ("", ":"):
         return _in_file(file + suffix, rest.removeprefix(":"))
@@ -66,7 +70,7 @@ def _in_file(file: str, rest: str) -> Peaks:
     except InputError as error:
         raise PeaksError(str(error)) from None
     devices = read_devices(file, text)
-    # Without a colon, `rest` is a dtype if there is one of that name, and a device otherwise.
+    # Without a colon, `rest` is a dtype if it is the name of a dtype, and a device otherwise.
     name, _, dtype = rest.rpartition(":") if rest.lower() not in DTYPES else ("", "", rest)
     if not name and dtype.lower() not in DTYPES:
         name, dtype = dtype, ""

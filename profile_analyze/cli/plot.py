@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def picture_of(source: Profile | Comparison, request: Request) -> Report:
-    """Return the picture as a report: a chart of all rows, not only of those in the table.
+    """Return the picture as a report: a chart of all rows, even if the table shows fewer.
 
     Raises `OutputError` if there is nothing to draw.
     """
     # matplotlib reads this variable when it is imported. `agg` draws without a window.
     os.environ["MPLBACKEND"] = "agg"
-    # Otherwise, matplotlib logs that it searches for fonts.
+    # Without this, matplotlib prints that it searches for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     chart = _chart_of(source, request)
     if why_empty := _why_empty(chart):
@@ -40,7 +40,7 @@ def picture_of(source: Profile | Comparison, request: Request) -> Report:
 
 
 def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
-    """Return the chart of the kind that suits the profile and the options."""
+    """Return bars of work for a model, the roofline with `--peaks`, or bars of times."""
     profile = source if isinstance(source, Profile) else source.profile
     if profile.model is not None:
         return _work_chart(source, request)
@@ -49,17 +49,18 @@ def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
         query = request.queries["device"]
         table = run(query.changed(top=0), source)
         return Chart("roofline", table, roofline_caption(summarise(source, judged_by=query)))
-    # Bars show the longest operators, or those with the largest differences, whatever the order of
-    # the table is.
+    # The bars do not follow the order of the table. The longest operators come first, or for a
+    # comparison the largest differences.
     query = request.query.changed(top=0, order=None)
     caption = _caption(source, request)
     return Chart("times", run(query, source), caption, most_bars=request.most_bars)
 
 
 def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
-    """Return bars of a model that has not run: multiply-adds, or least possible times with peaks.
+    """Return the bars for a model that has not run.
 
-    A roofline would have no dots, because no rate was measured.
+    They show multiply-adds, or with `--peaks` the least possible times. A roofline would be empty,
+    because no rate was measured.
     """
     query = request.query
     summary = summarise(source, judged_by=query)
@@ -75,7 +76,7 @@ def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
 
 
 def _caption(source: Profile | Comparison, request: Request) -> str:
-    """Return the verdict on the whole; empty if the picture does not compare device times."""
+    """Return the verdict on the device time; empty if the picture does not compare device times."""
     query = request.queries["device"]
     if not query.compared or request.asked_side != "device":
         return ""
@@ -83,7 +84,7 @@ def _caption(source: Profile | Comparison, request: Request) -> str:
 
 
 def _why_empty(chart: Chart) -> str:
-    """Return why there is nothing to draw, with what to do; empty if there is something."""
+    """Return why the chart would be empty, and what to do; an empty text if it has data."""
     table = chart.table
     if len(table):
         if chart.kind != "work" or len(rows_with_work(chart)):

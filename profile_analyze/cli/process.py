@@ -1,4 +1,4 @@
-"""The process: how it handles interrupts, and how it ends."""
+"""Runs the command as a process: handles interrupts, and ends the process fast."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED: Final = 130
 OUT_OF_MEMORY: Final = (MemoryError, SystemError, SyntaxError)
-"""What Python raises if memory runs out.
+"""The exceptions that Python raises if memory runs out.
 
-- SystemError comes from an import that fails halfway.
-- SyntaxError comes from compiling a module that has `\\N{...}` in a text: the compiler then loads
-  `unicodedata`, and reports that it cannot. Nothing else here compiles code while it runs.
+- SystemError: an import failed halfway.
+- SyntaxError: to compile a module that has `\\N{...}` in a text, Python loads `unicodedata`. If
+  this fails, Python reports a syntax error. No other code is compiled while the command runs.
 """
 
 
@@ -34,38 +34,38 @@ def run_process(answer: Callable[[], int]) -> NoReturn:
         end_process(answer())
     except KeyboardInterrupt:
         end_process(EXIT_INTERRUPTED)
-    # These errors came before `answer` could handle them.
+    # Such an error occurs while `answer` imports its modules. `answer` handles later errors itself.
     except (*OUT_OF_MEMORY, OSError) as error:
         text = (error.strerror or str(error)) if isinstance(error, OSError) else ""
         reason = text or "out of memory"
-        # Without `print` and the interpreter's clean-up, because both need memory.
+        # `print` and the interpreter's clean-up are avoided, because both need memory.
         with suppress(OSError):
             os.write(2, f"profile_analyze: error: {reason.lower()}\n".encode())
         os._exit(1)
 
 
 def _interrupt_again(unraisable: UnraisableHookArgs) -> None:
-    """Repeat an interrupt that Python could not raise, because it came in a callback.
+    """Repeat an interrupt that came during a callback, from which Python cannot raise it.
 
-    This is `sys.unraisablehook`.
+    `run_process` sets this function as `sys.unraisablehook`.
     """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        # From a thread, so that the signal arrives after the callback.
+        # A thread sends the signal, so that it arrives after the callback has ended.
         _thread.start_new_thread(os.kill, (os.getpid(), signal.SIGINT))
     else:
         sys.__unraisablehook__(unraisable)
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process without the interpreter's clean-up, after the `atexit` functions.
+    """Run the `atexit` functions, and end the process without the interpreter's clean-up.
 
     The clean-up visits every module and object, which takes a tenth of a short call. The system
     frees the memory anyway.
     """
-    # `os._exit` skips these functions, and Python has no public way to run them.
+    # `os._exit` skips the `atexit` functions, and Python has no public way to run them.
     atexit._run_exitfuncs()  # noqa: SLF001
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with suppress(OSError, ValueError):  # a failure was reported at the first write
+            with suppress(OSError, ValueError):  # the first failed write was already reported
                 stream.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Shows the progress of slow steps in a line on the terminal, which is erased afterwards."""
+"""Shows the progress of slow steps in a line on the terminal, and erases the line afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONG_DECODING: Final = 128 << 20
 
 
 class StatusLine:
-    """A line on standard error, if that is a terminal."""
+    """A line on standard error. It is shown only if standard error is a terminal."""
 
     def __init__(self) -> None:
         self._width = terminal_width(sys.stderr)
@@ -33,12 +33,12 @@ class StatusLine:
         return self._width is not None
 
     def show(self, text: str) -> None:
-        """Show `text` in place of the former one."""
+        """Replace the text of the line by `text`."""
         if self._width is None:
             return
         self.is_shown = True
-        # Go to the start of the line, write the text, and erase the rest of the line. A text that
-        # wraps could not be replaced.
+        # Go to the start of the line, write the text, and erase the rest of the line. The text is
+        # cut to the width of the terminal, because a wrapped text could not be replaced.
         self._write(f"\r{text[: self._width - 1]}\x1b[K")
 
     def clear(self) -> None:
@@ -57,8 +57,8 @@ class StatusLine:
 def status_line(prefix: str, announcement: str) -> Iterator[Callable[[str], None]]:
     """Yield a function that shows `prefix` and a text. The end of the block erases both.
 
-    If standard error is no terminal, the first call of the function prints `announcement` as a
-    note instead, so that nobody wonders whether the command hangs.
+    If standard error is not a terminal, the first call of the function prints the note
+    `announcement` instead. Otherwise, users might think that the command hangs.
     """
     line = StatusLine()
     is_announced = line.is_possible
@@ -77,7 +77,7 @@ def status_line(prefix: str, announcement: str) -> Iterator[Callable[[str], None
 
 
 class Progress:
-    """A status line on reading files, which appears after one second."""
+    """A status line that shows how much has been read. It appears after one second."""
 
     def __init__(self, files: int) -> None:
         self._files = files
@@ -86,18 +86,18 @@ class Progress:
         self._line = StatusLine()
 
     def counter_of_next(self, files: int) -> Callable[[int], None]:
-        """Return a function that shows the progress of the next `files` files.
+        """Return a function that shows the progress while the next `files` files are read.
 
-        Call it with the number of them that have been read.
+        The function takes the number of these files that have been read so far.
         """
         before = self._files_before
         self._files_before += files
         return lambda read: self._update(f"read {before + read} of {self._files} files")
 
     def count_bytes(self, read: int, size: int) -> None:
-        """Show how many bytes of a file have been read. `size` is 0 for an unknown size."""
+        """Show how many bytes of a file have been read. `size` is the file's size, 0 if unknown."""
         if size and read >= size:
-            # Decoding is one long step, which must be announced before it begins.
+            # Decoding cannot report its progress, so it is announced before it begins.
             at_once = size >= _LONG_DECODING or self._line.is_shown
             self._update("decoding the profile", at_once=at_once)
         else:

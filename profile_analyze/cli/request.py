@@ -36,17 +36,18 @@ _FAILING_OUTCOMES: Final[Mapping[str | None, frozenset[str]]] = {
     "yes": frozenset({"uncertain", "unjudged"}),
     "unjudged": frozenset({"unjudged"}),
     "no": frozenset(),
-    # By chance, a median is often slightly beyond the limit. This must not make a pipeline fail.
+    # `uncertain` is not in the default: by chance, a median is often slightly beyond the limit,
+    # and this must not make a pipeline fail.
     None: frozenset({"unjudged"}),
 }
-"""The outcomes (`strict_outcome`) that make the command exit with 4, by `--fail-uncertain`."""
+"""For each value of `--fail-uncertain`, the values of `strict_outcome` that lead to exit code 4."""
 
 
 class Request(NamedTuple):
-    """One call of the command. All that can be checked without a file has been checked."""
+    """One call of the command. Every check that needs no file has been made."""
 
     files: tuple[str, ...]
-    """The profiles, folders and lists that are named; `-` is standard input."""
+    """The names of profiles, folders and lists; `-` is standard input."""
     baseline: tuple[str, ...]
     """The files of the baseline, as in `files`."""
     max_size: int
@@ -63,38 +64,38 @@ class Request(NamedTuple):
     queries: Mapping[Side, Query]
     """The query of each side."""
     measure_peaks: Callable[[], Peaks] | None
-    """Measures the peaks of this machine for `--peaks here`; None otherwise.
+    """With `--peaks here`, a function that measures the peaks of this machine; None otherwise.
 
-    `queries` have placeholder peaks until this is called.
+    With `--peaks here`, `queries` have placeholder peaks.
     """
     asked_side: Side
-    """The side that the conditions of `--fail-if` and the chart of times are about: `host` with
-    `--print-only host`, `device` otherwise."""
+    """The side whose times `--fail-if` and the chart of times use: `host` with `--print-only host`,
+    `device` otherwise."""
     sides: tuple[Side, ...]
-    """The tables to show, in this order."""
+    """The sides that have a table, in the order of the tables."""
     shows_summary: bool
     shows_copy_time: bool
     columns: tuple[str, ...]
-    """The columns that the tables show; empty for the format's default."""
+    """The columns that the tables show; empty for the default columns of the output format."""
     judge: Judge
-    """Returns the verdict on each `--fail-if` condition."""
+    """A function that returns the verdict on each condition of `--fail-if`."""
     failing_outcomes: frozenset[str]
-    """The outcomes of conditions with which the command exits with 4."""
+    """The outcomes of conditions that lead to exit code 4."""
     output_format: str | None
-    """None if the profile's format decides."""
+    """The output format; None if the profile's format decides."""
     output: str | None
     """The file to write; None for standard output."""
     force: bool
-    """Whether files that exist may be replaced."""
+    """Whether existing files may be replaced."""
     plot: str | None
     """The file of the picture to draw."""
     most_bars: int
-    """How many bars a chart of times may have by `--top`; 0 if `--top` sets no limit."""
+    """The largest number of bars that `--top` allows in a chart; 0 if `--top` sets no limit."""
     appearance: Appearance
     notes: str
     """Which notes to print: `few`, `all` or `none`."""
     work: str | None
-    """Whose computation and memory to show: see `choose_work`. None if the format decides."""
+    """The source of computation and memory: see `choose_work`. None if the profile decides."""
     explain: str | None
     """The column to explain instead of showing tables."""
 
@@ -105,7 +106,7 @@ class Request(NamedTuple):
 
 
 def request_of(arguments: argparse.Namespace) -> Request:
-    """Return the request that the arguments make.
+    """Check the arguments and return the request.
 
     Raises `QueryError` if options contradict each other or an expression is wrong. Raises
     `PeaksError` if the peaks are invalid.
@@ -149,10 +150,10 @@ def request_of(arguments: argparse.Namespace) -> Request:
 def _peaks(
     spec: str | None, files: Sequence[str]
 ) -> tuple[Peaks | None, Callable[[], Peaks] | None]:
-    """Return the peaks, and a function that measures them if `--peaks here` asks for that.
+    """Return the peaks, and for `--peaks here` a function that measures them.
 
-    Measuring takes seconds, so it is done after all other checks. Until then, a placeholder stands
-    for the peaks.
+    Measuring takes seconds, so the function is called after all other checks. Until then, the peaks
+    are a placeholder.
     """
     if spec is None:
         return None, None
@@ -177,9 +178,9 @@ _MEASURES: Final[Mapping[str, Mapping[Side, str]]] = {
     "end": {"device": "time", "host": "host_time"},
     "kern": {"device": "wait", "host": "host_wait"},
 }
-"""The measure of each side, by the value of the original's option `--top-end-key`."""
+"""For each value of `--top-end-key`, the measure of each side."""
 
-# The options by the field of `Query` that they set, for the fields that error messages begin with.
+# field of `Query` -> the option that sets it. Messages of `Query` may begin with these fields.
 _OPTION_OF: Final = {
     "level": "--level",
     "by": "--aggregate-by",
@@ -194,14 +195,13 @@ _OPTION_OF: Final = {
 
 
 def naming_option(error: QueryError) -> QueryError:
-    """Return the error with the name of an option instead of the field of a query."""
-    # `Query` begins its messages with the name of the field.
+    """Return the error with the name of an option in place of the name of a field of `Query`."""
     field, _, message = str(error).partition(": ")
     return QueryError(f"argument {_OPTION_OF[field]}: {message}") if field in _OPTION_OF else error
 
 
 def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Query]:
-    """Return the question about each side. Raises `QueryError`."""
+    """Return the query for each side. Raises `QueryError`."""
     fields: dict[str, Any] = {
         "types": arguments.type,
         "name": arguments.opr_name,
@@ -233,7 +233,7 @@ def _queries(arguments: argparse.Namespace, peaks: Peaks | None) -> dict[Side, Q
 
 
 def _split_by(columns: str | None) -> tuple[str, ...]:
-    """Return the keys among `--columns` that rows must be split by."""
+    """Return the keys among `columns` that have values only if rows are split by them."""
     if columns is not None:
         with suppress(QueryError):  # `_columns` reports wrong names
             shown = map(find_column, split_names(columns))
@@ -242,9 +242,9 @@ def _split_by(columns: str | None) -> tuple[str, ...]:
 
 
 def _columns(names: str | None, query: Query) -> tuple[str, ...]:
-    """Return the columns that the tables show; empty for the format's default.
+    """Return the columns that the tables show; empty for the default columns of the output format.
 
-    A column that is named twice, or by an alias too, is shown once, at its first position.
+    If a column is named several times, perhaps by an alias, only its first position counts.
 
     Raises `QueryError` for a column that the answer to `query` does not have.
     """
@@ -266,7 +266,7 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
 
     parse = gate_conditions.FailCondition.parse
     try:
-        # Judge a repeated condition once, because p is corrected for the number of conditions.
+        # A repeated condition counts once, because p is corrected for the number of conditions.
         conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`

@@ -43,7 +43,7 @@ class Sources(NamedTuple):
     lists: list[str]
     """The files that list names of other files (`@FILE`)."""
     models: list[str]
-    """The model that ran when the profiles were recorded, if it is named."""
+    """The file that `--model` names; empty without `--model`."""
 
     @property
     def all(self) -> list[str]:
@@ -52,7 +52,7 @@ class Sources(NamedTuple):
 
 
 def find_sources(request: Request) -> Sources:
-    """Return the files that are named, including those in folders and lists.
+    """Return the files to read: the named files, and the files in named folders and lists.
 
     Raises `InputError`.
     """
@@ -69,16 +69,17 @@ def find_sources(request: Request) -> Sources:
 
 
 def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iterator[Note]:
-    """Yield a note if files without a baseline are named like the two sides of a comparison."""
-    # With more than two names, a shell has probably replaced patterns such as `old/*.json`.
+    """Yield a note if names such as `old.json new.json` suggest that `--compare` is missing."""
+    # More than two names probably come from patterns such as `old/*.json new/*.json`. The names of
+    # their folders are then compared.
     names = files if len(files) == 2 else list(dict.fromkeys(map(os.path.dirname, files)))
     if baseline or len(names) != 2:
         return
     for old, new in (names, reversed(names)):
         old_words, new_words = _words(old), _words(new)
         only_old, only_new = old_words - new_words, new_words - old_words
-        # `bert-base` beside `bert-large` is no baseline. If `base` is only a part of a name, the
-        # other name must have no words of its own, except words for a candidate.
+        # `bert-base` is not a baseline of `bert-large`. So if `base` is only a part of a name, the
+        # other name may add only words for a candidate.
         is_baseline = Path(old).name.lower() in _OLD
         if (only_old or only_new) and only_old <= _OLD and (is_baseline or only_new <= _NEW):
             better = shlex.join((new, "--compare", old))
@@ -93,11 +94,11 @@ def _words(name: str) -> set[str]:
 
 
 def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile | Comparison:
-    """Return the profile or the comparison, at the level that is asked for.
+    """Return the profile or the comparison, at the requested level.
 
     `wanted` names the optional columns to read.
 
-    Raises `InputError`, and `QueryError` if there is no such level, or no run is left.
+    Raises `InputError`. Raises `QueryError` if a profile lacks the level, or if no run is left.
     """
     if not sources.baseline:
         return _corrected(request, *_profiles(request, [sources.files], wanted))
@@ -110,7 +111,7 @@ def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile 
 
 
 def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) -> list[Profile]:
-    """Return one profile for each side of a comparison, or a single one."""
+    """Return the profile of each side: two for a comparison, otherwise one."""
     progress = Progress(sum(map(len, sides)))
     try:
         model = None if request.model is None else _load(request, request.model, wanted, progress)
@@ -122,8 +123,11 @@ def _profiles(request: Request, sides: list[list[str]], wanted: frozenset[str]) 
 
 
 def _about_side(request: Request, sides: list[list[str]]) -> Request:
-    """Return the request with the sizes that are for the profiles of each side."""
-    if request.model is not None:  # the sizes are for the inputs of that model
+    """Return the request with the input sizes for the files of each side.
+
+    In a comparison of models, a model may lack an input that the other model has.
+    """
+    if request.model is not None:  # the sizes belong to the file of `--model`
         return request._replace(inputs=NO_INPUTS)
     if request.inputs == NO_INPUTS:
         return request
@@ -133,10 +137,10 @@ def _about_side(request: Request, sides: list[list[str]]) -> Request:
 def _loaded(
     request: Request, files: list[str], wanted: frozenset[str], progress: Progress
 ) -> Profile:
-    """Return one profile with the runs in all `files`."""
+    """Return one profile that has the runs of all `files`."""
     if len(files) == 1:
         return _load(request, files[0], wanted, progress)
-    # Imported here, because a call on one file joins no runs.
+    # Imported here, because a call with one file joins no runs.
     from profile_analyze.readers.many import load_runs
 
     try:
@@ -166,13 +170,13 @@ def _load(request: Request, file: str, wanted: frozenset[str], progress: Progres
         max_size=request.max_size,
         progress=progress.count_bytes,
         inputs=request.inputs,
-        # A model that is named replaces the one beside a profile.
+        # With `--model`, a description of the model in the profile's folder is ignored.
         beside=request.model in (None, file),
     )
 
 
 def _prepared(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Return the profile without the runs to skip, with the level, times and work to show."""
+    """Skip runs, choose the level, and apply the options that change times and work."""
     level = request.queries["device"].level
     try:
         prepared = at_level(without_first_runs(profile, request.skip_runs), level)
@@ -187,14 +191,15 @@ def _prepared(request: Request, profile: Profile, model: Profile | None) -> Prof
 
 
 def _corrected(request: Request, source: Profile | Comparison) -> Profile | Comparison:
-    """Return the source without the drift of whole runs, if that is asked for."""
+    """Return the source, with drift correction if the request asks for it."""
     return without_drift(source) if request.correct_drift else source
 
 
 def _available_cores() -> int:
-    """Return how many processes may read at once."""
-    # The cores that this process may use. In a container or on a cluster, these may be fewer than
-    # the machine has.
+    """Return the number of cores that this process may use, up to `_MOST_PROCESSES`.
+
+    In a container or on a cluster, the machine may have more cores.
+    """
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:

@@ -1,4 +1,4 @@
-"""Whether standard output and standard error are terminals, and their size and colours."""
+"""Tells whether a stream is a terminal, and the terminal's size and use of colours."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def is_terminal(stream: Any) -> bool:
 
 
 def terminal_size(stream: Any) -> os.terminal_size | None:
-    """Return the columns and lines of a stream's terminal; None if it is not a terminal.
+    """Return the size of a stream's terminal in characters; None if it is not a terminal.
 
-    The environment variables COLUMNS and LINES come first, as in other programs.
+    As in other programs, the environment variables COLUMNS and LINES take precedence.
     """
     if not is_terminal(stream):
         return None
@@ -31,7 +31,7 @@ def terminal_size(stream: Any) -> os.terminal_size | None:
 
 
 def wants_color(stream: Any, choice: str) -> bool:
-    """Return whether a stream's terminal gets colours, if `--color` is `choice`.
+    """Return whether to write colours to a stream. `choice` is the value of `--color`.
 
     See https://no-color.org for NO_COLOR.
     """
@@ -42,12 +42,12 @@ def wants_color(stream: Any, choice: str) -> bool:
 
 
 def _from_environment(name: str) -> int:
-    """Return a whole number above 0 from the environment; 0 without one."""
+    """Return the whole number in an environment variable; 0 if it has no such number."""
     text = os.environ.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
 def terminal_width(stream: Any) -> int | None:
-    """Return the columns of a stream's terminal; None if lines may have any length."""
+    """Return the width of a stream's terminal in characters; None if it is not a terminal."""
     size = terminal_size(stream)
     return None if size is None else size.columns

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 _QUOTES: Final = "\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb"
 """Word processors and web pages put these in place of plain quotes."""
 _CONDITIONS: Final = ("argument --where:", "argument --having:")
-"""The beginning of errors about conditions, in which a single = is another mistake."""
+"""How errors about conditions begin. In a condition, `=` is corrected to `==` as well."""
 
 
 def advice_on_quotes(arguments: Iterable[str], error: str) -> str:
-    """Return what to write instead of an argument in typographic quotes; empty if none is wrong.
+    """Return what to write instead of an argument in typographic quotes.
 
-    Names and patterns may begin with such a quote, so only an argument in the message of an `error`
-    counts.
+    A correct name or pattern may begin with such a quote, too. So an argument counts only if the
+    message `error` contains it. If there is no such argument, the result is empty.
     """
     for argument in arguments:
         option, equals, value = argument.partition("=")

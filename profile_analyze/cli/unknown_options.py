@@ -1,4 +1,4 @@
-"""Advice on options that do not exist: what was probably meant, with the value that was given."""
+"""Advice on options that do not exist: the option that the user probably meant, with its value."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from profile_analyze.cli.option_types import Option
 
 _FILE_WORDS: Final = ("i", "input", "in", "file", "files", "filename", "profile", "path")
-"""Options of other tools for the file to read."""
+"""Options with which other tools name the input file."""
 
 _LONG_NAME: Final = 8
-"""An option with a name of this length or more must be spelt nearly right to be suggested: only two
-letters of `confidence` differ from `confluence`."""
+"""For a wrong name of at least this length, only very similar options are suggested: `confidence`
+and `confluence` differ in two letters, but have different meanings."""
 
 _OPTION_OF: Final = {flag: option for option in OPTIONS for flag in option.flags}
 
 
 def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
-    """Raise `QueryError` for the first of the `unknown` arguments that there is advice on."""
+    """Raise `QueryError` with advice on an unknown argument; return if there is no advice."""
     for argument in unknown:
         advice = _advice(argument, arguments) if argument.startswith("-") else ""
         if advice:
@@ -44,9 +44,10 @@ def check_unknown(unknown: Sequence[str], arguments: Sequence[str]) -> None:
 
 
 def check_abbreviations(arguments: Sequence[str]) -> None:
-    """Raise `QueryError` for an abbreviation that is rather an option of another tool.
+    """Raise `QueryError` if an abbreviation was probably meant as an option of another tool.
 
-    Such an abbreviation stands for several options, or its option refuses the value.
+    Such an abbreviation is a word of another tool. In addition, our options do not fit: several
+    begin with the abbreviation, or the only one rejects the value.
     """
     for index, argument in enumerate(arguments):
         name = argument.partition("=")[0]
@@ -61,14 +62,17 @@ def check_abbreviations(arguments: Sequence[str]) -> None:
 
 
 def _takes(option: Option, value: str) -> bool:
-    """Return whether an option takes the argument after it, or takes none and a file follows."""
+    """Return whether `value` may follow the option.
+
+    It may be the value of the option. If the option takes no value, it may be a file.
+    """
     if option.takes_values:
         return option.accepts(value)
     return not {*value.split(",")} <= {column.name for column in CATALOG}
 
 
 def advice_on_word(word: str) -> str:
-    """Return what to write for a word of another tool for an option; empty for any other word."""
+    """Return the option to write for a word of another tool; empty for other words."""
     plain = plain_name(word)
     if plain in ABSENT_OPTIONS:
         return ABSENT_OPTIONS[plain]
@@ -89,7 +93,7 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
         return "name the file without an option"
     if plain in ABSENT_OPTIONS:
         return ABSENT_OPTIONS[plain]
-    # argparse may have split `-xt5`, so that the argument itself was not given.
+    # argparse may have split an argument such as `-xt5`, so `argument` may not be in `arguments`.
     start = arguments.index(argument) if argument in arguments else len(arguments)
     value = _value(argument, arguments[start:])
     if meant := _meant_with_value(plain, value):
@@ -106,7 +110,10 @@ def _advice(argument: str, arguments: Sequence[str]) -> str:
 
 
 def _meant_with_value(word: str, value: str) -> str:
-    """Return what the word of another tool means with just this value; empty for other values."""
+    """Return what to write for a word of another tool with this value.
+
+    The result is empty if `OPTION_WORDS_OF_VALUE` has no entry for them.
+    """
     if len(value) > LONGEST_ADVISED:
         return ""
     for words, values, meant in OPTION_WORDS_OF_VALUE:
@@ -123,7 +130,10 @@ def _advice_on_column(name: str, *, needs_peaks: bool) -> str:
 
 
 def _value(argument: str, following: Sequence[str]) -> str:
-    """Return the value that was given to an unknown option; empty if it has none."""
+    """Return the value of an unknown option; empty if it has none.
+
+    `following` has the arguments from this option on.
+    """
     _, equals, value = argument.partition("=")
     if equals or len(following) < 2 or following[1].startswith("-"):
         return value
@@ -131,9 +141,9 @@ def _value(argument: str, following: Sequence[str]) -> str:
 
 
 def _with_value(meant: str, value: str) -> str:
-    """Return an entry of `OPTION_WORDS` with the given value, or with an example."""
+    """Return `meant`, an entry of `OPTION_WORDS`, with the user's value or with an example."""
     option = _OPTION_OF[meant.partition(" ")[0]]
-    # After an option without a value, the profile may follow.
+    # After an option without a value, `value` may be the profile.
     is_profile = value.endswith(SUFFIXES) and not option.names_file
     if is_profile or len(value) > LONGEST_ADVISED or not option.accepts(value):
         value = ""

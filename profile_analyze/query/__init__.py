@@ -1,1 +1,1 @@
-"""One question, one answer: filter, group, aggregate, order, top."""
+"""Answers one question about a profile: filter, group, aggregate, order, limit."""

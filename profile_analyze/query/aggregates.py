@@ -1,7 +1,7 @@
-"""The aggregates: how the values of a group's operators become one value.
+"""The aggregates, such as `sum` and `p90`, which turn the values of a group into one value.
 
-This module only names them, so that `--help` can list them without NumPy. Their formulas are in
-`group_values.py`.
+This module has only their names, so that `--help` can list them without importing NumPy. Their
+formulas are in `group_values.py`.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Aggregate(NamedTuple):
-    """One way to combine the values of a group. N/A is left out."""
+    """How the values of a group become one value. N/A values are left out."""
 
     how: How
     share: float = nan
-    """The share of the values below the percentile, from 0 to 1; NaN for other aggregates."""
+    """The percentile as a fraction: 0.9 for p90, 1 for the maximum. NaN for other aggregates."""
 
     @property
     def adds_up(self) -> bool:
-        """Whether a group's ratio, such as FLOPS, is the ratio of two sums.
+        """Whether a ratio of a group, such as FLOPS, is the ratio of two sums.
 
-        Otherwise, it is an aggregate of the operators' ratios: the maximum of FLOPS is the FLOPS of
-        the fastest operator.
+        If false, the group's ratio is an aggregate of the operators' own ratios: the maximum of
+        FLOPS is the FLOPS of the fastest operator.
         """
         return self.how in ("sum", "mean")
 
@@ -45,11 +45,11 @@ AGGREGATES: Final[Mapping[str, Aggregate]] = {
     "std": Aggregate("deviation"),
     COUNT: Aggregate("count"),
 }
-"""The aggregates by name. `find_aggregate` also knows percentiles, `pN`."""
+"""The aggregates with a fixed name. `find_aggregate` also finds percentiles, such as `p90`."""
 
 
 def find_aggregate(name: str) -> Aggregate | None:
-    """Return the aggregate named `name`, such as `max`, `p90` or `p99.9`; None if there is none."""
+    """Return the aggregate for a name such as `max`, `p90` or `p99.9`; None for a wrong name."""
     if name in AGGREGATES:
         return AGGREGATES[name]
     number = name.removeprefix("p")
@@ -65,7 +65,7 @@ def canonical_name(name: str) -> str:
 
 
 def known_aggregate(name: str) -> Aggregate:
-    """Return the aggregate of a name that was checked before."""
+    """Return the aggregate for a name that `find_aggregate` has found before."""
     aggregate = find_aggregate(name)
     assert aggregate is not None, f"there is no aggregate {name}"
     return aggregate

@@ -3,9 +3,9 @@
 | text | column |
 |---|---|
 | `time`, `type`, ... | an entry of the registry |
-| `param.NAME` | the operator's parameter of that name |
-| `name~REGEX` | what the pattern finds in a text column, or its first group if it has one |
-| `time.p90` | an aggregate of another column, for groups |
+| `param.NAME` | the operator's parameter `NAME` |
+| `name~REGEX` | the part of a text column that matches a pattern, or the pattern's first group |
+| `time.p90` | an aggregate of another column; only groups have it |
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ _BY_NAME: Final = {column.name: column for column in CATALOG}
 PARAMETER: Final = "param."
 
 _MOST_LISTED: Final = 30
-"""The most columns that a message lists."""
+"""A message lists all columns if there are at most this many."""
 _FIRST_LISTED: Final = 12
-"""How many columns a message lists if there are more."""
+"""If there are more columns than `_MOST_LISTED`, a message lists this many."""
 
 _UNIT_OF_HEADING: Final = r"_(s|ms|us|ns|flo|bytes|bytes_per_s)$"
-"""What headings of csv and of other tools have after the name of a column: `time_s`."""
+"""The unit at the end of a heading such as `time_s`, in csv and in other tools."""
 NO_BLANKS: Final = "a name is missing beside a comma; write no blank after a comma: name,time"
-"""Advice on an empty name: a shell makes two arguments of `name, time`."""
+"""Advice on an empty name: a shell splits `name, time` into two arguments, `name,` and `time`."""
 
 
 def find_column(text: str) -> Column:
     """Return the column that `text` names.
 
-    Raises `UnknownColumnError`, which suggests other columns, and `PatternError` for an invalid
-    pattern.
+    Raises `UnknownColumnError`, with a suggestion, if there is no such column. Raises
+    `PatternError` for an invalid pattern.
     """
     if not isinstance(text, str):
         raise UnknownColumnError(f"{text!r} is not the name of a column: a name is a text")
@@ -68,7 +68,8 @@ def find_column(text: str) -> Column:
     aggregate = find_aggregate(name)
     if base in _BY_NAME and aggregate is not None:
         rule = _BY_NAME[base].of_groups
-        # A sum or mean of ratios means nothing; the ratio of sums is the column itself.
+        # `flops.sum` and `flops.mean` do not exist: a sum of ratios means nothing, and `flops`
+        # itself is the ratio of the group's sums.
         if rule == AGGREGATED or (isinstance(rule, RatioOfSums) and not aggregate.adds_up):
             return _aggregate_column(_BY_NAME[base], canonical_name(name))
     raise UnknownColumnError(f"there is no column {text!r}; {_advice(text)}")
@@ -90,7 +91,7 @@ def _advice(text: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the names of columns for a message: the first ones, if there are many."""
+    """Return the names of columns, separated by commas, for a message. Long lists are cut."""
     every = tuple(names)
     if len(every) <= _MOST_LISTED:
         return ", ".join(every)
@@ -99,13 +100,13 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_columns(text: str, known: Collection[str]) -> str:
-    """Return the question whether one of the `known` columns was meant; empty if none is likely."""
+    """Return `did you mean COLUMN?` with one of the `known` columns; empty if none is likely."""
     without_unit = re.sub(_UNIT_OF_HEADING, "", text)
     return suggestion(without_unit if without_unit in known else text, known, COLUMN_WORDS)
 
 
 def missing_pattern(text: str) -> str:
-    """Return advice on a key such as `name~` without a pattern; empty for any other text."""
+    """Return advice if `text` is a key that lacks its pattern, such as `name~`; otherwise empty."""
     is_pattern = text.endswith("~") and text[:-1] in _BY_NAME
     return f"write a pattern after ~, such as {text}conv" if is_pattern else ""
 
@@ -131,7 +132,7 @@ def _pattern_column(column: Column, pattern: str) -> Column:
         meaning=f"the part of {column.name} that {pattern} finds",
         of_operators=PartOf(column.name, pattern),
         worked=f"what the pattern finds in {{{column.name}}}",
-        # The rules of the whole column do not apply to a part of it, which is always a text.
+        # A part of a value is always a text, so the rules of the whole column do not apply.
         of_groups=None,
         kind="text",
         as_text=str,
@@ -171,9 +172,10 @@ def orderable_names(kind: RowKind) -> tuple[str, ...]:
 
 
 def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names of the columns that rows of this kind have, with `extra` after the time.
+    """Return the names of the columns that rows of this kind have.
 
-    Group keys come first. The other columns are in the order of the registry.
+    Group keys come first. The other columns are in the order of the registry, with the columns in
+    `extra` after `time`.
     """
     keys = kind.keys or ()
     names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
@@ -182,12 +184,12 @@ def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the optional columns of the profile that these columns are computed from."""
+    """Return the optional columns of the profile that the columns in `names` need."""
     return frozenset({find_column(name).optional for name in names} - {""})
 
 
 def check_columns(names: Iterable[str], kind: RowKind) -> None:
-    """Raise `UnknownColumnError` unless rows of this kind have all the columns in `names`."""
+    """Raise `UnknownColumnError` if rows of this kind lack one of the columns in `names`."""
     for name in names:
         column = find_column(name)
         check_needs(column, kind)
@@ -212,24 +214,25 @@ def check_needs(column: Column, kind: RowKind) -> None:
         )
 
 
-# An escaped character, a character set such as [^(,], or any other character. A set without an end
-# extends to the end of the text: searching for its end again from each bracket would be quadratic.
+# A token is an escaped character, a character set such as [^(,], or any other character. A set
+# that is never closed extends to the end of the text. Otherwise each of its brackets would start
+# another search for the end, which takes quadratic time.
 _TOKEN: Final = r"\\.|\[\^?\]?(?:\\.?|[^\]\\])*(?:\]|\Z)|."
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names between the commas of `text`.
+    """Split `text` at its commas and return the names between them.
 
-    Commas that are escaped or within brackets belong to a pattern: `type,name~^(l{1,2})` has two
-    names, and so has `name~[(,],type`.
+    A comma that is escaped or in brackets belongs to a pattern: `type,name~^(l{1,2})` has two
+    names, and `name~[(,],type` also has two.
     """
     names = [""]
-    depth = 0  # of open brackets
+    depth = 0  # how many brackets are open
     for token in re.findall(_TOKEN, text, re.DOTALL):
         if token == "," and not depth:
             names.append("")
         else:
             names[-1] += token
-            # A closing bracket without an opening one, as in `a),b`, does not count.
+            # A bracket that closes nothing, as in `a),b`, is ignored.
             depth = max(0, depth + (token in "({") - (token in ")}"))
     return tuple(name.strip() for name in names)

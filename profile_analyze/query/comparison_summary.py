@@ -1,4 +1,4 @@
-"""The summary of a comparison: how the whole changed, and which groups account for it."""
+"""The summary of a comparison: how the total time changed, and which groups account for it."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ _VERDICTS: Final = (SLOWER, FASTER, ADDED, REMOVED, SAME, UNCERTAIN)
 
 
 class Contribution(NamedTuple):
-    """The part of a difference that one group or operator accounts for."""
+    """How much one group or operator contributes to the difference of the total times."""
 
     label: str
     """The values of the group's keys, or the operator's name."""
     difference_s: float
     share: float
-    """The share of the whole difference; NaN if the whole difference is 0."""
+    """The share of the total difference; NaN if the total difference is 0."""
     ratio: float
     verdict: str | None
 
 
 class VerdictCount(NamedTuple):
-    """The rows of a question that have one verdict."""
+    """How many rows of a question have a particular verdict."""
 
     verdict: str
     """A verdict, or N/A."""
     rows: int
     share: float
-    """Their share of the profile's device time. NaN for removed rows, which have none."""
+    """The share of the profile's device time that these rows take; NaN for removed rows."""
 
 
 class Change(NamedTuple):
-    """The device time of all operators, in a profile and in its baseline. NaN is N/A."""
+    """How the total device time differs between the baseline and the profile. NaN is N/A."""
 
     base_file: str
     base_runs: int
@@ -76,12 +76,13 @@ class Change(NamedTuple):
     high: float
     p_value: float
     verdict: str | None
-    """`slower`, `faster`, `same` or `uncertain`; None with too few runs, if the baseline's time is
-    0, or if drift is corrected."""
+    """`slower`, `faster`, `same` or `uncertain`. None if there are too few runs, if the baseline's
+    time is 0, or if drift is corrected."""
     contributions: tuple[Contribution, ...]
-    """The groups with the largest differences, grouped by the keys of the question or by type."""
+    """At most three groups, the largest differences first. `by` has the keys of the groups."""
     called: tuple[Contribution, ...]
-    """The rows of the question with the verdict slower or faster, the largest differences first."""
+    """At most three rows of the question with the verdict `slower` or `faster`, the largest
+    differences first."""
     verdicts: tuple[VerdictCount, ...]
     """How many rows of the question (operators or groups) have each verdict, including N/A."""
     threshold: float
@@ -89,17 +90,17 @@ class Change(NamedTuple):
     of_groups: bool
     """Whether the rows of the question are groups."""
     by: tuple[str, ...]
-    """The keys that `contributions` are grouped by."""
+    """The keys that `contributions` are grouped by: the keys of the question, or else `type`."""
     drift_corrected: bool
-    """Whether drift is corrected, so that there is no verdict on the whole."""
+    """Whether drift is corrected. If so, there is no verdict on the total time."""
     unit: str
-    """The noun for what statistics count: see `iterations.unit_noun`."""
+    """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     notes: tuple[Note, ...]
 
 
 def change_of(query: Query, comparison: Comparison) -> Change:
-    """Return how the whole changed, with contributions by the keys of `query`, or by type."""
-    # Without keys, a sum over all operators gives one row: the whole.
+    """Return the summary of `comparison`. `query` has the group keys and the settings."""
+    # With an aggregate but without keys, all operators form one group: the whole.
     whole = run(_query_for_all(query, aggregates="sum"), comparison)
     rows = run(_query_for_all(query, by=query.by), comparison)
     operators = run(_query_for_all(query), comparison) if query.by else rows
@@ -118,7 +119,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         low=_number(whole, "ratio_low"),
         high=_number(whole, "ratio_high"),
         p_value=_number(whole, "p_value"),
-        # Drift correction removes a change of all operators at once: there is nothing to judge.
+        # Drift correction removes any change that all operators share, so the total has no verdict.
         verdict=None if comparison.drift_corrected else _only_value(whole, "verdict"),
         contributions=tuple(_contributions(groups, difference_s)),
         called=tuple(_contributions(rows, difference_s, (SLOWER, FASTER))),
@@ -137,7 +138,7 @@ def change_of(query: Query, comparison: Comparison) -> Change:
 
 
 def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: str = "") -> Query:
-    """Return a question about all operators on the device, with the comparison's settings."""
+    """Return a question about the device time of all operators, with the settings of `query`."""
     return Query(
         by=by,
         aggregates=aggregates or (),
@@ -150,7 +151,7 @@ def _query_for_all(query: Query, *, by: str | tuple[str, ...] = (), aggregates: 
 
 
 def _only_value(whole: Table, name: str) -> Any:
-    """Return the value of the only row; None if no operator has a device time."""
+    """Return the value in the only row of `whole`; None if no operator has a device time."""
     return whole[name][0] if len(whole) else None
 
 
@@ -162,9 +163,10 @@ def _number(whole: Table, name: str) -> float:
 def _contributions(
     rows: Table, whole_s: float, verdicts: tuple[str, ...] = ()
 ) -> Iterator[Contribution]:
-    """Yield the first rows with a difference, optionally only rows with one of `verdicts`.
+    """Yield the rows with the largest differences.
 
-    The default order of comparisons has put the largest differences first.
+    If `verdicts` is not empty, only rows with one of these verdicts count. `rows` must be in the
+    default order of comparisons, which puts the largest differences first.
     """
     differences, row_verdicts = rows["difference"], rows["verdict"]
     chosen = [
@@ -196,7 +198,7 @@ def _verdict_counts(rows: Table) -> Iterator[VerdictCount]:
 def _no_verdict_notes(
     comparison: Comparison, rows: Table, counts: Sequence[VerdictCount]
 ) -> Iterator[Note]:
-    """Yield a note if some rows have no verdict although there are enough units."""
+    """Yield a note if some rows have no verdict although there are enough runs for verdicts."""
     unit = rows.query.unit
     sides = (comparison.profile, comparison.base)
     if min(units_in(side.runs, unit) for side in sides) < LEAST_RUNS:
@@ -214,7 +216,10 @@ def _no_verdict_notes(
 
 
 def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
-    """Yield a note if there are too few units for verdicts, or for a verdict on a single row."""
+    """Yield a note if there are too few runs for verdicts, or to detect a change of just one row.
+
+    The `unit` of the question decides whether processes or iterations count as runs.
+    """
     unit = rows.query.unit
     noun = _unit_noun(comparison, unit)
     ours, theirs = (units_in(side.runs, unit) for side in (comparison.profile, comparison.base))
@@ -226,7 +231,7 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
         return
-    # The correction for many rows multiplies the p of a single changed row by their number.
+    # If only one row changed, the correction for many rows multiplies its p by their number.
     tested = int((~np.isnan(rows["p_value"])).sum())
     if least_p(ours, theirs) * tested <= SIGNIFICANT:
         return

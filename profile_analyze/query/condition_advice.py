@@ -1,4 +1,4 @@
-"""Advice on texts that are meant as conditions, but written as in another language."""
+"""Advice on conditions that are written as in another language, such as SQL or Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BETWEEN: Final = rf"(?P<name>[a-z]\w*) between (?P<low>{_QUANTITY}) and (?P<hig
 _WORD_AS_OPERATOR: Final = r"(?P<name>[\w.]+)\s+(?P<words>is\s+not|not\s+\w+|\w+)\s+(?P<value>.+)"
 _MISSING: Final = ("null", "none", "nan", "n/a", "na")
 PATTERN_OF: Final = {"==": "~", "!=": "!~"}
-"""The operator for patterns instead of the one for whole texts."""
+"""For each operator on whole texts, the corresponding operator on patterns."""
 
 
 _COLUMN_OF_UNIT: Final = {
@@ -41,13 +41,13 @@ _COLUMN_OF_UNIT: Final = {
     "byte": "memory",
     "byte/s": "bandwidth",
 }
-"""The column that a value with this unit is probably about."""
+"""For each unit, the column that a value with this unit probably belongs to."""
 
 NO_CONDITION_ON_MISSING: Final = "no condition selects N/A"
 
 
 def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) -> str:
-    """Return why `value` is probably a mistake; empty if it is not."""
+    """Return a message if `value` is probably a mistake; empty if it looks right."""
     if is_number and value.strip("'\"").lower() in _MISSING:
         return NO_CONDITION_ON_MISSING
     if value.startswith("~") and operator in PATTERN_OF and len(value) <= LONGEST_ADVISED:
@@ -57,7 +57,10 @@ def advice_on_value(name: str, operator: str, value: str, *, is_number: bool) ->
 
 
 def advice_on_unit(column: Column, operator: str, value: str) -> str:
-    """Return the condition on the column that has the unit of `value`; empty if none has it."""
+    """Return advice if `value` has the unit of another column; otherwise empty.
+
+    For `flops > 1ms`, the advice is `time > 1ms`.
+    """
     if value[-1:].isdecimal() or likely_quantities(value, column.unit):
         return ""
     return did_you_mean(
@@ -70,19 +73,19 @@ def advice_on_unit(column: Column, operator: str, value: str) -> str:
 
 
 def advice_on_operator(name: str, operator: str, value: str, known: Collection[str]) -> str:
-    """Return the condition with an operator that exists; empty if none is likely."""
+    """Return advice on a wrong operator, such as `==` instead of `=`; empty if none is likely."""
     meant = likely_names(operator, known, OPERATOR_WORDS)
     if match := re.fullmatch(r"""(['"])(\S[^'"]*)\1""", value):
-        value = match[2].rstrip()  # these quotes would end those around the condition
+        value = match[2].rstrip()  # quotes inside would end the quotes around the condition
     if not value or "'" in value or len(value) > LONGEST_ADVISED:
         return did_you_mean(meant)
     return did_you_mean([f"'{name} {one} {value}'" for one in meant])
 
 
 def advice_on_or(first: tuple[str, str, str], second: tuple[str, str, str]) -> str:
-    """Return what to write instead of two conditions of which one must hold.
+    """Return what to write instead of two conditions that are joined by OR.
 
-    Each condition has the name of a column, an operator and a value.
+    `first` and `second` each have the name of a column, an operator and a value.
     """
     name, column, pattern = first[0], "type", "^(A|B)$"
     texts = [value.strip(" '\"") for _, _, value in (first, second)]
@@ -106,7 +109,7 @@ def missing_value(column: Column, operator: str) -> str:
 
 
 def advice_on_condition(text: str) -> str:
-    """Return what to write instead of `text`, which does not have the form of a condition."""
+    """Return what to write instead of `text`, which is not of the form COLUMN OPERATOR VALUE."""
     stripped = re.sub(r"\b(start|end)s?\s+with\b", r"\1swith", text.strip())
     if len(stripped) > LONGEST_ADVISED:
         return _EXAMPLE
@@ -122,7 +125,10 @@ def advice_on_condition(text: str) -> str:
 
 
 def _with_value_first(low: str, first: str, name: str, second: str | None, high: str | None) -> str:
-    """Return the conditions that `low < name < high` means; empty without a known operator."""
+    """Return what to write instead of `low < name` or `low < name < high`.
+
+    Empty if the first operator is unknown.
+    """
     if first not in _MIRRORED:
         return ""
     condition = f"{name} {_MIRRORED[first]} {low.strip()}"
@@ -136,7 +142,7 @@ def _two_conditions(first: str, name: str, high: str, operator: str = "<=") -> s
 
 
 def _with_operator(name: str, words: str, value: str) -> str:
-    """Return the condition with an operator in place of `words`; empty if they are unknown."""
+    """Return advice with an operator for `words`, such as `!=` for `is not`; empty for others."""
     *before, word = words.lower().split()
     if before == ["is"]:  # is not
         operator: str | None = "!="
@@ -153,6 +159,6 @@ def _with_operator(name: str, words: str, value: str) -> str:
     else:
         value = value.strip("'\"")
     if operator in ("~", "!~"):
-        value = value.strip("%")  # of SQL
+        value = value.strip("%")  # the wildcard of SQL
         value = {"startswith": f"^{value}", "endswith": f"{value}$"}.get(word, value)
     return did_you_mean([f"'{name} {operator} {value}'"])

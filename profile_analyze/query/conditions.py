@@ -1,7 +1,7 @@
-"""`COLUMN OPERATOR VALUE`: the conditions that users write to keep some rows.
+"""The conditions `COLUMN OPERATOR VALUE`, which users write to keep only some rows.
 
-This module parses conditions and compares single values, without NumPy. `filters.py` applies them
-to columns.
+This module parses a condition and compares single values with it, without importing NumPy.
+`filters.py` applies it to whole columns.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     _Limit: TypeAlias = tuple[float, bool]
 
 TIME_TOLERANCE_S: Final = 0.5e-9
-"""Measured times that differ by no more than this are equal: no clock resolves less than 1 ns. The
-difference of two clock readings carries rounding noise (3e-06 comes out as 2.99999999997e-06)."""
+"""Measured times are equal if they differ by at most this. A measured time is the difference of two
+clock readings, with a rounding error: 3 us may come out as 2.99999999997e-06 s. The tolerance hides
+no real difference, because no clock resolves less than 1 ns."""
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, float, float], Any]]] = {
     "==": lambda values, bound, tolerance: abs(values - bound) <= tolerance,
@@ -60,7 +61,7 @@ _FURTHER_CONDITION: Final = (
 
 
 class Condition(NamedTuple):
-    """One comparison of a column with a value. N/A never passes."""
+    """A condition that compares a column with a value. N/A never meets a condition."""
 
     text: str
     column: Column
@@ -77,7 +78,7 @@ class Condition(NamedTuple):
         """
         # A key such as name~a>b may contain operators, so the keys are tried before other names.
         names = "|".join([*map(re.escape, kind.keys or ()), _NAME])
-        # Any sequence of operator characters matches, so that the message can name a wrong one.
+        # Any sequence of operator characters matches, so that a message can name a wrong operator.
         match = re.fullmatch(rf"\s*({names})\s*([{_SYMBOLS}]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
             raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text)}")
@@ -90,7 +91,7 @@ class Condition(NamedTuple):
             if advice:
                 raise QueryError(advice)
         with _error_position(match.start(3), text):
-            _check_that_it_is_one(name, operator, value)
+            _check_single_condition(name, operator, value)
         with _error_position(match.start(2), text):
             _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
@@ -107,9 +108,10 @@ class Condition(NamedTuple):
 
     @property
     def assumed_unit(self) -> str:
-        """The base unit that a number without a unit is assumed to have; empty if it has a unit.
+        """The base unit that is assumed if `value` has no unit; empty if it has one.
 
-        A share without a unit is a fraction, with the unit 1.
+        A share without a unit is a fraction, so its assumed unit is `1`. Empty also for columns
+        that have no units.
         """
         is_share = self.column.unit == "1" and self.column.shown_as == "percent"
         has_units = is_share or self.column.unit == "s" or self.column.unit in SCALED
@@ -117,12 +119,12 @@ class Condition(NamedTuple):
 
     @property
     def unknown_noun(self) -> str:
-        """The words that notes use for the values that this condition cannot judge."""
+        """What notes call the values that this condition cannot judge."""
         return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
 
     def excludes(self, other: Condition) -> bool:
-        """Whether no value meets both conditions, which must be on the same column."""
-        # If one compares texts, only two `==` with different values count as a contradiction.
+        """Whether no value can meet this condition and `other`. Both must be on the same column."""
+        # Of conditions on texts, only two `==` with different values exclude each other.
         if isnan(self.bound) or isnan(other.bound):
             texts = {one.value.replace(" ", "") for one in (self, other)}
             return len(texts) == 2 and self.operator == other.operator == "=="
@@ -130,20 +132,21 @@ class Condition(NamedTuple):
         return low > high or (low == high and not (is_low_in and is_high_in))
 
     def holds_for(self, categories: Iterable[Any]) -> Iterable[bool]:
-        """Yield for each of the column's `categories` whether the condition holds."""
+        """Yield for each category of the column whether the condition holds."""
         if self.operator == "~":
             return finds(self.value, map(self.column.as_text, categories))
         if self.operator == "!~":
             return (not found for found in finds(self.value, map(self.column.as_text, categories)))
         if self.operator in ("==", "!="):
             return (self._equals(one) == (self.operator == "==") for one in categories)
-        # A mixed column may have texts among its numbers. No order puts 3 before "ADD".
+        # A mixed column may have texts, such as "ADD", among its numbers. A text is neither below
+        # nor above a number.
         return (
             not isinstance(one, str) and bool(self.holds_for_numbers(one)) for one in categories
         )
 
     def _equals(self, category: Any) -> bool:
-        """Whether a category equals the value, as text or number; blanks in shapes do not count."""
+        """Whether a category equals `value`, as a text or number. Blanks in shapes are ignored."""
         if isinstance(category, str):
             return category == self.value
         if isinstance(category, (int, float)):
@@ -151,13 +154,13 @@ class Condition(NamedTuple):
         return self.column.as_text(category).replace(" ", "") == self.value.replace(" ", "")
 
     def holds_for_numbers(self, numbers: Any) -> Any:
-        """Whether the condition holds for a number, or for each number of an array."""
+        """Return whether the condition holds for a number, or for each number of an array."""
         return _COMPARISONS[self.operator](numbers, self.bound, _tolerance(self.column))
 
 
 @contextmanager
 def _error_position(index: int, text: str) -> Iterator[None]:
-    """Add the condition's text and the position `index` to the errors raised inside."""
+    """Add the condition's text and the position `index` to errors of the `with` block."""
     try:
         yield
     except QueryError as error:
@@ -183,7 +186,7 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
         if advice := advice_on_unit(column, operator, value):
             raise QuantityError(f"{error}; {advice}") from None
         raise
-    # `share > 5` is almost certainly meant as 5 %, and would silently match nothing.
+    # A user who writes `share > 5` almost certainly means 5 %. As 500 %, it would match nothing.
     if column.name == _SHARE and bound > 1 and not value.endswith("%"):
         raise QueryError(f"{value} is {percent(bound)}, and no share is above 100%: write {value}%")
     return bound
@@ -205,8 +208,8 @@ def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
         if operator in ("<", "<=", "=="):
             is_in = operator != "<"
             upper.append((bound + (tolerance if is_in else -tolerance), is_in))
-    # If two limits have the same number, the exclusive one (False) is stricter. `min` prefers it,
-    # because False sorts before True; `max` needs a key for that.
+    # Of two limits with the same number, the exclusive limit (False) is stricter. `min` prefers it,
+    # because False sorts before True. `max` needs a key to prefer it.
     return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
 
 
@@ -240,8 +243,8 @@ def _check_operator(column: Column, operator: str, value: str) -> None:
         raise QueryError(f"{operator} is for numbers; {column.name} is a text")
 
 
-def _check_that_it_is_one(name: str, operator: str, value: str) -> None:
-    """Raise `QueryError` if the value contains another condition: `1ms and share > 5%`."""
+def _check_single_condition(name: str, operator: str, value: str) -> None:
+    """Raise `QueryError` if `value` contains a second condition, as in `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
@@ -256,7 +259,7 @@ def _check_that_it_is_one(name: str, operator: str, value: str) -> None:
 
 
 def _unquoted(value: str) -> str:
-    """Return `value` without the quotes around it, which protect leading and trailing blanks."""
+    """Return `value` without quotes around it. Users write quotes to keep blanks at its ends."""
     if value[:1] not in ("'", '"'):
         return value
     if len(value) < 2 or value[-1] != value[0]:

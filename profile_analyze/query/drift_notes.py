@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 _NOTEWORTHY: Final = 0.03
 """Smaller changes, as a fraction of the baseline, get no note."""
 _WITHOUT_TOTALS: Final = "totals then have no verdict, and --fail-if rejects conditions on them"
-"""What `--correct-drift` costs, at the end of a note that names it."""
+"""The drawback of `--correct-drift`. Each note that suggests the option ends with this text."""
 
 
 def drift_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
-    """Yield notes on drift between the runs, if it changes how to read the comparison.
+    """Yield notes if drift between the runs may explain differences in the comparison.
 
-    `operators` has a row for each operator of the comparison, and `difference_s` is the difference
-    of the whole. There are no notes if drift is corrected, or between formats: their times differ
-    for other reasons than the state of the machine.
+    `operators` has a row for each operator, and `difference_s` is the difference of the totals.
+    There are no notes if drift is corrected, or if the two sides have different formats. Times of
+    different formats differ for other reasons than the state of the machine.
     """
     formats = {side.origin.format for side in (comparison.profile, comparison.base)}
     if comparison.drift_corrected or len(formats) > 1:
@@ -55,7 +55,7 @@ def _shared_change_notes(operators: Table) -> Iterator[Note]:
 
 
 def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) -> Iterator[Note]:
-    """Yield a note if the differences do not add up, because whole runs are slow or fast."""
+    """Yield a note if whole runs are slow or fast, and differences therefore do not add up."""
     sum_s = total(operators["difference"])
     sides = (comparison.profile, comparison.base)
     factors = drift_factors(np.concatenate([side.measured("time") for side in sides], axis=1))

@@ -1,7 +1,7 @@
-"""Figures: values that formulas of columns use, but that are not columns, such as the total time.
+"""Figures are values that formulas use but that are not columns, such as the total time.
 
-`Column.worked` may name them beside columns, as in `{time} / {total_time}`. In output, a blank
-replaces each `_` of a name.
+`Column.worked` names columns and figures, as in `{time} / {total_time}`. In output, a figure has
+blanks instead of `_`: `total time`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ TimeText: TypeAlias = "Callable[[float], str]"
 """Returns the text of a time in seconds, with a unit."""
 
 Figure: TypeAlias = "Callable[[ShownRows, int | None, TimeText], str]"
-"""Returns the text of a figure for the first row shown. The second argument is the index of a run;
-None for the statistic over all runs."""
+"""Returns the text of a figure for the first row shown. The second argument is the index of a run,
+or None for the statistic over all runs."""
 
 
 def _total_time(shown: ShownRows, run: int | None, time_text: TimeText) -> str:
@@ -64,7 +64,10 @@ def _baseline_runs(shown: ShownRows, *_: object) -> str:
 
 
 def _units(values: NDArray[np.float64], noun: str) -> str:
-    """Return the number of columns of `values`, with their noun: `1 run`, `4 processes`."""
+    """Return the number of units with their noun, such as `1 run`.
+
+    `values` has shape (rows, units), and `noun` is plural.
+    """
     singular = "process" if noun == "processes" else noun.removesuffix("s")
     return counted(values.shape[1], singular, noun)
 

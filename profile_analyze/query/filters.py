@@ -1,7 +1,7 @@
 """Selects the operators that a question is about.
 
-A filter passes an operator, rejects it, or cannot judge it because the profile lacks the value. A
-question keeps only operators that pass.
+A filter passes an operator, rejects it, or cannot judge it because a value is unknown. A question
+keeps only the operators that pass all filters.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ class Selection(NamedTuple):
     """The operators that passed all filters."""
 
     operators: NDArray[np.int64]
-    """Shape (matched,): their rows in the profile, ascending."""
+    """Shape (matched,): the rows of these operators in the profile, in ascending order."""
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
     not_recorded: int
-    """How many operators have no such executions, but would pass all filters."""
+    """How many operators pass all filters but have no executions on this side."""
     unknown_dtype: Mask
-    """Shape (operators,): which passed all other filters, but have an input of unknown dtype."""
+    """Shape (operators,): which operators the filter by input dtype cannot judge. Only operators
+    that pass the filters by type, name and time count."""
     unjudged: Unjudged
-    """Each condition, and a mask of the operators that meet all earlier conditions, but have no
-    value for this condition."""
+    """For each condition, a mask of the operators that it cannot judge, shape (operators,). Only
+    operators that pass all other filters and all earlier conditions count."""
 
 
 class EvaluatedCondition(NamedTuple):
-    """A condition applied to rows; both masks have shape (rows,)."""
+    """The result of applying a condition to rows. Both masks have shape (rows,)."""
 
     condition: Condition
     holds: Mask
@@ -65,7 +66,7 @@ def evaluate(conditions: Iterable[Condition], rows: Rows) -> list[EvaluatedCondi
 def _evaluate(condition: Condition, rows: Rows) -> EvaluatedCondition:
     values = rows[condition.column.name]
     if isinstance(values, Categorical):
-        # One comparison for each category, not for each row: 94,000 rows may have 20 types.
+        # Compare each category once, not each row: 94,000 rows may have just 20 types.
         holds = values.where(condition.holds_for(values.categories))
         unknown = values.codes < 0
         if condition.compares_numbers:
@@ -87,11 +88,11 @@ def select(query: Query, rows: OperatorRows) -> Selection:
     passed, unknown_dtype = filter_by_type_name_and_dtype(query, rows.profile)
     recorded = rows.recorded
     in_range = _in_time_range(query, rows["time"])
-    if query.compared:  # an operator may be slow on just one side
+    if query.compared:  # a time in the range on one side is enough
         in_range |= _in_time_range(query, rows["base"])
     evaluated = evaluate(query.conditions, rows)
     selected, unjudged = meeting_all(evaluated, passed & in_range & recorded)
-    # A note counts these: the filters match, but the operator did not run on this side.
+    # A note says how many operators match the filters but did not run on this side.
     not_recorded, _ = meeting_all(evaluated, passed & in_range & ~recorded)
     return Selection(
         operators=np.flatnonzero(selected),
@@ -103,7 +104,10 @@ def select(query: Query, rows: OperatorRows) -> Selection:
 
 
 def meeting_all(evaluated: Iterable[EvaluatedCondition], candidates: Mask) -> tuple[Mask, Unjudged]:
-    """Return which `candidates` meet all conditions, shape (rows,), and `Selection.unjudged`."""
+    """Return a mask of the candidates that meet all conditions, and `Selection.unjudged`.
+
+    `candidates` and the mask have shape (rows,).
+    """
     unjudged = []
     for condition, holds, unknown in evaluated:
         unjudged.append((condition, candidates & unknown))
@@ -112,10 +116,10 @@ def meeting_all(evaluated: Iterable[EvaluatedCondition], candidates: Mask) -> tu
 
 
 def filter_by_type_name_and_dtype(query: Query, profile: Profile) -> tuple[Mask, Mask]:
-    """Return which operators pass, and which cannot be judged, shape (operators,) each.
+    """Return two masks of shape (operators,): which operators pass, and which cannot be judged.
 
-    An operator cannot be judged if its type and name match, none of its known input dtypes
-    matches, and at least one input dtype is unknown.
+    An operator cannot be judged if one of its input dtypes is unknown, and no known input dtype
+    matches. Operators whose type or name does not match are rejected.
     """
     passed = np.ones(len(profile), np.bool_)
     if query.types:

@@ -1,4 +1,4 @@
-"""The formulas of columns in words: `Column.worked` with names in place of its placeholders."""
+"""The formulas of columns in words: `{time} / {total_time}` becomes `time / total time`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ _PLACEHOLDER: Final = r"\{([a-z][\w.]*)\}"
 
 
 class Formula(NamedTuple):
-    """How a value comes about: a formula with placeholders, or the source of the value."""
+    """How the values of a column are computed, or where they are from."""
 
     template: str
+    """A formula with placeholders, such as `{time} / {calls}`, or words without placeholders."""
     remark: str = ""
+    """A remark to print after the formula; may be empty."""
 
     @classmethod
     def of(cls, column: Column, keys: tuple[str, ...] | None, aggregate: str) -> Formula:
@@ -51,28 +53,28 @@ class Formula(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names in the formula, each once. Those of a remark are not included."""
+        """The names of columns and figures in the formula, each once. The remark is ignored."""
         return list(dict.fromkeys(re.findall(_PLACEHOLDER, self.template)))
 
     @property
     def columns(self) -> list[Column]:
-        """The columns in the formula and in its remark, each once."""
+        """The columns that the formula and its remark name, each once."""
         names = re.findall(_PLACEHOLDER, self.template + self.remark)
         return [find_column(name) for name in dict.fromkeys(names) if is_column(name)]
 
 
 def in_words(template: str) -> str:
-    """Return the template with names in place of placeholders."""
+    """Return the template in words: `{time.sum} / {total_time}` is `sum of time / total time`."""
     return filled(template, _words)
 
 
 def filled(template: str, text_of: Callable[[str], str]) -> str:
-    """Return the template with `text_of` each name in place of its placeholder."""
+    """Return the template with each placeholder `{name}` replaced by `text_of(name)`."""
     return re.sub(_PLACEHOLDER, lambda match: text_of(match[1]), template)
 
 
 def is_column(name: str) -> bool:
-    """Whether a name in a formula is that of a column, and not of a figure."""
+    """Whether a name in a formula belongs to a column, not to a figure."""
     try:
         find_column(name)
     except UnknownColumnError:
@@ -90,7 +92,7 @@ def _words(name: str) -> str:
 def ingredients(
     column: Column, keys: tuple[str, ...] | None = None, aggregate: str = DEFAULT_AGGREGATE
 ) -> Iterator[Column]:
-    """Yield the column, the columns in its formula, the columns in their formulas, and so on.
+    """Yield `column` and all columns that its formula depends on, directly or indirectly.
 
     Each column comes once.
     """

@@ -1,4 +1,4 @@
-"""The verdicts on the conditions of `--fail-if`: whether a change made the model slower."""
+"""Judges the conditions of `--fail-if`, which set limits for times and for amounts of work."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
-"""`uncertain`: beyond the limit, but noise may explain that."""
+"""`met`: the value is beyond the limit. `uncertain`: it is beyond the limit, but noise may be the
+reason. `unjudged`: the data do not suffice for a verdict."""
 
 
 class FailVerdict(NamedTuple):
-    """The verdict on one condition. Numbers are medians over the runs; NaN is N/A."""
+    """The verdict on one condition. Times are medians over the runs. NaN is N/A."""
 
     condition: FailCondition
     outcome: Outcome
@@ -45,28 +46,29 @@ class FailVerdict(NamedTuple):
     time_s: float = np.nan
     base_s: float = np.nan
     low: float = np.nan
-    """The lower end of the 95 % confidence interval of the ratio to the baseline, or of the time if
-    the limit is not relative. `high` is the upper end."""
+    """The lower end of the 95 % confidence interval; `high` is the upper end. The interval is of
+    the ratio to the baseline, or of the time if the limit is absolute."""
     high: float = np.nan
     p_value: float = np.nan
-    """p, corrected for the number of conditions."""
+    """The p of the permutation test, corrected for the number of conditions."""
     unit: str = "runs"
-    """The noun for what statistics count: see `iterations.unit_noun`."""
+    """The plural noun for the units that statistics count: see `iterations.unit_noun`."""
     not_ruled_out: float = np.nan
-    """`high` (`low` for a condition with `<`) if the median is within the limit and this end is
-    beyond it; NaN otherwise."""
+    """The end of the confidence interval that is beyond the limit although the median is not. This
+    is `high` for `>` and `low` for `<`. NaN if there is no such end."""
     amount: float = np.nan
-    """The work that a condition on work is about. `base_amount` is that of the baseline."""
+    """The value of a metric of work; NaN for metrics of time. `base_amount` is its value in the
+    baseline."""
     base_amount: float = np.nan
 
     @property
     def strict_outcome(self) -> str:
-        """The outcome, or `not ruled out` if a change beyond the limit is not."""
+        """The outcome, or `not ruled out` if the real value may still be beyond the limit."""
         return self.outcome if np.isnan(self.not_ruled_out) else "not ruled out"
 
 
 class _Measured(NamedTuple):
-    """The metric of one condition, shape (1, units): a value for each process or iteration."""
+    """The measured times for one condition, shape (1, units): one per process or iteration."""
 
     times: NDArray[np.float64]
     base: NDArray[np.float64] | None
@@ -75,21 +77,22 @@ class _Measured(NamedTuple):
     unit: str
     """See `FailVerdict.unit`."""
     hint: str
-    """What to append to the reason, unless the condition passes."""
+    """Advice to append to the reason if the condition does not pass; may be empty."""
 
 
 def judge_conditions(
     conditions: Sequence[FailCondition], query: Query, source: Profile | Comparison
 ) -> tuple[FailVerdict, ...]:
-    """Return the verdict on each condition: whether it is met beyond noise.
+    """Return the verdict on each condition.
 
-    The estimate is the median over the runs, or the ratio of the two medians. If it is beyond the
-    limit, the condition is met, or uncertain if noise may explain that. It is met if:
+    Work is exact: a condition on work is met if the work is beyond the limit. For a time, the
+    estimate is the median over the runs, or the ratio of the two medians if the limit is relative.
+    If the estimate is beyond the limit, the condition is met or uncertain. It is met in two cases:
 
-    - For a change such as `> +5%`, p (corrected for the number of conditions) is at most 0.05, and
-      the confidence interval of the ratio excludes 1.
-    - For an absolute limit, or one that demands an improvement such as `> -3%`, the whole
-      confidence interval is beyond the limit.
+    - The limit asks for a change, such as `> +5%`. p, corrected for the number of conditions, is at
+      most 0.05, and the confidence interval of the ratio excludes 1.
+    - The limit is absolute, or demands an improvement, such as `> -3%`. The whole confidence
+      interval is beyond the limit.
     """
     timed = [condition for condition in conditions if not condition.is_of_work]
     measured = [_measure(condition, query, source) for condition in timed]
@@ -136,8 +139,9 @@ def _measure(condition: FailCondition, query: Query, source: Profile | Compariso
 
 
 def _hint(condition: FailCondition, table: Table) -> str:
-    """Return what the condition probably means instead; empty if it is probably right."""
+    """Return advice on a condition that is probably a mistake; empty if it looks right."""
     if not table.matched:
+        # The subject is the last condition. If it selects nothing, a note may have a suggestion.
         *_, selection = ("", *(one.text for one in table.query.conditions))
         start = f"{selection}: {NO_SUCH_VALUE}"
         advice = [note.removeprefix(start) for note in table.notes if note.startswith(start)]
@@ -181,6 +185,7 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
     """Return the verdict with its outcome and the reason."""
     condition = verdict.condition
     ends = (verdict.low, verdict.high)
+    # The whole interval is beyond the limit if `near` is. A part of it is beyond if `far` is.
     near, far = ends if condition.above else reversed(ends)
 
     def exceeds(value: float, bound: float) -> bool:
@@ -188,7 +193,7 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
 
     if exceeds(estimate, limit):
         # `> +5%` asks whether there is a change at all, so the interval must exclude 1. `> -3%`
-        # asks whether an improvement was missed, so the interval must exclude the improvement.
+        # asks whether an improvement was missed, so the whole interval must be above -3 %.
         is_clear = exceeds(near, 1.0 if condition.asks_for_change else limit)
         doubt = _doubt(verdict, is_clear=is_clear)
         if doubt:
@@ -205,9 +210,10 @@ def _decided(verdict: FailVerdict, estimate: float, limit: float) -> FailVerdict
 
 
 def _doubt(verdict: FailVerdict, *, is_clear: bool) -> str:
-    """Return why noise may explain that the estimate is beyond the limit; empty if it cannot.
+    """Return the reason to doubt that the time is beyond the limit; empty if there is no reason.
 
-    `is_clear` says whether the confidence interval excludes what it must exclude.
+    `is_clear` says whether the confidence interval excludes 1, if the condition asks for a change.
+    For other conditions, it says whether the whole interval is beyond the limit.
     """
     asks_for_change = verdict.condition.asks_for_change
     if asks_for_change and not verdict.p_value <= SIGNIFICANT:

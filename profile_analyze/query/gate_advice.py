@@ -1,4 +1,4 @@
-"""Advice on texts that are meant as conditions of `--fail-if`, but have another form."""
+"""Advice on conditions of `--fail-if` that break the grammar."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _EXAMPLES: Final = "'total > +5%', 'type=ConvolutionForward: time > +3%' or 'time > 0.120s'"
 _RATIOS: Final = ("ratio", "change", "difference", "speedup")
 _CHANGES: Final = ("verdict", "slower", "faster", "regression", "slowdown", "p_value")
-"""Words for a change beyond noise, which every condition asks for."""
+"""Words for a change beyond noise. They are no metrics, because every condition tests for noise."""
 _UNCERTAIN: Final = {
     **dict.fromkeys(("uncertain", "yes"), "yes"),
     **{one: one for one in ("unjudged", "not-ruled-out", "no")},
 }
-"""Words that rather belong after `--fail-uncertain`."""
+"""Words that belong to the option `--fail-uncertain`, each with the value for that option."""
 _ACTIVATIONS: Final = ("peak", "peak_memory", "activation", "activations", "activation_bytes")
-"""Words for the memory of activations, which no condition is about."""
+"""Words for the memory of activations, which is no metric of conditions."""
 _COLUMNS: Final = frozenset(column.name for column in CATALOG)
 _SELECTION: Final = r"[\w.]+\s*(?:!~|[=!<>]=|[=~])\s*[^\s=~<>]+"
 """A condition that selects operators."""
@@ -31,7 +31,7 @@ _AS_CHANGE: Final = "write +5% for 5% more than the baseline, -5% for 5% less"
 
 
 def advice_on_form(text: str, metrics: Sequence[str]) -> str:
-    """Return what to write instead of `text`, which does not have the form of a condition."""
+    """Return what to write instead of `text`, which is not of the form METRIC > LIMIT."""
     stripped = text.strip()
     ways = (_limit_alone, _metric_in_words, _meant) if len(stripped) <= LONGEST_ADVISED else ()
     meant = (way(stripped, metrics) for way in ways)
@@ -42,7 +42,7 @@ def advice_on_form(text: str, metrics: Sequence[str]) -> str:
 
 
 def _limit_alone(text: str, metrics: Sequence[str]) -> str:
-    """Return advice on a limit without a comparison operator: `5%`, `total +5%`, `0.05`."""
+    """Return advice if `text` is a limit without `>`, such as `total +5%` or `5%`; else empty."""
     metric = "|".join(metrics)
     match = re.fullmatch(rf"(?:({metric})\s*:?)?\s*([+-]?)\s*({_NUMBER})\s*(%?)", text)
     if match is None or (match[1] and not match[4]):
@@ -53,7 +53,10 @@ def _limit_alone(text: str, metrics: Sequence[str]) -> str:
 
 
 def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
-    """Return advice on a metric with blanks, such as `total device time` of the summary."""
+    """Return advice if the metric is written with blanks, as in `total device time > 1s`.
+
+    The summary writes metrics this way. Empty for other texts.
+    """
     match = re.fullmatch(r"(total )?([a-z]+ [a-z]+)\s*([<>].+)", text)
     name = match[2].replace(" ", "_") if match else ""
     if match is None or name not in metrics:
@@ -64,7 +67,7 @@ def _metric_in_words(text: str, metrics: Sequence[str]) -> str:
 
 
 def _meant(text: str, metrics: Sequence[str]) -> str:
-    """Return advice on a text that is probably part of a condition; empty for another one."""
+    """Return advice if `text` is probably an incomplete condition; empty otherwise."""
     metric = "|".join(metrics)
     if text in _CHANGES:
         return f"every condition asks for a change beyond noise; write 'total {_DEFAULT}'"
@@ -86,7 +89,7 @@ def _meant(text: str, metrics: Sequence[str]) -> str:
 
 
 def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
-    """Return the message about `name`, which `text` has in place of a metric."""
+    """Return the error message for the condition `text`, whose metric `name` does not exist."""
     if name in _RATIOS:
         return f"there is no metric {name!r}; write 'total > +5%' for 5% more than the baseline"
     if name.lower() in _CHANGES:
@@ -117,7 +120,10 @@ def advice_on_metric(text: str, name: str, metrics: Sequence[str]) -> str:
 
 
 def advice_on_subject(subject: str, rest: str) -> str:
-    """Return what to write instead of a bare name before the colon; empty for other subjects."""
+    """Return advice if `subject` is just a name, as in `Conv: time > +5%`; empty otherwise.
+
+    `rest` is the text after the colon.
+    """
     if re.search(r"[=!~<>\s]", subject) or len(subject) > LONGEST_ADVISED:
         return ""
     return f"{subject!r} selects no operators; {_both_ways(subject, rest.strip())}"
@@ -134,7 +140,7 @@ def advice_on_inverted(text: str, limit: str) -> str:
 
 
 def advice_on_limit(sign: str, limit: str) -> str:
-    """Return how to write a limit with the word baseline or percent; empty for another one."""
+    """Return advice on a limit with the word `baseline` or `percent`; empty for other limits."""
     if match := re.fullmatch(rf"({_NUMBER})\s*(?:percent|per cent|pct)", limit):
         return did_you_mean([f"{sign or '+'}{match[1]}%"])
     base = r"base(?:line)?"
@@ -147,7 +153,7 @@ def advice_on_limit(sign: str, limit: str) -> str:
 
 
 def advice_on_ratio(ratio: float) -> str:
-    """Return how to write a limit that is a ratio over 1; empty for another one."""
+    """Return how to write a ratio between 1 and 10 as a change in percent; otherwise empty."""
     if not 1 < ratio < 10:
         return ""
     more = f"{100 * (ratio - 1):.6g}%"
@@ -155,13 +161,13 @@ def advice_on_ratio(ratio: float) -> str:
 
 
 def repeat_for(conditions: Sequence[str]) -> str:
-    """Return how to write several conditions."""
+    """Return the advice to write one `--fail-if` for each of `conditions`."""
     options = " ".join(f"--fail-if {one.strip()!r}" for one in conditions)
     return f"there is another condition; write {options}"
 
 
 def _colon_after(name: str, limit: str | None) -> str:
-    """Return how to select operators by `name`, which stands in place of a metric."""
+    """Return how to select operators by `name`, which the user wrote where a metric belongs."""
     return f"operators come before a colon: {_both_ways(name, f'time {limit or _DEFAULT}')}"
 
 

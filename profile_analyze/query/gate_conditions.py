@@ -1,12 +1,14 @@
-"""The conditions of `--fail-if`, under which a pipeline fails: their grammar.
+"""The grammar of the conditions of `--fail-if`. If one of them is met, a pipeline fails.
+
+All metrics except `total` cover only the operators that pass the filters of the command.
 
 | condition | met if |
 |---|---|
 | `total > +5%` | all operators together take over 5 % more time than in the baseline |
-| `time > +2ms` | the operators that pass the filters take over 2 ms more |
-| `type=ConvolutionForward: time > +3%` | the convolutions among them take over 3 % more |
-| `time > 0.120s` | the operators that pass the filters take over 0.12 s |
-| `macs > +1%` | the operators that pass the filters have over 1 % more multiply-adds |
+| `time > +2ms` | the filtered operators take over 2 ms more than in the baseline |
+| `type=ConvolutionForward: time > +3%` | the filtered convolutions take over 3 % more |
+| `time > 0.120s` | the filtered operators take over 0.12 s |
+| `macs > +1%` | the filtered operators have over 1 % more multiply-adds |
 """
 
 from __future__ import annotations
@@ -74,9 +76,8 @@ class FailCondition(NamedTuple):
     """Whether the condition is met above the limit (`>`) instead of below it (`<`)."""
     limit: float
     limit_unit: LimitUnit
-    """What `limit` is: seconds, seconds above the baseline, or a difference as a fraction of the
-    baseline. For a metric of work: an amount, or an amount above the baseline, in the unit of the
-    metric."""
+    """`s`: seconds. `s more`: seconds above the baseline. `amount` and `amount more`: the same for
+    work, in the unit of the metric. `of baseline`: the change as a fraction of the baseline."""
 
     @property
     def relative(self) -> bool:
@@ -85,20 +86,20 @@ class FailCondition(NamedTuple):
 
     @property
     def asks_for_change(self) -> bool:
-        """Whether an unchanged model cannot meet the condition: true of `> +5%`, false of `> -3%`.
+        """Whether only a changed model can meet the condition: true for `> +5%`, not for `> -3%`.
 
-        If true, the test asks whether there is any change.
+        If true, the statistical test asks whether there is any change.
         """
         return self.relative and (self.limit >= 0 if self.above else self.limit <= 0)
 
     @property
     def is_of_work(self) -> bool:
-        """Whether the metric is exact work, and not a time."""
+        """Whether the metric is an amount of work, which is exact, instead of a time."""
         return self.metric in WORK_METRICS
 
     @property
     def on_work(self) -> str:
-        """The advice to state the condition on work instead of a time."""
+        """Advice on how to write the condition with a metric of work instead of a time."""
         if self.limit_unit != "of baseline":
             return f"the metrics of work are {', '.join(WORK_METRICS)}"
         before, _, change = self.text.rpartition(self.metric)
@@ -107,7 +108,7 @@ class FailCondition(NamedTuple):
     @classmethod
     def parse(cls, text: str, query: Query) -> FailCondition:
         """Parse a condition on the operators that `query` selects. Raises `QueryError`."""
-        # The last colon: a pattern in the subject may contain colons, and a limit cannot.
+        # Split at the last colon: a pattern in the subject may contain colons, but a limit cannot.
         subject, colon, rest = text.rstrip().rpartition(":")
         match = _GRAMMAR.fullmatch(rest)
         if match is None or (colon and not subject.strip()):
@@ -123,7 +124,7 @@ class FailCondition(NamedTuple):
             )
         unit = WORK_METRICS.get(match["metric"], "s")
         limit, limit_unit = parse_limit(text, match["sign"], match["limit"], unit)
-        # Write `type=Conv` as `type == Conv`: a single = reads well before a colon.
+        # Before a colon, `type=Conv` is allowed because it reads well. It means `type == Conv`.
         subject = re.sub(r"^([\w.]+)\s*=(?=[^=~])\s*", r"\1 == ", subject.strip())
         if subject and (advice := advice_on_subject(subject, rest)):
             raise QueryError(f"fail-if: {text!r}: {advice}")
@@ -136,7 +137,7 @@ class FailCondition(NamedTuple):
             raise QueryError(
                 f"fail-if: {text!r} is relative to a baseline; name one with --compare"
             )
-        # Making the question checks the subject, before any file is read.
+        # Making the question here checks the subject before any file is read.
         try:
             condition.about(query)
         except QueryError as error:
@@ -144,14 +145,16 @@ class FailCondition(NamedTuple):
         return condition
 
     def about(self, query: Query) -> Query:
-        """Return the question whose answer has one row, with the metric as `time`.
+        """Return the question whose answer has the value of the metric.
 
-        For a metric of work, the answer has a row for each operator, with the metric as a column.
+        For a time, the answer has one row, and its column `time` is the metric. For work, the
+        answer has a row for each operator, and the metric is the sum of the column of that name.
         """
         asked = query.changed(measure=_MEASURES.get(self.metric, query.measure))
         if self.metric == _TOTAL:
             asked = asked.changed(**_NO_FILTERS)
         where = (*asked.where, self.subject) if self.subject else asked.where
-        # The sides of a comparison have different operators, so work is added up for each side.
+        # Two sides of a comparison may have different operators, so `amounts_of` adds up the work
+        # of each side by itself.
         aggregates = () if self.is_of_work else _ONE_ROW["aggregates"]
         return asked.changed(**{**_ONE_ROW, "where": where, "aggregates": aggregates})

@@ -14,7 +14,11 @@ LimitUnit: TypeAlias = Literal["s", "s more", "of baseline", "amount", "amount m
 
 
 def parse_limit(text: str, sign: str, limit: str, unit: str) -> tuple[float, LimitUnit]:
-    """Return the limit of the condition `text`, whose metric has `unit`. Raises `QueryError`."""
+    """Return the number in `limit`, and what it means: see `FailCondition.limit_unit`.
+
+    `sign` is the sign before the limit in the condition `text`. `unit` is the unit of the metric.
+    Raises `QueryError` for a wrong limit.
+    """
     if re.search(r"\s(and|or)\s|&&|\|\|", limit, re.IGNORECASE):
         raise QueryError(
             f"fail-if: {text!r}: there is another condition; repeat --fail-if for each"

@@ -1,4 +1,4 @@
-"""The formulas of the aggregates, computed for all groups at once."""
+"""The formulas of the aggregates. Each computes the values of all groups at once."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.int64]
 
 _ADDED_ONE_BY_ONE: Final = 7
-"""The largest number of values that NumPy's sum adds one after the other. From 8 values on, NumPy
-keeps eight partial sums, which are rounded differently."""
+"""NumPy's sum adds seven or fewer values one after the other. From 8 values on, it keeps eight
+partial sums, which gives another rounding."""
 
 
 class Members(NamedTuple):
     """The known values of each group's operators."""
 
     values: Floats
-    """Shape (values,): group by group, in file order within a group, without NaN."""
+    """Shape (values,): all values of the first group, then all values of the second, and so on.
+    Within a group, values are in file order. NaN is left out."""
     sizes: Integers
     """Shape (groups,): the number of values in each group; may be 0."""
 
     @classmethod
     def of(cls, values: Floats, sizes: Integers) -> Members:
-        """Return the known values of `values`, which has shape (operators,), group by group.
+        """Make members from `values`, shape (operators,), which are sorted by group.
 
-        `sizes` has the number of operators in each group.
+        `sizes` has the number of operators in each group. NaN in `values` is left out.
         """
         known = ~np.isnan(values)
         group = np.repeat(np.arange(len(sizes)), sizes)
@@ -43,14 +44,14 @@ class Members(NamedTuple):
 
     @property
     def groups(self) -> Integers:
-        """Shape (values,): the group of each value."""
+        """Shape (values,): the index of the group that each value belongs to."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @property
     def starts(self) -> Integers:
         """Shape (groups,): the index of each group's first value.
 
-        An empty group has the index at which its values would be.
+        For an empty group, it is the index at which the next group starts.
         """
         return np.cumsum(self.sizes) - self.sizes
 
@@ -58,8 +59,8 @@ class Members(NamedTuple):
 def aggregated(aggregate: Aggregate, members: Members) -> Floats:
     """Return the aggregate of each group, shape (groups,).
 
-    For a group without values, a count is 0, and all other aggregates are NaN. A result that is not
-    finite becomes NaN, too.
+    For a group without values, a count is 0, and all other aggregates are NaN. Infinite results
+    also become NaN.
     """
     if aggregate.how == "count":
         return members.sizes.astype(np.float64)
@@ -72,10 +73,10 @@ def aggregated(aggregate: Aggregate, members: Members) -> Floats:
 
 
 def _deviation(members: Members) -> Floats:
-    """Return the sample standard deviation, over n - 1; NaN for fewer than two values.
+    """Return the sample standard deviation of each group; NaN for fewer than two values.
 
-    The first value of each group is subtracted from all, so that equal values give exactly 0
-    however their mean is rounded.
+    The divisor is n - 1. Each group's first value is subtracted from all its values. Equal values
+    then give exactly 0, however their mean is rounded.
     """
     values, sizes = members
     groups = members.groups
@@ -88,13 +89,14 @@ def _deviation(members: Members) -> Floats:
 
 
 def _percentile(members: Members, share: float) -> Floats:
-    """Return the value below which `share` of the values lie, interpolated linearly.
+    """Return a percentile of each group, shape (groups,): the median for a `share` of 0.5.
 
-    It is at position (n - 1) * share of n values in ascending order, counted from 0: method 7 of
-    Hyndman and Fan (1996), the default of NumPy and pandas.
+    With n values in ascending order, the percentile is at index (n - 1) * share. Between two
+    indices, it is interpolated linearly. This is method 7 of Hyndman and Fan (1996), the default of
+    NumPy and pandas.
     """
     values, sizes = members
-    # Empty groups at the end start after the last value, so one NaN is appended for them to read.
+    # An empty group at the end starts after the last value, and reads the NaN that is added here.
     ascending = np.append(values[np.lexsort((values, members.groups))], np.nan)
     last = np.maximum(sizes - 1, 0)  # an index within the group
     position = last * share
@@ -112,10 +114,11 @@ def _percentile(members: Members, share: float) -> Floats:
 
 
 def _sums(members: Members) -> Floats:
-    """Return the sum of each group, shape (groups,), added in NumPy's pairwise order.
+    """Return the sum of each group, shape (groups,), rounded like NumPy's sum of a single group.
 
-    This gives the same last digits as the original, which sums each group by itself. NumPy adds
-    small groups one value after the other, as `np.bincount` does for all groups at once.
+    The last digits are then the same as in the original, which sums each group by itself. NumPy
+    adds the values of a small group one after the other. `np.bincount` also does so, for all groups
+    at once.
     """
     values, sizes = members
     with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A at the end

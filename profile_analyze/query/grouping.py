@@ -1,4 +1,4 @@
-"""Groups of operators with the same keys."""
+"""Groups of operators that have the same values in the group keys."""
 
 from __future__ import annotations
 
@@ -18,41 +18,44 @@ if TYPE_CHECKING:
 
 
 class Grouping(NamedTuple):
-    """Operators divided into groups, which are in order of first appearance."""
+    """Operators divided into groups. The groups are in order of first appearance."""
 
     sizes: NDArray[np.int64]
     """Shape (groups,): the number of operators in each group, never 0."""
     operators: NDArray[np.int64]
-    """Shape (operators,): rows of the profile, group by group, in file order within a group."""
+    """Shape (operators,): rows of the profile, sorted by group and, within a group, in file
+    order."""
 
     @classmethod
     def of(cls, operators: NDArray[np.int64], keys: Iterable[Categorical[Any]]) -> Grouping:
-        """Group the `operators` (rows of the profile, ascending) that agree in all `keys`.
+        """Put operators with equal values in all `keys` into one group.
 
-        Without keys, all operators form one group. Without operators, there is no group.
+        `operators` are rows of the profile in ascending order. Without keys, all operators form one
+        group. Without operators, there is no group.
         """
         group = np.zeros(len(operators), np.int64)
         for column in keys:
-            # Codes are -1 (N/A) to len - 1, so this factor gives each pair a number of its own.
-            # Renumbering after each key keeps the combined numbers small enough for an int64.
+            # Codes range from -1 (N/A) to len - 1. With this factor, each pair of group and code
+            # gets its own number. Renumbering keeps the numbers small enough for an int64.
             combined = group * (len(column.categories) + 1) + column.codes[operators]
             group, _ = numbered(combined)
         by_group = np.argsort(group, kind="stable")
         return cls(np.bincount(group), operators[by_group])
 
     def members(self, values: NDArray[np.float64]) -> Members:
-        """Return the known values of each group, from `values` of shape (all operators,)."""
+        """Return the known values of each group. `values` has shape (operators of the profile,)."""
         return Members.of(values[self.operators], self.sizes)
 
     def members_in_each_run(self, values: NDArray[np.float64]) -> Members:
-        """Return the known values of each group in each run, from shape (all operators, runs).
+        """Return the known values of each group in each run.
 
-        All groups in the first run come first, then all groups in the second run, and so on.
+        `values` has shape (operators of the profile, runs). All groups of the first run come first,
+        then all groups of the second run, and so on.
         """
         by_run = values[self.operators].T.ravel()
         return Members.of(by_run, np.tile(self.sizes, values.shape[1]))
 
     def label(self, column: Categorical[Any]) -> Categorical[Any]:
-        """Shape (groups,): the value that all operators of a group have in the key `column`."""
+        """Return each group's value in the key column `column`, shape (groups,)."""
         first_members = self.operators[np.cumsum(self.sizes) - self.sizes]
         return column.take(first_members)

@@ -1,4 +1,4 @@
-"""Compares a whole profile with the peak rates of a device, and finds what would gain most."""
+"""Compares a whole profile with peak rates, and finds the groups with the most time to save."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 _MOST_WINNERS: Final = 3
 _LEAST_GAIN: Final = 1.005
-"""A group that would gain less than half a percent is not worth a sentence."""
+"""The smallest gain that is worth a sentence: half a percent."""
 
 
 class Winner(NamedTuple):
-    """A group that would gain much if it ran at its roof."""
+    """A group that would save much time if it ran at its roof."""
 
     label: str
     """The values of the group's keys."""
     operators: int
     """How many operators the group has."""
     judged: int
-    """How many of its operators have a least possible time."""
+    """How many operators of the group have a least possible time."""
     share: float
     efficiency: float
     total_s: float
@@ -53,39 +53,43 @@ class Judgement(NamedTuple):
 
     peaks: Peaks
     rates: tuple[tuple[str, float, float], ...]
-    """Each dtype that judged operators compute in: its name, its rate, its share of device time."""
+    """For each dtype that judged operators compute in: its name, its peak rate, and the share of
+    the device time that these operators take."""
     memory_known: float
-    """The share of device time in operators with known memory."""
+    """The share of the device time that operators with known memory take."""
     memory_unknown: tuple[tuple[str, float], ...]
-    """The types with most device time in operators of unknown memory, and their shares."""
+    """The types whose operators with unknown memory take the most device time, with their shares of
+    the device time."""
     judged: float
-    """The share of device time in operators with a known least possible time."""
+    """The share of the device time that judged operators take. An operator is judged if its least
+    possible time is known."""
     least_s: float
     """The sum of the least possible times of all operators outside of bodies."""
     without_least: int
-    """How many operators of a model have no least possible time, without those in bodies."""
+    """How many operators outside of bodies have no least possible time; 0 for a profile of a
+    run."""
     replaces_fp32: bool
     """Whether operators in FP32 are judged as if they ran in the dtype of the peaks."""
     efficiency: float
-    """The share of the time of judged operators that is not lost."""
+    """The time that judged operators would take at their roofs, as a fraction of their time."""
     lost_s: float
-    """The time that judged operators would save at their roofs. Operators that are faster than
-    their roof save nothing, so that `lost_s`, `efficiency`, `total_s` and `gain` agree."""
+    """The time that judged operators would save at their roofs. An operator that is faster than its
+    roof counts as 0, here and in `efficiency`, `total_s` and `gain`."""
     total_s: float
     """The time of the whole profile without `lost_s`."""
     gain: float
     """How many times as fast the whole profile would be if it took only `total_s`."""
     winners: tuple[Winner, ...]
     by: tuple[str, ...]
-    """The keys that `winners` are grouped by."""
+    """The keys that `winners` are grouped by: the keys of the question, or else `type`."""
     other_kinds: tuple[tuple[str, float], ...]
-    """The kinds of device that operators ran on, except the kind of the peaks, with their shares of
-    the device time."""
+    """The kinds of device that operators ran on, with their shares of the device time. The kind
+    that the peaks are for is left out."""
     notes: tuple[Note, ...]
 
 
 def judge(query: Query, profile: Profile) -> Judgement:
-    """Compare `profile` with `query.peaks`. Groups are by the keys of `query`, or by type."""
+    """Compare `profile` with `query.peaks`. The keys of `query` decide the groups of `winners`."""
     assert query.peaks is not None, "a judgement needs peak rates"
     rows = OperatorRows(profile, Query(peaks=query.peaks, run_statistic=query.run_statistic))
     judged = ~np.isnan(rows["least_time"])
@@ -119,10 +123,10 @@ def judge(query: Query, profile: Profile) -> Judgement:
 
 
 def _least_s(rows: OperatorRows) -> tuple[float, int]:
-    """Return `least_s` and `without_least`.
+    """Return `Judgement.least_s` and `Judgement.without_least`.
 
-    For a model, the sum is N/A if an operator without a least possible time has multiply-adds, or
-    may have some. People would take the sum of the others for the time of the whole model.
+    For a model, the sum is N/A if it would leave out an operator that has multiply-adds, or may
+    have some. People would mistake an incomplete sum for the time of the whole model.
     """
     profile = rows.profile
     if profile.model is None or profile.tensors is None:
@@ -131,7 +135,7 @@ def _least_s(rows: OperatorRows) -> tuple[float, int]:
     least, macs = rows["least_time"][chosen], profile.operators.numbers("macs")[chosen]
     left_out = np.isnan(least)
     least_s = total(least)
-    # A total of 0 would look as if nothing had to be done.
+    # If operators are left out, a sum of 0 would look as if the model took no time.
     is_partial = bool((left_out & (macs != 0)).any()) or (left_out.any() and least_s == 0)
     return np.nan if is_partial else least_s, int(left_out.sum())
 
@@ -142,7 +146,7 @@ def _rates(
     """Yield the entries of `Judgement.rates`, in descending order of their share of the time."""
     dtypes = rate_dtypes(rows.profile, peaks)
     shares: dict[str, float] = {}
-    # Operators of unknown dtype are taken to compute in the default dtype of the peaks.
+    # Operators of unknown dtype are assumed to compute in the default dtype of the peaks.
     for code, dtype in [*enumerate(dtypes.categories), (MISSING_CODE, peaks.dtype)]:
         of_dtype = judged & (dtypes.codes == code)
         if of_dtype.any():

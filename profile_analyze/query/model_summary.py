@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AliveTensor(NamedTuple):
-    """A tensor that is alive at the peak."""
+    """A tensor that is in memory at the peak of the activation memory."""
 
     name: str
     size: float
@@ -42,7 +42,7 @@ class DtypeBytes(NamedTuple):
 
 
 class RoleConstants(NamedTuple):
-    """The constants of one role that are no weights, such as shapes."""
+    """The constants of one role, such as shapes. Weights are not counted here."""
 
     role: str
     tensors: int
@@ -51,7 +51,7 @@ class RoleConstants(NamedTuple):
 
 
 class BaseWork(NamedTuple):
-    """The work of the baseline, which is a model, too."""
+    """The work of the baseline, which is also a model that has not run."""
 
     file: str
     macs: float
@@ -68,17 +68,17 @@ class ModelSummary(NamedTuple):
 
     facts: StaticModel
     operators: int
-    """How many operators there are outside of bodies, without constant ones."""
+    """How many operators are outside of bodies. Operators that compute constants do not count."""
     types: tuple[tuple[str, int], ...]
-    """How many operators have each type, the most frequent first."""
+    """For each type, how many of these operators have it. The most frequent type comes first."""
     params: float
     params_by_dtype: tuple[DtypeBytes, ...]
-    """The weights by dtype, the largest bytes first."""
+    """The weights by dtype. The dtype with the most bytes comes first."""
     param_bytes: float
     constants: tuple[RoleConstants, ...]
-    """The stored constants that are no weights, by role."""
+    """The stored constants by role, without weights."""
     macs: float
-    """The multiply-adds of one run, without bodies, as far as they are known."""
+    """The sum of the known multiply-adds of one run, without bodies."""
     unknown_macs: int
     """How many operators outside of bodies have unknown multiply-adds."""
     unknown_computation: int
@@ -88,16 +88,16 @@ class ModelSummary(NamedTuple):
     activations: ActivationMemory
     peak_operator: str | None
     alive: tuple[AliveTensor, ...]
-    """The tensors that are alive at the peak, the largest first."""
+    """The tensors that are in memory at the peak, the largest first."""
     memory: float
     """The bytes that operators outside of bodies read and write."""
     base: BaseWork | None
-    """The work of the baseline; None without one."""
+    """The work of the baseline; None without a baseline."""
     notes: tuple[Note, ...] = ()
 
     @property
     def weights_and_peak(self) -> float:
-        """The bytes of the weights and of the peak of activations."""
+        """The bytes of the weights plus the peak bytes of the activations."""
         return self.param_bytes + self.activations.peak_bytes
 
 
@@ -147,14 +147,15 @@ def _note_on_bodies(inside: int) -> Note:
 
 
 def _unknown(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:
-    """Return for how many of the operators in `rows` a value is unknown."""
+    """Return how many of the operators in the mask `rows` have an unknown value."""
     return int((np.isnan(values) & rows).sum())
 
 
 def are_of_model(profile: Profile) -> NDArray[np.bool_]:
-    """Return whether each operator is of the model, shape (operators,).
+    """Return a mask of the operators that are in this model, shape (operators,).
 
-    In a comparison, some operators are only in the baseline. They use no tensor of this model.
+    In a comparison, some rows are operators that only the baseline has. They use no tensor of this
+    model.
     """
     return np.bincount(profile.table("uses").operator, minlength=len(profile)) > 0
 
@@ -179,14 +180,14 @@ def _are_weights(tensors: Tensors) -> NDArray[np.bool_]:
 
 
 def _types(profile: Profile) -> tuple[tuple[str, int], ...]:
-    """Return how many operators outside of bodies have each type, without constant ones."""
+    """Return `ModelSummary.types`."""
     chosen = ~profile.in_bodies() & ~_is_constant(profile) & are_of_model(profile)
     types = profile.operators.type.values()[chosen]
     return tuple(Counter(types.tolist()).most_common())
 
 
 def _is_constant(profile: Profile) -> NDArray[np.bool_]:
-    """Return whether each operator computes a constant, shape (operators,)."""
+    """Return a mask of the operators that compute a constant, shape (operators,)."""
     tensors, uses = profile.table("tensors"), profile.table("uses")
     is_constant = tensors.role.where(role in CONSTANT_ROLES for role in tensors.role.categories)
     makes_constant = np.zeros(len(profile), np.bool_)

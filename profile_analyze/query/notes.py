@@ -81,7 +81,8 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
         return
     parts = len(set(zip(*(profile.split_by[key].codes.tolist() for key in keys), strict=True)))
     if parts > 1:
-        # `Query` adds `file` and `step` to `run`, which splits no further: a run has one of each.
+        # `Query` adds `file` and `step` to `run`. The note does not mention them: each run has one
+        # file and one step, so they split rows no further.
         named = ["run"] if "run" in keys else keys
         noun = named[0] if len(named) == 1 else "combination"
         yield Note(
@@ -162,7 +163,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
 
 
 def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
-    """Yield notes on the conditions on groups, which `matching` groups meet."""
+    """Yield notes on conditions that filter groups. `matching` is how many groups meet them all."""
     groups = len(rows.sizes)
     yield from bare_number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
@@ -187,7 +188,8 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[Note]:
     side = MEASURES[query.measure].side
-    # Two different causes: the profile has no times on this side, or the filters leave nothing.
+    # An answer is empty either because the profile has no times on this side, or because no
+    # operator passes the filters.
     if not selection.recorded:
         other: Side = HOST if side == DEVICE else DEVICE
         others = int(profile.recorded(other).sum())
@@ -208,12 +210,16 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
 
 
 def _pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
-    """Yield a note if a wider pattern would match: anywhere in a name, or in any case."""
-    # Without the group, `.*a|b` would match b only at the start of a name.
+    """Yield a note if `pattern` matches no name.
+
+    The note suggests a wider pattern, which matches anywhere in a name and perhaps in any case. If
+    no wider pattern matches a name either, the note has examples of names.
+    """
+    # `.*a|b` would match b only at the start of a name, so `a|b` is put into a group.
     anywhere = f".*(?:{pattern})" if "|" in pattern else f".*{pattern}"
     rule = f"the pattern {pattern} must match from the start of a name, and case matters"
     names = profile.operators.name.categories
-    # A wider pattern may be slow, or invalid after the prefix: then there is no suggestion.
+    # A wider pattern may be slow, or the prefix may make it invalid. Then there is no note.
     with suppress(PatternError):
         if any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
             return
@@ -251,7 +257,7 @@ def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> 
 def _order_notes(
     query: Query, rows: OperatorRows | GroupRows, selection: Selection
 ) -> Iterator[Note]:
-    # One row needs no order, and a profile without times has another default order.
+    # One row needs no order. Without times, `run` replaces the default order, so it needs no note.
     is_static = rows.profile.origin.times == ABSENT
     if len(selection.operators) < 2 or (query.has_default_order and is_static):
         return

@@ -1,4 +1,4 @@
-"""`Order`: a column to sort rows by, and advice on orders that are written as in other tools."""
+"""Parses orders such as `+time`, and advises on orders that are written as in other tools."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Order(NamedTuple):
     column: Column
     ascending: bool = False
     unknown_before_zero: bool = False
-    """Whether N/A comes before 0, and not last. Rows of unknown work matter more than rows without
-    work."""
+    """Whether N/A comes just before 0 instead of last. Rows of unknown work matter more than rows
+    without work."""
 
     @classmethod
     def parse(cls, text: str, kind: RowKind) -> Order:
         """Parse `[+]COLUMN`, where `+` means ascending.
 
-        Raises `UnknownColumnError` for a column that does not exist, and `QueryError` for one that
+        Raises `UnknownColumnError` if the column does not exist. Raises `QueryError` if the column
         cannot order rows of this kind.
         """
         name = text.removeprefix("+")
@@ -56,7 +56,7 @@ def _choices(kind: RowKind) -> str:
 
 
 def _advice_on_unknown(name: str, kind: RowKind) -> str:
-    """Return what to write instead of a name that is no column."""
+    """Return what to write instead of `name`, which is no column."""
     return (
         _advice_on_order(name)
         or likely_columns(name, orderable_names(kind))
@@ -66,7 +66,7 @@ def _advice_on_unknown(name: str, kind: RowKind) -> str:
 
 
 def _advice_on_order(name: str) -> str:
-    """Return how to write an order such as `-time` or `time desc`; empty for any other text."""
+    """Return what to write instead of `-time` or `time desc`; empty for other names."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
     if not column:  # `time,desc`
         column = "time"
@@ -81,7 +81,7 @@ def _advice_on_order(name: str) -> str:
 
 
 def _column_of_comparisons(name: str) -> str:
-    """Return advice on another tool's word for a column that needs a baseline; empty otherwise."""
+    """Return advice if another tool uses `name` for a column of comparisons; empty otherwise."""
     meant = COLUMN_WORDS.get(name.lower(), "")
     return (
         f"did you mean {meant}, with --compare?" if meant and find_column(meant).needs_base else ""

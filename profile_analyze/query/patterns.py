@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import regex
 
 TIME_LIMIT_S: Final = 10.0
-"""How long one pattern may take over all the names of a profile."""
+"""How long one pattern may take for all the names of a profile."""
 SUGGESTION_LIMIT_S: Final = 1.0
-"""How long a pattern may take that is tried only to write a note."""
+"""How long a pattern may take if it is tried only to make a suggestion."""
 
 
 def compile_pattern(text: str) -> regex.Pattern[str]:
@@ -35,7 +35,7 @@ def compile_pattern(text: str) -> regex.Pattern[str]:
     except regex.error as error:
         reason: Any = error  # the package's type stubs lack the attributes `pos` and `msg`
         position = "" if reason.pos is None else f", at character {reason.pos + 1}"
-        # `*conv*` is a pattern of a shell.
+        # `*conv*` is a pattern for a shell, and no regular expression.
         is_glob = re.fullmatch(r"\*[\w./:-]+\*?", text) and len(text) <= LONGEST_ADVISED
         advice = f"; {did_you_mean(['.*' + text.strip('*')])}" if is_glob else ""
         raise PatternError(f"pattern {text!r}{position}: {reason.msg}{advice}") from None
@@ -51,16 +51,20 @@ def matches(text: str, names: Iterable[str], *, limit_s: float = TIME_LIMIT_S) -
 
 
 def finds(text: str, names: Iterable[str], *, limit_s: float | None = None) -> Iterator[bool]:
-    """Yield for each of `names` whether the pattern matches anywhere. Raises like `matches`."""
+    """Yield for each of `names` whether the pattern `text` matches anywhere in the name.
+
+    Raises the same errors as `matches`.
+    """
     results = _results(compile_pattern(text).search, text, names, limit_s or TIME_LIMIT_S)
     return (match is not None for match in results)
 
 
 def parts(text: str, names: Iterable[str]) -> Iterator[str | None]:
-    """Yield for each of `names` the part that the pattern `text` or its first group matches.
+    """Yield for each of `names` the part that the pattern `text` matches.
 
-    Yields None if the pattern does not match, or if the group did not participate in the match.
-    Raises like `matches`.
+    If the pattern has groups, yields the part that the first group matches. Yields None if the
+    pattern does not match, or if its first group took no part in the match. Raises the same errors
+    as `matches`.
     """
     pattern = compile_pattern(text)
     group = 1 if pattern.groups else 0
@@ -75,7 +79,7 @@ def _results(
     limit_s: float,
 ) -> Iterator[regex.Match[str] | None]:
     """Yield the result of `function` for each of `names`, with one deadline for all of them."""
-    # A limit for each name would not do: 94,000 names of 0.1 s each take hours.
+    # A limit for each name would not be enough: 94,000 names that take 0.1 s each take hours.
     deadline = monotonic() + limit_s
     for name in names:
         remaining_s = deadline - monotonic()

@@ -29,7 +29,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     CPU: "give two rates of that CPU, or use --peaks here on the same machine",
     GPU: "name that GPU; --peaks list shows the known ones",
 }
-"""What to do if operators ran on this kind of device and the peaks are of another kind."""
+"""What to do if operators ran on this kind of device, but the peaks are for another kind."""
 
 
 def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
@@ -52,9 +52,9 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
 def time_on_other_kinds(
     rows: OperatorRows, peaks: Peaks
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield each kind of device that operators ran on, with these operators.
+    """Yield each kind of device that operators ran on, and a mask of these operators.
 
-    The kind of device that the peaks are for is left out.
+    The kind of device that the peaks are for is left out. Masks have shape (operators,).
     """
     for kind, ran in _ran_by(rows, lambda track: track.device_kind):
         if peaks.device_kind not in (None, kind):
@@ -99,7 +99,11 @@ def _other_threads_notes(rows: OperatorRows, threads: int) -> Iterator[Note]:
 def _ran_by(
     rows: OperatorRows, value_of: Callable[[Track], T | None]
 ) -> Iterator[tuple[T, NDArray[np.bool_]]]:
-    """Yield each known value of `value_of` on device tracks, with the operators that ran there."""
+    """Yield each known value that `value_of` returns for a device track, with a mask of operators.
+
+    The mask has shape (operators,). It selects the operators that took time on tracks with this
+    value.
+    """
     profile = rows.profile
     values = [value_of(track) if track.side == DEVICE else None for track in profile.tracks]
     for value in sorted({value for value in values if value is not None}):

@@ -1,4 +1,4 @@
-"""The question: a plain value, checked when it is made, before any file is read."""
+"""The question that a call asks. It is checked when it is made, before any file is read."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from profile_analyze.model.iterations import SampleUnit
 
 DEFAULT_THRESHOLD: Final = 0.03
-"""The smallest relative change that counts, unless a question says otherwise: 3 %."""
+"""The smallest relative change that counts by default: 3 %."""
 
 
 class _Parsed:
-    """The attributes that follow from the fields of a question, set when it is made.
+    """The attributes of a question that are computed from its fields when it is made.
 
-    They are not fields themselves: equality, hash and `changed` ignore them.
+    They are not fields themselves, so equality, hash and `changed` ignore them.
     """
 
     by_columns: tuple[Column, ...]
@@ -45,7 +45,8 @@ class _Parsed:
     has_default_order: bool
     """Whether `order` was left out."""
     wanted: frozenset[str]
-    """The optional columns that the answer needs. The columns shown may need others."""
+    """The optional columns of the profile that filters, groups and the order need. The columns that
+    are shown may need more."""
 
 
 @dataclass(frozen=True, init=False)
@@ -59,7 +60,8 @@ class Query(_Parsed):
         first kernel), `queue` or `self`. See `model.measures`.
     level
         What a row is, if the profile has several levels: `operator`, `top`, `kernel` or `module`.
-        The default is `operator`, or the first level of a profile without it. See `model.levels`.
+        The default is `operator`. A profile without this level uses its first level. See
+        `model.levels`.
     types
         Keep operators of this type, or of one of these types. Empty keeps all.
     name
@@ -67,8 +69,9 @@ class Query(_Parsed):
     input_dtype
         Keep operators with an input of this dtype, such as `Float32`.
     min_time_s, max_time_s
-        Keep operators that took at least, or at most, this many seconds (to half a nanosecond). In
-        a comparison, the time in either the profile or the baseline counts.
+        Keep operators that took at least, or at most, this many seconds. The tolerance is half a
+        nanosecond. A comparison keeps an operator if its time in the profile or in the baseline is
+        within the limits.
     where
         Keep operators that meet this condition, or all of these: `COLUMN OPERATOR VALUE`, such as
         `time > 1ms`, `share >= 5%`, `type != Copy`, `name ~ conv`. N/A meets no condition.
@@ -76,14 +79,15 @@ class Query(_Parsed):
         Group by this column, or by several: `type`, `name`, `in_shapes`, `out_shapes`,
         `input_dtype`, `category`, `scope`, `parameters`, `bound` (with peaks), `match` (in a
         comparison), `param.NAME` (a parameter), and `name~REGEX`, the part of the name that the
-        pattern finds. The keys `device`, `track`, `stream`, `rank`, `phase`, `file`, `run` and
-        `step` belong to executions, and split operators. Rows are then groups, in order of first
-        appearance. Operators without a value form a group of their own.
+        pattern matches. The keys `device`, `track`, `stream`, `rank`, `phase`, `file`, `run` and
+        `step` belong to executions: an operator is first split into a row for each value. Operators
+        without a value form a group of their own. With `by`, the rows of the answer are groups.
+        Groups that tie in `order` are in order of first appearance.
     aggregates
         How the values of a group become one: `sum` (the default with `by`), `mean`, `max`, `min`,
-        `median`, `std`, `count`, or a percentile such as `p90`. The first one other than `count`
-        applies to all columns. Each further one adds a column of the time, such as `time.p90`.
-        Without `by`, all operators form one group.
+        `median`, `std`, `count`, or a percentile such as `p90`. The first aggregate other than
+        `count` applies to all columns. Each further aggregate adds a column of the time, such as
+        `time.p90`. Without `by`, all operators form one group.
     having
         Keep groups that meet this condition, or all of these, in the grammar of `where`.
     order
@@ -100,14 +104,14 @@ class Query(_Parsed):
         Split operators by these keys of executions. Keys in `by` or in conditions are added. With
         `run`, for example, each run has rows of its own.
     compared
-        Whether the question is about a `Comparison`. This adds columns, and the default order is
-        by the size of the difference.
+        Whether the question is about a `Comparison`. If so, there are more columns, and the default
+        order is by the size of the difference.
     threshold
         The smallest change that the column `verdict` calls slower or faster, as a fraction of the
         baseline.
     unit
-        What statistics count. `process`: each process, by the median of its runs. `iteration`: each
-        run, as if the runs of one process were independent.
+        What statistics count. `process`: each process counts once, with the median of its runs.
+        `iteration`: each run counts, as if the runs of one process were independent.
 
     A text with commas stands for several keys, aggregates or columns.
 
@@ -137,7 +141,7 @@ class Query(_Parsed):
     threshold: float
     unit: SampleUnit
 
-    def __init__(  # noqa: PLR0913  # all by keyword, most of them left out
+    def __init__(  # noqa: PLR0913  # keyword arguments with defaults, of which calls pass few
         self,
         *,
         measure: str = DEFAULT_ORDER,
@@ -160,10 +164,10 @@ class Query(_Parsed):
         threshold: float = DEFAULT_THRESHOLD,
         unit: SampleUnit = "process",
     ) -> None:
-        # All arguments by name. This must be the first statement, before there are other locals.
+        # This must be the first statement, so that the only local variables are the arguments.
         arguments = dict(locals())
         del arguments["self"]
-        # All split keys are allowed here: `_add_split_keys` adds those that the question names.
+        # `by` may name any split key: `_add_split_keys` later adds it to `split_by`.
         kind = RowKind((), peaks is not None, compared, split_by=SPLIT_KEYS)
         keys = group_key_columns(by, kind)
         self._set(**normalized_fields(arguments, keys), has_default_order=order is None)
@@ -176,7 +180,7 @@ class Query(_Parsed):
             self._check_comparison()
 
     def _set(self, **values: Any) -> None:
-        """Set attributes, which a frozen class does not allow in the usual way."""
+        """Set attributes. A frozen class does not allow plain assignments."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -208,12 +212,13 @@ class Query(_Parsed):
 
     def _add_split_keys(self) -> None:
         """Add the keys of executions that the question names to `split_by`."""
-        # Grouping by any split key splits rows. Conditions and orders split rows only by the keys
-        # that have no values otherwise: `--where 'track ~ cpu'` filters whole operators.
+        # Grouping by any split key splits rows. Conditions and orders split rows only by keys such
+        # as `run`, which unsplit rows lack. `--where 'track ~ cpu'` filters whole operators.
         named = [column.base_name for column in self.by_columns if column.is_split_key]
         named += [column.base_name for column in self.used if column.needs_split_rows]
         split_by = dict.fromkeys((*self.split_by, *named))
-        # A run has one file and one step. Adding them splits no further and gives them values.
+        # Each run has one file and one step. Adding these keys gives values to their columns, and
+        # splits rows no further.
         if "run" in split_by:
             split_by |= dict.fromkeys(RUN_KEYS)
         self._set(split_by=tuple(split_by))
@@ -247,12 +252,12 @@ class Query(_Parsed):
 
     @property
     def keys(self) -> tuple[str, ...] | None:
-        """The group keys, possibly none; None if rows are operators."""
+        """The group keys, which may be an empty tuple; None if rows are operators."""
         return self.by if self.grouped else None
 
     @property
     def kind(self) -> RowKind:
-        """What the rows of the answer are."""
+        """The kind of rows in the answer, which decides their columns."""
         return RowKind(self.keys, self.peaks is not None, self.compared, self.split_by)
 
     @property
@@ -262,7 +267,7 @@ class Query(_Parsed):
 
     @property
     def times(self) -> tuple[str, ...]:
-        """The time columns of groups: `time`, and one such as `time.p90` per further aggregate."""
+        """The time columns of groups: `time`, and `time.p90` if p90 is a further aggregate."""
         others = (name for name in self.aggregates if name != self.aggregate)
         return (DEFAULT_ORDER, *(f"{DEFAULT_ORDER}.{name}" for name in others))
 

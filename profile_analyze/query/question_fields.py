@@ -40,9 +40,10 @@ _COMPARISON_ORDER: Final = "absolute_difference"
 
 
 def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) -> dict[str, Any]:
-    """Return the fields of a question: several values as tuples, defaults filled in.
+    """Return the fields of a question, with defaults filled in.
 
-    `arguments` are the arguments of `Query`, and `keys` the columns that `by` names.
+    Fields that may have several values become tuples. `arguments` are the arguments of `Query`, and
+    `keys` are the columns that `by` names.
     """
     order = arguments["order"]
     if order is None:
@@ -62,7 +63,10 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
 
 
 def group_key_columns(by: str | Iterable[str], kind: RowKind) -> dict[str, Column]:
-    """Return the columns in `by`, by name. Raises `QueryError` if one is not a group key."""
+    """Return the columns that `by` names, as a mapping from name to column.
+
+    Raises `QueryError` if a column is not a group key.
+    """
     columns = (_group_key_column(text, kind) for text in _names("by", by))
     return {column.name: column for column in columns}
 
@@ -122,7 +126,7 @@ def _row_count(value: int) -> int:
 
 
 def check_values(query: Query) -> None:
-    """Raise `QueryError` if a field has a value of the wrong type, or one that makes no sense."""
+    """Raise `QueryError` if a field has the wrong type, or a value that makes no sense."""
     _check_types(query)
     _check_threshold(query.threshold)
     _check_choices(query)
@@ -184,7 +188,7 @@ def _check_time_range(query: Query) -> None:
         raise QueryError("min_time_s: nothing takes infinitely long")
     if high < -TIME_TOLERANCE_S:
         raise QueryError(f"max_time_s: {high:g} s: no time is negative")
-    # Filters apply the tolerance to both ends, so a range that is empty without it may match.
+    # Filters add the tolerance at both ends, so a minimum just above the maximum may still match.
     if low - TIME_TOLERANCE_S > high + TIME_TOLERANCE_S:
         raise QueryError(
             f"min_time_s: {low:g} s is more than the maximum, {high:g} s; nothing is between them"

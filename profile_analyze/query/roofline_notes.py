@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     Chosen = NDArray[np.bool_]
 
 _NOTEWORTHY_SHARE: Final = 0.005
-"""Operators that are not judged, or whose dtype is unknown, get a note only if they take a larger
-share of the time than this."""
+"""Operators that cannot be judged get a note only if they take a larger share of the time than
+this. The same rule applies to operators of unknown dtype."""
 _FASTER_SHARE: Final = 0.01
-"""Operators that are faster than their roof get a note if the table shows one of them, or if they
-take at least this share of the time. A smaller share hardly changes the totals."""
+"""Operators that are faster than their roof get a note if they take at least this share of the
+time. With a smaller share, they hardly change the totals, and get a note only if the table shows
+one of these operators."""
 _LARGE_SHARE: Final = 0.1
 """If operators that are faster than their roof take at least this share of the time, caches are an
 unlikely reason."""
@@ -44,7 +45,7 @@ unlikely reason."""
 def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterator[Note]:
     """Yield the notes on the roofline of `rows`, which are all operators of a profile.
 
-    The most important notes come first. `shown` are the rows of the table, if there is one.
+    `shown` are the rows of the table, if there is a table.
     """
     if rows.measure.side == HOST:
         yield Note(
@@ -62,7 +63,7 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
 
 
 def _model_notes(rows: OperatorRows) -> Iterator[Note]:
-    """Yield a note on the operators of a model that has not run without a least possible time."""
+    """Yield a note on operators without a least possible time, for a model that has not run."""
     left_out = int(np.isnan(rows["least_time"]).sum())
     if left_out and rows.profile.origin.times == ABSENT:
         yield Note(
@@ -89,7 +90,7 @@ def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]:
     """Yield a note on the operators whose efficiency is above 100 %.
 
-    Yield no note if these operators take next to no time and the table shows none of them.
+    There is no note if these operators take almost no time and the table shows none of them.
     """
     efficiency = rows["efficiency"]
     faster: Chosen = efficiency > 1
@@ -121,7 +122,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
 
 
 def _may_be_tf32(rows: OperatorRows, chosen: Chosen) -> bool:
-    """Return whether chosen operators may have run in TF32 instead of FP32."""
+    """Return whether some of the chosen operators may have run in TF32 instead of FP32."""
     peaks = rows.peaks
     assert peaks is not None, "a roofline needs peak rates"
     dtypes = rate_dtypes(rows.profile, peaks)
@@ -156,7 +157,10 @@ def _unjudged_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _unjudged(rows: OperatorRows) -> Iterator[tuple[Chosen, str]]:
-    """Yield operators that are not judged, and the reason. Each operator has one reason."""
+    """Yield masks of operators that are not judged, each with the reason.
+
+    Masks have shape (operators,). No operator is in two masks.
+    """
     short: Chosen = is_below_clock_resolution(rows) & ~np.isnan(rows["time"])
     yield short, "below the clock's resolution"
     without_roof = np.isnan(rows["least_time"]) & (rows["time"] > 0) & ~short
@@ -186,6 +190,6 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
 
 
 def _computes(rows: OperatorRows) -> Chosen:
-    """Return which operators can be judged only if the rate of their dtype is known."""
+    """Return a mask of the operators whose roof depends on the peak rate of their dtype."""
     computes: Chosen = is_judged(rows) & ~only_moves_data(rows) & ~np.isnan(rows["computation"])
     return computes

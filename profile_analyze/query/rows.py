@@ -1,6 +1,6 @@
-"""The rows of a question while it is answered: all operators, then groups, then the rows shown.
+"""The rows of a question at each stage of its answer: all operators, groups, and the rows shown.
 
-Each class is a view. It computes a column on first use, by the rule in the column's declaration.
+Each class computes a column on first use, by the rule in the column's declaration.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class _View(ABC):
         if name not in self._columns:
             column = find_column(name)
             if column.has_runs:
-                # In a comparison, show the same values that the verdicts are based on: one per unit
-                # (process or iteration).
+                # A comparison shows the values that its verdicts are based on: one for each process
+                # or iteration.
                 values = self.per_run(name) if self.comparison is None else self.per_unit(name)
                 self._columns[name] = over_runs(values, self.query.run_statistic)
             else:
@@ -118,11 +118,11 @@ class _View(ABC):
 
     @abstractmethod
     def _compute(self, column: Column) -> Any:
-        """Return the values of a column of these rows, shape (rows, runs) if it `has_runs`."""
+        """Return a column's values, shape (rows,), or (rows, runs) if the column `has_runs`."""
 
 
 def formulas_of(column: Column) -> Formulas:
-    """Return the set of formulas that has the formula of `column`."""
+    """Return the `Formulas` that contain the formula of `column`."""
     if column.needs_peaks or column.needs_base:
         # Imported here because most questions have neither peak rates nor a baseline.
         from profile_analyze.analysis.formulas import FORMULAS
@@ -157,12 +157,12 @@ class OperatorRows(_View):
         values = self.values_in_runs(column)
         if self.profile.model is not None:
             rows = slice(None) if self.comparison is None else self.on_sides[0]
-            if np.isnan(values[rows]).any():  # a share of a part of the model would be too large
+            if np.isnan(values[rows]).any():  # shares of an incomplete total would be too large
                 return np.full(values.shape[1], np.nan)
         return totals(values)
 
     def values_in_runs(self, column: str) -> NDArray[np.float64]:
-        """Shape (operators, runs), or (operators, 1) if the values are the same in all runs."""
+        """Return a column's values, shape (operators, runs), or (operators, 1) if not `timed`."""
         if find_column(column).timed:
             return self.per_run(column)
         values: NDArray[np.float64] = self[column][:, np.newaxis]
@@ -195,7 +195,7 @@ class OperatorRows(_View):
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
         """See `model.rows.OperatorRows.ratio`."""
         above, below = self.per_run(numerator), self.per_run(denominator)
-        # Both statistics are over the same runs: a run without one of the values is left out.
+        # Both statistics must use the same runs, so a run that lacks one of the values is left out.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
             over_runs(np.where(both_known, values, np.nan), self.query.run_statistic)
@@ -237,12 +237,12 @@ class GroupRows(_View):
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
             values = self._aggregated(find_column(base), aggregate)
-            # Aggregates are floats. A count is an integer in every output format.
+            # Aggregates are floats, but every output format shows a count as an integer.
             return np.asarray(values, np.int64) if aggregate == COUNT else values
         return self._aggregated(column, self.query.aggregate)
 
     def _aggregated(self, column: Column, aggregate: str) -> Any:
-        """Return the groups' values of `column`. Only some rules of columns use `aggregate`."""
+        """Return the groups' values of `column`. Columns with a formula ignore `aggregate`."""
         rule = column.of_groups
         if rule == AGGREGATED:
             if column.timed and aggregate != COUNT:
@@ -261,7 +261,7 @@ class GroupRows(_View):
     ) -> NDArray[np.float64]:
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
-        # All groups of the first run come first, then those of the second.
+        # All groups of the first run come first, then all groups of the second run.
         run_by_run = aggregated(known_aggregate(aggregate), members)
         return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
@@ -269,9 +269,9 @@ class GroupRows(_View):
         return aggregated(known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return a column with the rule `RatioOfSums`.
+        """Return the groups' values of a column with the rule `RatioOfSums`.
 
-        A group in which no operator has a ratio is N/A.
+        The value is N/A if no operator of the group has a ratio.
         """
         own_ratios = self._operators[column]
         if not known_aggregate(aggregate).adds_up:
@@ -281,9 +281,9 @@ class GroupRows(_View):
         return ratio(numerators, denominators) * has_ratio
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the sums of numerators and of denominators, shape (groups,) each."""
+        """Return each group's sum of numerators and sum of denominators, shape (groups,) each."""
         above, below = (self._operators.values_in_runs(name) for name in rule)
-        # A numerator without its denominator, or the reverse, would distort the ratio of the group.
+        # An operator with only one of the two values would distort the ratio of the group.
         both_known = ~np.isnan(above + below)
         numerators, denominators = (
             over_runs(
@@ -314,11 +314,11 @@ class ShownRows(_View):
         return ours[self._chosen], theirs[self._chosen]
 
     def of_base(self) -> ShownRows:
-        """Return the same rows with the times of the baseline. Only a comparison has one."""
+        """Return the same rows with the times of the baseline. Only for comparisons."""
         return ShownRows(self._rows.of_base(), self._chosen)
 
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return `GroupRows.sums_of_ratio` of the groups shown."""
+        """Return `GroupRows.sums_of_ratio` for the groups shown."""
         assert isinstance(self._rows, GroupRows), "operators have no sums"
         numerators, denominators = self._rows.sums_of_ratio(rule)
         return numerators[self._chosen], denominators[self._chosen]
@@ -326,7 +326,7 @@ class ShownRows(_View):
     def of_operators(
         self, formula: Callable[[OperatorRows], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Return what a formula for operators gives for the operators shown."""
+        """Return the values of `formula` for the operators shown, shape (rows,)."""
         assert isinstance(self._rows, OperatorRows), "groups have no values of operators"
         return formula(self._rows)[self._chosen]
 

@@ -73,7 +73,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
-    """Return the order of `query`. The default is by work if the profile has no times."""
+    """Return the order of `query`. Without times, the default order is by work."""
     if query.has_default_order and profile.origin.times == ABSENT:
         names = ("absolute_macs_difference",) if query.compared else ()
         return tuple(
@@ -86,8 +86,8 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
 def _in_order(
     orders: tuple[Order, ...], rows: OperatorRows | GroupRows, candidates: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the indices of the candidates, sorted by `orders`, the most important first."""
-    # Stable sorts by the least important column first give the combined order.
+    """Return the indices in `candidates`, sorted by `orders`. The first order matters most."""
+    # Each sort is stable, so sorting starts with the least important column.
     for order in reversed(orders):
         candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
     return candidates
@@ -100,7 +100,7 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
     """
     if isinstance(source, Profile):
         return split(at_level(source, query.level), query.split_by)
-    # Imported here because only comparisons need it. Making `source` has imported it already.
+    # Imported here because only comparisons need it. Making `source` has already loaded the module.
     from profile_analyze.model.comparison import split_comparison
 
     level = source.profile.level or OPERATOR
@@ -115,9 +115,9 @@ def _source_of_rows(source: Profile | Comparison, query: Query) -> Profile | Com
 def _sorted_indices(
     values: Values, candidates: NDArray[np.int64], order: Order
 ) -> NDArray[np.int64]:
-    """Return the indices that sort `candidates` by their values, stably; N/A comes last.
+    """Return the indices that sort `candidates` by `values`. The sort is stable.
 
-    With `unknown_before_zero`, N/A comes after all values above 0.
+    N/A comes last. With `order.unknown_before_zero`, N/A counts as a number just above 0.
     """
     chosen = (
         values.ranks(natural=order.column.has_natural_order)[candidates]
@@ -126,5 +126,5 @@ def _sorted_indices(
     )
     if order.unknown_before_zero:
         chosen = np.where(np.isnan(chosen), _NEARLY_ZERO, chosen)
-    # NaN is last in both directions, because its sign does not matter to NumPy.
+    # NumPy sorts NaN last whatever its sign, so N/A is last in both directions.
     return np.argsort(chosen if order.ascending else -chosen, kind="stable")

@@ -1,4 +1,4 @@
-"""The times of whole runs: how much of them operators explain, and which are slower than usual."""
+"""The times of whole runs: how much time operators explain, and which runs are unusually slow."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _LEAST_RUNS: Final = 3
-"""With fewer runs, nobody can tell which of them are slower than usual."""
+"""With fewer runs, nobody can tell which runs are slower than usual."""
 _ROUNDING: Final = 1.001
-"""If operators take up to this multiple of the time of their run, the excess is rounding."""
+"""If operators take longer than their run by up to this factor, the excess is a rounding error."""
 _SLOW: Final = 1.2
-"""A first run counts as warm-up if it takes more than this multiple of the median."""
+"""A run at the start counts as warm-up if it takes more than this multiple of the median."""
 _OUTLIER: Final = 3.0
-"""A later run is an outlier if it takes at least this multiple of the median."""
+"""A run after the warm-up is an outlier if it takes at least this multiple of the median."""
 
 
 def walls_s(profile: Profile) -> Floats:
-    """Return the seconds from start to end of each run, shape (runs,); NaN if not known."""
+    """Return the seconds from start to end of each run, shape (runs,); NaN if unknown."""
     return np.array([run.wall_s for run in profile.runs], np.float64)
 
 
 def outside_s(profile: Profile) -> Floats:
-    """Return how much of each run no operator explains, shape (runs,), in seconds.
+    """Return the seconds of each run that no operator explains, shape (runs,).
 
-    If operators have times on the host and on the device, the longer total counts: the host may
-    launch work faster than the device does it. A side does not count if its operators may have run
-    at the same time. The result is N/A for a run in two cases:
+    This is the time of the run minus the total time of its operators. If operators have times on
+    the host and on the device, the longer total is used, because host and device work at the same
+    time. A side cannot be used if its operators may overlap in time. The result is N/A for a run in
+    two cases:
 
-    - No side counts.
+    - Neither side can be used.
     - The operators take longer than the run, because they were measured in another run.
 
     The rows must be of one level.
@@ -62,10 +63,10 @@ def outside_s(profile: Profile) -> Floats:
 
 
 def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, float]:
-    """Return the wall time of a run and the part outside of operators, both of the same runs.
+    """Return the wall time of a typical run and its time outside of operators, in seconds.
 
-    The median, for example, is of the run with the median wall time, or the mean of the two runs in
-    the middle. Two medians may be of different runs, and would not fit together.
+    Both values are from the same runs, so that they fit together. For the median, they are from the
+    run with the median wall time, or are means over the two runs in the middle.
     """
     known = ~np.isnan(outside)
     if not known.any():
@@ -79,9 +80,9 @@ def typical_run(walls: Floats, outside: Floats, statistic: str) -> tuple[float, 
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
-    """Return for each run whether its operators ran one after another on this side.
+    """Return a mask of the runs that used exactly one line on this side, shape (runs,).
 
-    The result has shape (runs,).
+    A line is a thread or a stream, on which operators run one after another: see `Track.line`.
     """
     lines = list(dict.fromkeys(track.line for track in profile.tracks))
     line_of_track = np.array([lines.index(track.line) for track in profile.tracks], np.int64)
@@ -109,7 +110,7 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     count = max(runs for runs, _ in slow)
     if not count:
         return
-    slowest = max(times for _, times in slow)
+    slowest = max(multiple for _, multiple in slow)
     skipped = profile.skipped_runs
     slow_processes = sum(runs > 0 for runs, _ in slow)
     of_processes = (
@@ -127,20 +128,20 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
 
 
 def outlier_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if later runs took far longer than the others from start to end."""
+    """Yield a note if runs after the slow first ones took far longer than the median run."""
     walls = walls_s(profile)
     process_of = np.array([run.process for run in profile.runs], np.int64)
-    times = np.full(len(walls), np.nan)
+    multiples = np.full(len(walls), np.nan)  # of the median
     for process in sorted({*process_of.tolist()}):
         runs = np.flatnonzero(process_of == process)
         first, _ = _first_slow_runs(walls[runs])
         if len(runs) >= _LEAST_RUNS:
             median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
-            times[runs[first:]] = ratio(walls[runs], median)[first:]
-    outliers = np.flatnonzero(times >= _OUTLIER)
+            multiples[runs[first:]] = ratio(walls[runs], median)[first:]
+    outliers = np.flatnonzero(multiples >= _OUTLIER)
     if not len(outliers):
         return
-    slowest = int(outliers[np.argmax(times[outliers])])
+    slowest = int(outliers[np.argmax(multiples[outliers])])
     share = outside_s(profile)[slowest] / walls[slowest]
     where = "" if np.isnan(share) else f", {percent(share)} of it outside of operators"
     process = int(process_of[slowest])
@@ -148,17 +149,20 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
     of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
     others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
     yield Note(
-        f"run {number}{of_process}{others} took {times[slowest]:.1f} times the median{where}; "
+        f"run {number}{of_process}{others} took {multiples[slowest]:.1f} times the median{where}; "
         "--aggregate-by run shows each run",
         Importance.WRONG,
     )
 
 
 def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
-    """Return how many first runs of a process are slow, and how many times the median they took."""
+    """Return how many runs at the start of a process are slow, and the ratio of the slowest.
+
+    The ratio is its time over the median of all runs; 0 if no run at the start is slow.
+    """
     if len(times_s) < _LEAST_RUNS:
         return 0, 0.0
-    times = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
-    is_slow = times > _SLOW
+    multiples = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
+    is_slow = multiples > _SLOW
     count = len(times_s) if is_slow.all() else int(np.argmin(is_slow))
-    return count, float(times[:count].max(initial=0.0))
+    return count, float(multiples[:count].max(initial=0.0))

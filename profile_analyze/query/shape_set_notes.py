@@ -1,4 +1,4 @@
-"""A note on runs with different input shapes: their rows cover different runs."""
+"""A note for runs with different input shapes, where a row covers only some of the runs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import GroupRows, OperatorRows
 
 _MOST_SHARES: Final = 1.05
-"""Medians of shares add up to about 1 if all rows cover the same runs."""
+"""Shares add up to about 1 if all rows cover the same runs. A sum above this limit gets a note."""
 
 
 def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> Iterator[Note]:
-    """Yield a note if shares add up to more than 1, because each row has runs of its own."""
+    """Yield a note if shares add up to more than 1, because rows cover different runs."""
     runs = operators.profile.runs
     if len(runs) < 2 or operators.comparison is not None:
         return
@@ -32,7 +32,8 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
     varies = _has_several_shapes(operators)
     sets_of_runs = [of_run.tobytes() for of_run in ran[varies].T]
     sets = len({*sets_of_runs})
-    # Several files may be of different models, which has a note of its own.
+    # If shapes differ only between processes, the files may be of different models. Another note
+    # is about that.
     of_processes = {(run.process, one) for run, one in zip(runs, sets_of_runs, strict=True)}
     if len(of_processes) == len({process for process, _ in of_processes}):
         return
@@ -48,7 +49,10 @@ def shape_set_notes(operators: OperatorRows, rows: OperatorRows | GroupRows) -> 
 
 
 def _has_several_shapes(operators: OperatorRows) -> NDArray[np.bool_]:
-    """Return whether another row has the same name and type, shape (operators,)."""
+    """Return a mask of the operators whose scope, name and type another row also has.
+
+    The mask has shape (operators,). Such rows differ in their shapes.
+    """
     of_profile = operators.profile.operators
     keys = (of_profile.scope, of_profile.name, of_profile.type)
     nodes = [*zip(*(key.codes.tolist() for key in keys), strict=True)]

@@ -1,4 +1,4 @@
-"""A note on shares that are not the quotient of the times that are shown."""
+"""A note on shares that differ from the quotient of the times shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.rows import OperatorRows, ShownRows
 
 _NOTEWORTHY: Final = 0.01
-"""Readers do not notice a smaller difference of shares."""
+"""A smaller difference between shares gets no note, because nobody would notice it."""
 
 
 def share_notes(operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
@@ -28,7 +28,7 @@ def share_notes(operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
     ran_always = ~np.isnan(shown.per_run("time")).any(axis=1)
     quotients = ratio(shown["time"], operators.total_s)
     differences = np.abs(shown["share"] - quotients)[ran_always]
-    noteworthy = differences[differences > _NOTEWORTHY]  # not those that are N/A
+    noteworthy = differences[differences > _NOTEWORTHY]  # without NaN, which is not above anything
     if len(noteworthy):
         yield Note(
             f"the shares of {counted(len(noteworthy), 'row')} differ from time / total by up to "

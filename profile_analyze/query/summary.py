@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class CopyTime(NamedTuple):
-    """Seconds spent in operators that copy between devices; NaN if there are none."""
+    """Seconds spent in operators that copy between devices; NaN if no operator does."""
 
     total_s: float
     mean_s: float
@@ -52,14 +52,15 @@ class CopyTime(NamedTuple):
 class Summary(NamedTuple):
     """Totals over all operators of a profile, regardless of filters. NaN is N/A.
 
-    With several runs, they are the run statistic of the totals of each run.
+    With several runs, each total is computed per run. The run statistic, such as the median, then
+    combines the totals of all runs.
     """
 
     device_time_s: float
     host_time_s: float
     copy: CopyTime | None
-    """The time of copy operators that pass a query's filters by type, name and dtype; None without
-    such a query."""
+    """The time of the copy operators that pass the filters of `copies_of`: see `summarise`. None if
+    it was not given."""
     notes: tuple[Note, ...]
     judgement: Judgement | None = None
     """How all operators compare with the peak rates of a device; None without peak rates."""
@@ -80,23 +81,23 @@ class Summary(NamedTuple):
     runs: int = 1
     """How many runs there are. If rows are split by run, the totals are of all runs together."""
     spread: float = np.nan
-    """The spread of the device time over the runs: half the interquartile range over the median;
-    NaN with one run."""
+    """The spread of the device time over the runs: half the interquartile range, divided by the
+    median. NaN with one run."""
     model: ModelSummary | None = None
     """The size and work of a model that has not run; None for a profile of a run."""
     recorded: tuple[RecordedFact, ...] = ()
     """What the runtime itself printed about the whole program."""
     change: Change | None = None
-    """How the device time differs from that of a baseline; None without one."""
+    """How the device time differs from the baseline; None without a baseline."""
 
 
 def summarise(
     source: Profile | Comparison, copies_of: Query | None = None, judged_by: Query | None = None
 ) -> Summary:
-    """Return the totals of a profile, or of a comparison with the differences to its baseline.
+    """Return the summary of a profile or of a comparison.
 
-    `copies_of` adds the copy times of operators that pass its filters. `judged_by` says which
-    statistic combines several runs. If it has peaks, the summary compares all operators with them.
+    `copies_of` adds the times of the copy operators that pass its filters by type, name and dtype.
+    `judged_by` chooses the run statistic. If it has peaks, all operators are compared with them.
     """
     query = judged_by or Query(compared=not isinstance(source, Profile))
     profile = at_level(source, query.level) if isinstance(source, Profile) else source.profile
@@ -106,7 +107,7 @@ def summarise(
     # Totals are the denominators of shares, so they must cover the same runs as the rows do. If
     # rows are split by `run`, the split profile has one run, and totals cover all runs together.
     profile = split(profile, [key for key in query.split_by if key in RUN_KEYS])
-    # In a comparison, verdicts compare processes or iterations, so the totals are medians of these.
+    # In a comparison, verdicts compare processes or iterations, and totals are medians over them.
     unit: SampleUnit = (
         "iteration" if judged_by is None or isinstance(source, Profile) else query.unit
     )
@@ -133,12 +134,12 @@ def summarise(
 
 
 def _imported(module: str) -> Any:
-    """Return a module of this package that few questions need."""
+    """Import a module of this package that few questions need."""
     return import_module(f"{__package__}.{module}")
 
 
 def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the parts of the summary that few questions have."""
+    """Return the fields of `Summary` that only some questions have."""
     parts: dict[str, Any] = {}
     if query.peaks:
         parts["judgement"] = _imported("judgement").judge(query, profile)
@@ -152,13 +153,13 @@ def _parts(source: Profile | Comparison, profile: Profile, query: Query) -> dict
 
 
 def _total_s(profile: Profile, measure: str, query: Query, unit: SampleUnit) -> float:
-    """Return the seconds of all operators: the run statistic over processes or iterations."""
+    """Return the total seconds of all operators, combined over processes or iterations."""
     totals_s = by_unit(profile.totals_s(measure)[np.newaxis], profile.runs, unit)
     return float(over_runs(totals_s, query.run_statistic)[0])
 
 
 def _work(profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the computation and memory in a run, without bodies; NaN if none is known."""
+    """Return the fields `computation` and `memory` of `Summary`; NaN if no value is known."""
     rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     outside = ~profile.in_bodies()
     return {
@@ -168,7 +169,7 @@ def _work(profile: Profile, query: Query) -> dict[str, Any]:
 
 
 def _wall_times(profile: Profile, query: Query) -> dict[str, Any]:
-    """Return the seconds from start to end of a run, and what operators explain of them."""
+    """Return the fields `wall_s`, `outside_s` and `explained` of `Summary`."""
     wall_s, outside = typical_run(walls_s(profile), outside_s(profile), query.run_statistic)
     explained = 1 - float(ratio(np.array([outside]), wall_s)[0])
     return {"wall_s": wall_s, "outside_s": outside, "explained": explained}
@@ -202,7 +203,7 @@ def _notes(profile: Profile, operators: int) -> Iterator[Note]:
         kind = f"means over {inferences}" if count != 1 else "those of a single inference"
         yield Note(f"times are {kind}; how much they vary is not known", Importance.CONTEXT)
     recorded = int(profile.recorded(DEVICE).sum())
-    # Profiles often lack the times of a few operators. Only if most have no time, a note says so.
+    # Profiles often lack the times of a few operators. Only a profile that lacks most gets a note.
     if 0 < recorded < operators / 2:
         yield Note(
             f"only {recorded} of {operators} operators have a device time; totals and shares "
@@ -244,7 +245,7 @@ def _track_notes(profile: Profile) -> Iterator[Note]:
         return
     kinds = {track.kind for track in by_line}
     noun = kinds.pop() if len(kinds) == 1 else "track"
-    # Every device may have a `stream 7`.
+    # Two devices may each have a `stream 7`.
     is_ambiguous = len({track.name for track in by_line}) < len(by_line)
     parts = ", ".join(
         f"{short_time(total)} on " + (_full_name(track) if is_ambiguous else track.name)

@@ -1,4 +1,4 @@
-"""Notes on synchronised times, which include the wait of the runtime for each operator."""
+"""A note on times that include a wait, because the runtime waited for each operator to end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def synchronisation_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note on what the wait adds to the times. The rows must be of one level."""
+    """Yield a note on how much the wait adds to the times. The rows must be of one level."""
     text = "the runtime waited for each operator before the next, so times include that wait"
     each_s = waits_s(profile)
     most_s = float(np.fmax.reduce(each_s, initial=0.0))

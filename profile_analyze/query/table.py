@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NOTEBOOK_ROWS: Final = 100
 
-# What `html.escape` replaces. Importing `html` would load all of HTML's named characters.
+# The replacements of `html.escape`. Importing `html` would also load all of its named characters.
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -44,8 +44,8 @@ class Table:
 
     query: Query
     total_s: float
-    """The denominator of shares: seconds of all operators of the profile, not only those shown. NaN
-    if the profile has no times."""
+    """The denominator of shares: the seconds of all operators of the profile, not only of the rows
+    shown. NaN if the profile has no times."""
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
@@ -58,7 +58,7 @@ class Table:
     notes: tuple[Note, ...]
     """What a person should know before trusting the answer, one sentence each."""
     shown: ShownRows
-    """The rows by column, in the form that reports use; `__getitem__` returns arrays instead."""
+    """The rows by column, for reports. `__getitem__` returns the same values as arrays."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ class Table:
         return find_column(name)
 
     def shown_column(self, name: str) -> Column:
-        """Return the column shown for `name`: `time.p90` if groups are aggregated by p90."""
+        """Return the column that tables show for `name`: with the aggregate p90, `time.p90`."""
         column = self.column(name)
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
@@ -137,7 +137,7 @@ class Table:
         return not isinstance(self.shown[self.column(name).name], Categorical)
 
     def has_values(self, name: str) -> bool:
-        """Whether at least one row has a value in the column that is not N/A."""
+        """Whether at least one row has a value other than N/A in the column."""
         values = self.shown[self.column(name).name]
         missing = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         return not bool(missing.all())
@@ -177,7 +177,7 @@ class Table:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as plain Python values by column name, with None for N/A."""
+        """One dict for each row: plain Python values by column name, with None for N/A."""
         columns = {name: _python_values(self[name]) for name in self.columns}
         return [
             dict(zip(columns, values, strict=True))

@@ -27,7 +27,7 @@ def share_of(rows: OperatorRows | ShownRows, chosen: NDArray[np.bool_]) -> float
 
 
 def largest_types(rows: OperatorRows, chosen: NDArray[np.bool_]) -> Iterator[tuple[str, float]]:
-    """Yield the types with most time among the chosen operators, and their shares."""
+    """Yield the types whose chosen operators take the most time, with their shares of the time."""
     types = rows.profile.operators.type
     shares = np.array(
         [share_of(rows, chosen & (types.codes == n)) for n in range(len(types.categories))]

@@ -1,4 +1,4 @@
-"""Notes on filters that keep nothing or everything: what was probably meant instead."""
+"""Notes on filters that keep nothing or everything, with what the user probably meant."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _NEARLY_ALL: Final = 0.95
 """If one group has a larger share of the time, grouping tells nearly nothing."""
 _LONGEST_EXAMPLE: Final = 40  # characters
 _POSITIVE: Final = {"==": "==", "!=": "==", "~": "~", "!~": "~"}
-"""The operators on texts, each without its negation."""
+"""For each operator on texts, the same operator without negation."""
 _ANY_CASE: Final = "(?i)"
 
 
 def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each text or pattern in a condition that no operator has."""
+    """Yield a note on each condition whose text or pattern matches no value of its column."""
     for condition in query.conditions:
         if condition.column.kind == "number" or condition.compares_numbers:
             continue
@@ -67,9 +67,9 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
 
 
 def _meant_shape(text: str, known: Sequence[str]) -> str:
-    """Return the known shape with the sizes in `text`, such as `[1, 64]`; empty if none has them.
+    """Return the known shape that has the sizes in `text`, such as `[1, 64]`; empty for none.
 
-    As a pattern, such a text would be a set of characters.
+    Such a text is useless as a pattern, where brackets enclose a set of characters.
     """
     if len(text) > LONGEST_ADVISED or not re.fullmatch(r"[\[(]\d+(?:[\s,x]+\d+)*[\])]", text):
         return ""
@@ -80,35 +80,36 @@ def _meant_shape(text: str, known: Sequence[str]) -> str:
 
 
 def meant_pattern(text: str, known: Sequence[str]) -> str:
-    """Return the pattern that `text` means: it has wildcards, or is a part of many `known` texts.
+    """Return the pattern that the user probably meant by `text`; empty if there is none.
 
-    Empty if no such pattern finds a known text.
+    If `text` has wildcards, the pattern must find at least one known text. Otherwise it must find
+    more than `MOST_SIMILAR_TEXTS`; fewer texts can be suggested by name.
     """
     if not text or len(text) > LONGEST_ADVISED or "'" in text:
         return ""
     has_wildcards = bool(re.search(r"[*?+|^$]", text))
     least = 1 if has_wildcards else MOST_SIMILAR_TEXTS + 1
-    for pattern in _of_wildcards(text) if has_wildcards else _of_part(text):
+    for pattern in _wildcard_patterns(text) if has_wildcards else _part_patterns(text):
         with suppress(PatternError):
             if sum(finds(pattern, known, limit_s=SUGGESTION_LIMIT_S)) >= least:
                 return pattern
     return ""
 
 
-def _of_wildcards(text: str) -> Sequence[str]:
-    """Return the patterns that a text with wildcards may mean, the likeliest first."""
+def _wildcard_patterns(text: str) -> Sequence[str]:
+    """Return the patterns that a text with wildcards may mean. The most likely comes first."""
     parts = (re.escape(part).replace(r"\?", ".") for part in text.split("*"))
     glob = f"^{'.*'.join(parts)}$".removeprefix("^.*").removesuffix(".*$")
     return (glob, text, _ANY_CASE + glob) if glob else ()
 
 
-def _of_part(text: str) -> Sequence[str]:
-    """Return the patterns that find `text`: as it is, escaped, and both of these in any case."""
+def _part_patterns(text: str) -> Sequence[str]:
+    """Return four patterns to try: `text`, `text` escaped, and each of the two in any case."""
     return text, re.escape(text), _ANY_CASE + text, _ANY_CASE + re.escape(text)
 
 
 def _is_met_by_none(condition: Condition, values: list[Any]) -> bool:
-    with suppress(PatternError):  # the pattern may be slow: then there is no note
+    with suppress(PatternError):  # the pattern may be too slow, and then there is no note
         return not any(condition.holds_for(values))
     return False
 
@@ -129,7 +130,7 @@ def unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
 
 
 def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]:
-    """Yield a note on each key such as name~REGEX if one part of the names has nearly all time."""
+    """Yield a note on each key such as name~REGEX if one of its groups has nearly all the time."""
     for key in query.by_columns:
         if not isinstance(key.of_operators, PartOf):
             continue
@@ -137,7 +138,7 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
         known = parts.codes >= 0
         if not known.any():
             continue
-        # There may be as many parts as operators, so only the share of the largest is computed.
+        # There may be as many groups as operators, so only the largest group's share is computed.
         sums_s = np.bincount(parts.codes[known], np.nan_to_num(operators["time"][known]))
         largest = int(np.argmax(sums_s))
         share = share_of(operators, parts.codes == largest)
@@ -153,7 +154,7 @@ def dominant_part_notes(query: Query, operators: OperatorRows) -> Iterator[Note]
 def bare_number_notes(
     conditions: Iterable[Condition], rows: OperatorRows | GroupRows, candidates: NDArray[np.bool_]
 ) -> Iterator[Note]:
-    """Yield a note on each condition without a unit that all candidates meet, or none."""
+    """Yield a note on each condition without a unit that keeps all candidates or no candidate."""
     noun = rows.query.kind.noun.removesuffix("s") if rows.query.grouped else "operator"
     for condition in conditions:
         if not condition.assumed_unit or condition.bound == 0:
@@ -174,7 +175,7 @@ def bare_number_notes(
 
 
 def _with_suitable_unit(condition: Condition, known: NDArray[np.float64]) -> list[str]:
-    """Return the condition with a suitable unit; empty if all values meet it, or no value does."""
+    """Return the condition with a suitable unit; empty if it also keeps all values or no value."""
     assumed = condition.assumed_unit
     unit = "%" if assumed == "1" else suitable_unit(float(known.max()), assumed)
     bound = parse_quantity(condition.value + unit, assumed)
@@ -190,7 +191,7 @@ def _divides(holds: NDArray[np.bool_]) -> bool:
 
 
 def time_range_notes(query: Query, operators: OperatorRows, selection: Selection) -> Iterator[Note]:
-    """Yield a note if no operator took as long as `min_time_s`, or as little as `max_time_s`."""
+    """Yield a note if all operators are faster than `min_time_s` or slower than `max_time_s`."""
     times = operators["time"][operators.recorded]
     known = times[~np.isnan(times)]
     if len(selection.operators) or not len(known):
@@ -210,7 +211,7 @@ def time_range_notes(query: Query, operators: OperatorRows, selection: Selection
 
 
 def examples_of(texts: Sequence[str]) -> str:
-    """Return the first texts and how many more there are: `there are a, b, c and 4 more`."""
+    """Return the first texts and the number of others, as in `there are a, b, c and 4 more`."""
     more = len(texts) - _MOST_EXAMPLES
     first = ", ".join(
         one if len(one) <= _LONGEST_EXAMPLE else f"{one[:_LONGEST_EXAMPLE]}..."
@@ -222,13 +223,13 @@ def examples_of(texts: Sequence[str]) -> str:
 
 
 def _advice_on_text(text: str, texts: Sequence[str]) -> str:
-    # Shapes have commas between them, too.
+    # A text that contains commas, such as a list of shapes, needs quotes in a list.
     similar = (f"'{one}'" if ", " in one else one for one in similar_texts(text, texts))
     return did_you_mean([*similar]) or examples_of(texts)
 
 
 def _advice_on_pattern(pattern: str, texts: Sequence[str], *, before: str = "") -> str:
-    # The pattern may be slow, or invalid after the prefix: then there is no suggestion.
+    # The pattern may be slow, or the prefix may make it invalid. Then it is not suggested.
     with suppress(PatternError):
         if any(finds(_ANY_CASE + pattern, texts, limit_s=SUGGESTION_LIMIT_S)):
             return f"case matters; {did_you_mean([before + _ANY_CASE + pattern])}"

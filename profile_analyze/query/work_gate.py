@@ -1,4 +1,4 @@
-"""Conditions of `--fail-if` on work, which is exact: no statistics are needed to judge it."""
+"""Judges conditions of `--fail-if` on work. Work is exact, so no statistics are needed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Amount(NamedTuple):
     """The sum of a column over chosen operators of one side."""
 
     value: float = np.nan
-    """NaN if one of the values is unknown, or if there is no such side."""
+    """NaN if one of the values is unknown, or if there is no baseline."""
     unknown: int = 0
     """How many operators have an unknown value."""
     unmatched: int = 0
-    """How many of these match no node of the model that stands beside the profile."""
+    """How many operators have an unknown value because they match no node of the `--model`."""
 
 
 class Amounts(NamedTuple):
@@ -40,16 +40,16 @@ class Amounts(NamedTuple):
     ours: Amount
     base: Amount
     operators: int
-    """How many operators count: the chosen ones outside of bodies of a model."""
+    """How many operators count. Operators in bodies count only for `params`."""
     in_bodies: int
-    """How many chosen operators are in bodies. Totals leave them out, except for weights."""
+    """How many operators do not count, because they are in bodies."""
 
 
 def amounts_of(metric: str, query: Query, source: Profile | Comparison) -> Amounts:
     """Return the sum of a metric over the operators that `query` selects, on each side."""
     table = run(query, source)
     chosen = np.ones(len(table), np.bool_)
-    if metric != "params":  # a model stores the weights of its bodies, too
+    if metric != "params":  # the model also stores the weights of operators in bodies
         chosen = (
             table.shown.of_operators(lambda rows: rows.profile.in_bodies().astype(np.float64)) == 0
         )
@@ -72,14 +72,14 @@ def _amount(
 ) -> Amount:
     values = table[f"{prefix}{metric}"][rows]
     unknown = np.isnan(values)
-    # Each node of a model has a number of parameters.
+    # Every node of a model has a number of parameters, so N/A means that no node matches.
     has_model = profile.model is None and "params" in profile.operators.optional
     unmatched = unknown & np.isnan(table[f"{prefix}params"][rows]) & has_model
     return Amount(float(values.sum()), int(unknown.sum()), int(unmatched.sum()))
 
 
 def is_beyond(amounts: Amounts, limit: float, limit_unit: str, *, above: bool) -> bool:
-    """Return whether the amount is above the limit, or below it."""
+    """Return whether the amount is above the limit, or below the limit if `above` is false."""
     bound = {
         "amount": limit,
         "amount more": amounts.base.value + limit,
@@ -96,7 +96,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
     ours, base = amounts.ours, amounts.base
     if ours.unknown:
         reason = f"{metric}: {_unknown_text(ours)}"
-        # The filter would also leave out operators that only the baseline has.
+        # In a comparison, the filter below would also leave out operators of the baseline.
         if relative or ours.unknown == amounts.operators:
             return reason
         return f"{reason}; --where '{metric} >= 0' leaves them out"
@@ -106,7 +106,7 @@ def reason_unjudged(amounts: Amounts, metric: str, *, relative: bool) -> str:
 
 
 def _unknown_text(amount: Amount, side: str = "") -> str:
-    """Return how many operators have an unknown value, and how many of them match no node."""
+    """Return a text such as `2 operators with N/A, which match no node of the model`."""
     text = f"{counted(amount.unknown, 'operator')}{side} with N/A"
     if not amount.unmatched:
         return text

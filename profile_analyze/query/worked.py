@@ -1,4 +1,4 @@
-"""The value of a column in the first row of an answer, worked through with its numbers."""
+"""Explains the value of a column in the first row of an answer: the formula with its numbers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 def worked_through(table: Table, column: Column, time_text: TimeText) -> Iterator[str]:
-    """Yield a sentence for the column, and one for each column that its formula uses.
+    """Yield a sentence on the column and on each column that its formula depends on.
 
-    The numbers are those of the first row, so the table must have one. `time_text` writes times.
+    The numbers are from the first row, so the table must not be empty. `time_text` turns times into
+    text.
     """
     row = _FirstRow(table, time_text)
     for one in ingredients(column, table.query.keys, table.query.aggregate):
@@ -33,7 +34,7 @@ def worked_through(table: Table, column: Column, time_text: TimeText) -> Iterato
 
 
 class _FirstRow(NamedTuple):
-    """The first row of a table, and how its times are written."""
+    """The first row of a table, with a function that turns times into text."""
 
     table: Table
     time_text: TimeText
@@ -66,9 +67,9 @@ class _FirstRow(NamedTuple):
         return f"{equation} = {value}{ending}"
 
     def _operand(self, column: Column, name: str, run: int | None) -> str:
-        """Return the value of `name` in the formula of `column`, as text.
+        """Return the text of the value that stands for `name` in the formula of `column`.
 
-        If the column of a group is a `RatioOfSums`, use the group's sum.
+        For a group with the rule `RatioOfSums`, this is the group's sum.
         """
         table, rule = self.table, column.of_groups
         if table.query.grouped and isinstance(rule, RatioOfSums):
@@ -77,7 +78,7 @@ class _FirstRow(NamedTuple):
         return self._text(name, run)
 
     def _text(self, name: str, run: int | None = None) -> str:
-        """Return the text of a column or a figure: over all runs, or in one."""
+        """Return the text of a column or figure in one run, or over all runs if `run` is None."""
         shown = self.table.shown
         if name in FIGURES:
             return FIGURES[name](shown, run, self.time_text)
@@ -87,9 +88,9 @@ class _FirstRow(NamedTuple):
         return self._quantity(column, self.table[name][:1].tolist()[0])
 
     def _over_runs(self, column: Column) -> str:
-        """Return the text that says how the values of the runs were combined, with their range.
+        """Return how the values of the runs were combined: `the median of 5 runs, 1 ms to 2 ms`.
 
-        It is empty if all values are equal, or N/A.
+        Empty if all values are equal or N/A.
         """
         shown, query = self.table.shown, self.table.query
         is_single = shown.comparison is None
@@ -110,7 +111,7 @@ class _FirstRow(NamedTuple):
 
 
 def _reason_for_missing(unknown: Sequence[str]) -> str:
-    """Return why a value is N/A; `unknown` has the names in its formula that are N/A."""
+    """Return why a value is N/A. `unknown` has the names of the N/A values in its formula."""
     if not unknown:
         return "the formula does not apply to this row"
     *most, last = unknown

@@ -1,1 +1,1 @@
-"""Readers: one file or package for each format, from bytes to a `Profile`. `loading` lists them."""
+"""Readers turn bytes into a `Profile`. Each format has its own reader; `loading` lists them."""

@@ -1,4 +1,4 @@
-"""The interface of readers: each reads one input format, from bytes to a `Profile`."""
+"""The interface of readers. A reader turns the bytes of one input format into a `Profile`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Recogniser(Protocol):
 
     @property
     def format(self) -> str:
-        """The name of the format in messages."""
+        """The name of the format, for messages."""
 
     def recognises(self, head: bytes, name: str) -> bool:
         """Return whether an input has this format, even if it is damaged.
 
-        `head` is the start of the input: its first 64 KiB. If no reader recognises the input by
-        these, all readers are asked again with a longer `head`. `name` is the name of the input.
+        `head` has the first 64 KiB of the input. If no reader recognises the input, all readers are
+        asked again with a longer `head`. `name` is the name of the input.
         """
 
 
@@ -34,16 +34,16 @@ class Reader(Recogniser, Protocol):
     """Reads one input format. A reader needs only these members."""
 
     has_inputs: bool = False
-    """Whether its files are models with inputs, to which `Source.inputs` gives sizes."""
+    """Whether files of this format are models. `Source.inputs` gives sizes to their inputs."""
     default_output_format: str = "plain"
-    """The default output format for profiles of this format. Readers of other packages have no
-    choice: it is plain."""
+    """The default output format for profiles of this format. For readers of other packages, it is
+    always plain."""
 
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.
 
-        `wanted` names the optional columns and tables that the question needs, from
-        `OPTIONAL_COLUMNS` and `TABLES` in `model/`.
+        `wanted` names the optional columns and tables that the question needs. `OPTIONAL_COLUMNS`
+        and `TABLES` in `model/` list the names that several formats share.
 
         Raises `MalformedProfileError`.
         """
@@ -53,24 +53,24 @@ class ReadTogether(NamedTuple):
     """The result of reading several inputs of one format together."""
 
     profile: Profile
-    """The operators of all inputs, one input after another, and a run for each input. The notes
-    are not in this profile, but in `notes`."""
+    """The operators of all inputs, one input after another, and a run for each input. The
+    notes are not in this profile, but in `notes`."""
     file_of: NDArray[np.int64]
-    """Shape (operators,): the index of the input that each operator is from."""
+    """For each operator, the index of the input that contains it. Shape (operators,)."""
     notes: Sequence[Sequence[Note]]
     """The notes on each input."""
 
 
-# Checked at run time, so that readers without a faster way need no stub of this method.
+# `isinstance` finds the readers that have `read_together`. Other readers need no stub of it.
 @runtime_checkable
 class BatchReader(Protocol):
-    """A reader that reads several small inputs together faster than one by one."""
+    """A reader that can read several small inputs together, which is faster than one by one."""
 
     def read_together(
         self, sources: Sequence[Source], wanted: Collection[str]
     ) -> ReadTogether | None:
         """Return the profiles in `sources`, which this reader recognised.
 
-        Return None if they cannot be read together, for example because one is damaged. They
-        are then read one by one, and `Reader.read` says what is wrong.
+        Return None if the sources cannot be read together, for example because one is damaged.
+        The caller then reads them one by one, and `Reader.read` says what is wrong.
         """

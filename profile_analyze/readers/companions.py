@@ -1,4 +1,4 @@
-"""The names of files that belong to a profile in the same folder."""
+"""The names of further files of a profile, which are in the same folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def descriptions_of(name: str) -> tuple[str, ...]:
 def inference_times_of(name: str) -> tuple[str, ...]:
     """Return the names of files that may have the times of whole inferences.
 
-    `X.times.json` or `X.timing.json` has those of `X.profile.json`, a profile of TensorRT.
+    `X.times.json` or `X.timing.json` has the times for `X.profile.json`, a profile of TensorRT.
     """
     return (*_beside(name, "times"), *_beside(name, "timing"))
 

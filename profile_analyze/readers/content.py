@@ -1,4 +1,4 @@
-"""The bytes of a file or of standard input. gzip and zstd are decompressed."""
+"""Reads the bytes of a file or of standard input, and decompresses gzip and zstd."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _LONGEST_MAGIC: Final = 4  # bytes
 _STANDARD_INPUT = "standard input"
 SMALL_SIZE: Final = 1 << 20
-"""The largest size in bytes of a file that is read in one call."""
+"""Files of up to this size in bytes are read in one call."""
 _STEP: Final = 1 << 16  # bytes to read from a stream in one call: the capacity of a pipe on Linux
 _LARGE_STEP: Final = 16 << 20  # the most bytes to read from a plain file in one call
 
 
 def display_name(path: str | PathLike[str]) -> str:
-    """Return the name of the input `path` in messages."""
+    """Return the name that messages use for the input `path`."""
     name = os.fspath(path)
     # An empty name becomes '' with quotes, so that it can be seen.
     return _STANDARD_INPUT if name == "-" else name or repr(name)
@@ -73,7 +73,8 @@ class ByteStream:
         self._file = display_name(path)
         self._max_size = max_size
         self.plain_size = 0
-        """The size of a plain file in bytes, with its byte order mark. 0 for any other input."""
+        """The size in bytes of an uncompressed regular file, with its byte order mark. 0 for any
+        other input."""
         self._plain_bytes_read = 0
         self._progress = progress
         self._is_standard_input = name == "-"
@@ -90,7 +91,7 @@ class ByteStream:
         file_size = 0 if self._is_standard_input else _regular_file_size(self._stream)
         if file_size > self._max_size:
             raise _TooLargeError
-        # Most profiles are small, and one call then reads them.
+        # Most profiles are small enough to be read in one call.
         step = file_size if 0 < file_size <= SMALL_SIZE else _STEP
         parts = _raw_parts(self._file, self._stream, step)
         if self._progress is not None:
@@ -99,7 +100,7 @@ class ByteStream:
         first = _at_least(_LONGEST_MAGIC, raw)
         compression = _compression_of(self._file, first)
         if compression is not None:
-            # Limited again: a small compressed file may become a huge one.
+            # The decompressed bytes are limited, too: a small file may expand to a huge size.
             parts = _decompressed(self._file, chain([first], raw), compression)
             raw = _limited(parts, self._max_size)
             first = _at_least(len(BYTE_ORDER_MARK), raw)
@@ -111,21 +112,21 @@ class ByteStream:
     def read_some(self, most: int) -> bytes:
         """Return the next bytes; empty at the end.
 
-        For a plain file, these are at most `most` bytes. For other inputs, they are the bytes
-        available at once, which may be more.
+        If `plain_size` is set, the result has at most `most` bytes. Otherwise it has all bytes that
+        are available at once, which may be more.
         """
         if not self.plain_size:
             return next(self._parts, b"")
-        # Asking for more than is left would allocate useless memory. If the file has grown, it is
-        # read on in small steps.
+        # A request for more bytes than the file still has would allocate useless memory. If the
+        # file has grown since it was opened, the added bytes are read in small steps.
         left = max(self.plain_size - self._plain_bytes_read, _STEP)
         part = self._stream.read(min(most, left, _LARGE_STEP))
         self._count(len(part))
         return part
 
     def read_into(self, space: memoryview) -> int:
-        """Read the next bytes of a plain file into `space`. Return the number of bytes."""
-        # Reads in steps, so that `progress` is called in between.
+        """Read the next bytes of an uncompressed file into `space`. Return their number."""
+        # Read in steps, so that `progress` is called after each step.
         count: int = self._stream.readinto(space[:_LARGE_STEP])  # type: ignore[attr-defined]  # of buffered files
         self._count(count)
         return count
@@ -172,16 +173,16 @@ def _raw_parts(file: str, stream: BinaryIO, step: int) -> Iterator[bytes]:
 
     Raises `InputError` for a device.
     """
-    # `read1` returns what a pipe has, where `read` would wait for `step` bytes.
+    # `read1` returns the bytes that a pipe has now. `read` would wait for `step` bytes.
     while part := stream.read1(step):  # type: ignore[attr-defined]  # of buffered streams
-        # Checked after the first read: a device without bytes, such as /dev/null, is an empty file.
+        # A device without bytes, such as /dev/null, counts as an empty file and is not rejected.
         if _is_device(stream):
             raise InputError(file, "is a device, not a file")
         yield part
 
 
 def _is_device(stream: BinaryIO) -> bool:
-    """Return whether `stream` is a device that may never end. Input from a terminal does end."""
+    """Return whether `stream` is a device that may never end. A terminal does not count."""
     with suppress(OSError):  # raised by streams in memory, which have no file number
         mode = os.fstat(stream.fileno()).st_mode
         return stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty())
@@ -191,7 +192,7 @@ def _is_device(stream: BinaryIO) -> bool:
 def _counted(
     parts: Iterator[bytes], size: int, progress: Callable[[int, int], None]
 ) -> Iterator[bytes]:
-    """Yield `parts`. Before each, call `progress` with the number of bytes so far, and `size`."""
+    """Yield `parts`. Before each part, call `progress` with the bytes so far, and with `size`."""
     read = 0
     for part in parts:
         read += len(part)
@@ -235,13 +236,16 @@ class _Compression(NamedTuple):
     """Returns an object that decompresses one member."""
     failure: type[Exception]
     step: int
-    """The number of compressed bytes to decompress in one call. They become 64 MiB at most."""
+    """The number of compressed bytes to decompress in one call. They expand to 64 MiB at most."""
     padding: bytes
-    """The byte that may follow a member any number of times; empty if there is none."""
+    """The byte that may follow a member any number of times; empty if the format has no padding."""
 
 
 def _compression_of(file: str, first: bytes) -> _Compression | None:
-    """Return how a file that begins with `first` is compressed. Its name does not matter."""
+    """Return the compression of a file that begins with `first`; None for an uncompressed file.
+
+    The suffix of the file name does not matter.
+    """
     if first.startswith(_GZIP):
         return _gzip()
     if first.startswith(_ZSTD):
@@ -279,7 +283,10 @@ def _pieces(raw: Iterator[bytes], step: int) -> Iterator[bytes]:
 
 
 def _after_padding(padding: bytes, piece: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Skip padding. Return the rest of the first piece that has other bytes; empty at the end."""
+    """Return `piece` without the padding at its start.
+
+    If `piece` has only padding, do the same with the next of `pieces`. Empty at the end.
+    """
     while piece and not (piece := piece.lstrip(padding)):
         piece = next(pieces, b"")
     return piece
@@ -293,9 +300,9 @@ def _gzip() -> _Compression:
 
 
 def _zstd(file: str) -> _Compression:
-    """Return the compression zstd. Raises `InputError` if its package is not installed."""
-    step = 1 << 11  # a block of one repeated byte expands from four bytes to 128 KiB
-    # The packages for zstd are imported here, because few files need them.
+    """Return the compression zstd. Raises `InputError` if no installed package supports it."""
+    step = 1 << 11  # four bytes expand to at most 128 KiB: a block that repeats one byte
+    # Modules for zstd are imported here, because few files need them.
     if sys.version_info >= (3, 14):
         from compression import zstd
 

@@ -1,4 +1,4 @@
-"""Readers whose code is imported once a file of their format is read."""
+"""Readers whose code is imported only when a file of their format is read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class DeferredReader:
-    """Recognises a format by first bytes or name, and imports its reader only to read a file.
+    """Recognises files of a format. Imports the code that reads them only when it is needed.
 
-    A call on a file of one format then imports neither the code nor the dependencies of the others.
+    A program that reads one format never imports the code and dependencies of the other formats.
     """
 
     default_output_format = "plain"
@@ -34,12 +34,13 @@ class DeferredReader:
         extra: str | None = None,
         has_inputs: bool = False,
     ) -> None:
-        """`module` is the name of a module with a function `read`, as in `Reader.read`.
+        """`module` names a module whose function `read` works as `Reader.read` does.
 
-        `extra` is the package that the module needs, if any. The extra of this name installs it.
+        `extra` is the package that the module needs, if any. An extra of profile_analyze with the
+        same name installs this package. For `has_inputs` see `Reader`.
 
-        Files of the format begin with a match of the regular expression `pattern`, in their first
-        `searched` bytes. Their names have one of `suffixes`. For `has_inputs` see `Reader`.
+        A file has the format if its name ends with one of `suffixes`, and its bytes begin with a
+        match of the regular expression `pattern`. Only the first `searched` bytes are searched.
         """
         self.has_inputs = has_inputs
         self.format = format_

@@ -24,8 +24,9 @@ GROUP: Final = "profile_analyze.readers"
 def reader_of_a_package(source: Source, supported: Sequence[Reader]) -> Reader:
     """Return the reader of another package that recognises `source`.
 
-    `supported` are the readers that did not recognise `source`; the message names them. Raises
-    `UnknownFormatError` if no reader recognises it, and `InputError` if a reader is broken.
+    `supported` are the readers of this package, which did not recognise `source`. An error names
+    their formats. Raises `UnknownFormatError` if no reader of another package recognises
+    `source`, and `InputError` if such a reader is broken.
     """
     installed = _installed_readers(source.name)
     reader = reader_among(installed, source)
@@ -72,7 +73,7 @@ class _InstalledReader:
 
     @contextmanager
     def _blamed(self, file: str) -> Iterator[None]:
-        """Raise an `InputError` about `file` for an error of the other package's code."""
+        """Turn any error of the other package's code into an `InputError` about `file`."""
         try:
             yield
         except ProfileAnalyzeError:

@@ -1,4 +1,4 @@
-"""Explains errors of the JSON decoder, in parts of messages that several readers share."""
+"""Turns errors of the JSON decoder into texts that several readers put into messages."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Final
 import msgspec
 
 DECODING_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding may raise for a file that is damaged."""
+"""The exceptions that decoding a damaged file may raise."""
 TOO_DEEP: Final = "is nested too deeply for a profile"
 
 
 def detail_of(error: Exception) -> str:
-    """Return what is wrong with the JSON: `invalid character (byte 7)`."""
+    """Return what is wrong with the JSON, such as `invalid character (byte 7)`."""
     return str(error).removeprefix("JSON is malformed: ")
 
 
 def problem_and_path(error: Exception) -> tuple[str, str]:
-    """Return what is wrong with a value, and its path: ``("expected `int`, got `str`", "[0].a")``.
+    """Return what is wrong with a value, and the path of the value.
 
-    The path is without the `$` in front. It is empty if the whole document is wrong.
+    For example, ``("expected `int`, got `str`", "[0].a")``. The path is empty if the whole document
+    is wrong.
     """
     problem, _, path = str(error).partition(" - at `$")
     return f"{problem[:1].lower()}{problem[1:]}", path.removesuffix("`")

@@ -1,4 +1,4 @@
-"""Makes keys of operators from their paths, of which several may be equal."""
+"""Makes distinct keys of operators from their paths, even if paths repeat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def distinct_keys(paths: Iterable[str]) -> list[str]:
-    """Return a key for each path. If a path occurs again, its key has a number: `conv #2`."""
+    """Return a distinct key for each path. The second `conv` gets the key `conv #2`."""
     counts: dict[str, int] = {}
     keys: dict[str, None] = {}
     for path in paths:

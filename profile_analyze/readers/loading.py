@@ -1,4 +1,4 @@
-"""Loads a profile of any supported format: finds its reader, and checks the profile."""
+"""Loads a profile of any supported format: finds the reader, and checks the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.model_inputs import ModelInputs
 
 _SEARCHED: Final = 1 << 20
-"""The number of bytes of a text that are searched for a line."""
+"""How many bytes of a text file are searched for a line that is typical of its format."""
 
 READERS: Final[tuple[Reader, ...]] = (
     MegEngineReader(),
@@ -71,17 +71,19 @@ READERS: Final[tuple[Reader, ...]] = (
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
         has_inputs=True,
-        # The field ir_version, then the tag of another field. Or the version of an operator set.
+        # Either the field ir_version and the tag of another field, or the version of an operator
+        # set.
         pattern=rb"\x08[\x01-\x20][\x12\x1a\x22\x28\x32\x3a\x42\x72\xca]"
         rb"|\x42[\x02-\x40](\x0a[\x00-\x3c][\x20-\x7e]*)?\x10[\x01-\x7f]",
     ),
-    # Searching text for lines takes longer than looking at its start. These lines are among the
-    # first ones, so little is searched of a large file that is something else.
+    # The next readers search the text for a typical line, which takes longer than looking at its
+    # start. Such a line comes early, so only the first `_SEARCHED` bytes are searched.
     DeferredReader(
         "MIGraphX report",
         module="profile_analyze.readers.migraphx.reader",
         searched=_SEARCHED,
-        # Logs may come first, but no JSON or XML. A program without times is recognised, too.
+        # A log may come before the report, but no JSON or XML. A report that has a program and no
+        # times is recognised, too.
         pattern=rb"(?!\{|<|\[\s*[\[{\]\"])"
         rb".*?(?:\bTotal (?:instructions )?time(?::|\xef\xbc\x9a) ?-?[\d.]+"
         rb"|\bcheck_context::migraphx::| -> (?:dynamic, )?\w{1,20}_type(?:,|\xef\xbc\x8c) ?\{"
@@ -92,26 +94,27 @@ READERS: Final[tuple[Reader, ...]] = (
         module="profile_analyze.readers.tflite.reader",
         searched=_SEARCHED,
         # A benchmark without any table is recognised, too, so that the error says what to do.
-        # Before the head of a table there may be what a logger writes, but no other text.
+        # In the first line of a table, only the prefix of a logger may come before the header.
         pattern=rb"(?![\[{]\s*[\"{])(?:.*?\n)?(?:[\dVDIWEF][^\n]{0,99}[:\]] )?[ \t]*"
         rb"(?:\[node type\][ \t]+(?:\[start\][ \t]+)?\[first\][ \t]+\[avg ms\][ \t]"
         rb"|node type, (?:start, )?first, avg_ms, %|Inference timings in us: Init: )",
     ),
-    # The first byte of these may be that of a text, too, so they come after all contents.
+    # A text may begin with one of these bytes, too. This reader is therefore the last one, and
+    # recognises only files with these suffixes.
     DeferredReader(
         "ONNX model",
         module="profile_analyze.readers.onnx.reader",
         extra="onnx",
         has_inputs=True,
-        # the tag of any field
+        # The tag of any field.
         pattern=rb"[\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca]",
         suffixes=(".onnx", ".onnx.gz", ".onnx.zst"),
     ),
 )
-"""The formats that this package supports, in the order in which they are tried."""
+"""The readers of this package, in the order in which they are tried."""
 
 _FALLBACK_FORMAT: Final = "plain"
-"""The default output format of a profile that joins files of several formats."""
+"""The default output format for a profile that joins files of several formats."""
 
 
 def load(
@@ -125,17 +128,18 @@ def load(
 ) -> Profile:
     """Return the profile in the file `path`, plain or compressed; `-` is standard input.
 
-    `wanted` names optional columns and tables to read: shapes, dtypes, parameters and the like.
-    Reading fewer takes less time. A query that needs a column which was not read is an error;
-    `wanted=query.wanted` reads what `query` needs. `max_size` is the largest size in bytes of the
-    decompressed file, 8 GiB by default. `progress` is called now and then with how many bytes of
-    the file have been read, and with the size of the file, or 0 if that is unknown. `inputs` gives
-    sizes to the inputs of a model, such as `ModelInputs.of({"data": (1, 3, 224, 224)})` or
-    `ModelInputs.of(dims={"batch": 8})`. `beside` says whether to read what describes the profile in
-    its folder, such as the description of a TensorRT engine; `with_model` adds to it, so leave it
-    out to add another model.
+    - `wanted` names the optional columns and tables to read, such as shapes, dtypes and parameters.
+      Reading fewer columns takes less time. `wanted=query.wanted` reads what `query` needs. A query
+      raises an error if it needs a column that was not read.
+    - `max_size` is the largest allowed size of the decompressed file in bytes, 8 GiB by default.
+    - `progress` is called now and then with two numbers: how many bytes of the file have been read,
+      and the size of the file. The size is 0 if it is unknown.
+    - `inputs` gives sizes to the inputs of a model, such as
+      `ModelInputs.of({"data": (1, 3, 224, 224)})` or `ModelInputs.of(dims={"batch": 8})`.
+    - `beside` says whether to read files that describe the profile in the same folder, such as the
+      description of a TensorRT engine. Pass False if `with_model` will add another model.
 
-    Raises `UnknownFormatError` for a file of no supported format, `MalformedProfileError` for a
+    Raises `UnknownFormatError` if the format is not supported, `MalformedProfileError` for a
     damaged profile, and `InputError` for any other file that cannot be read. Raises `QueryError` if
     `inputs` names inputs or symbols that the file does not have.
     """
@@ -160,11 +164,11 @@ def read_profile(source: Source, wanted: Collection[str]) -> Profile:
 def read_together(sources: Sequence[Source], wanted: Collection[str]) -> ReadTogether | None:
     """Return the profiles in several sources; None if they must be read one by one.
 
-    The sources stay open, so that they can be read one by one.
+    The sources stay open, so that the caller can then read them one by one.
     """
     if any(source.inputs != NO_INPUTS for source in sources):
-        return None  # reading one by one says which file has no inputs
-    # Few files need the long head to be recognised. They are read one by one.
+        return None  # reading one by one shows which file has no inputs
+    # Only the first 64 KiB are tried. The few files that need a longer head are read one by one.
     reader, *others = (first_reader(READERS, source.head(), source.name) for source in sources)
     if reader is None or any(other is not reader for other in others):
         return None
@@ -195,7 +199,8 @@ def _reader_of(source: Source) -> Reader:
     reader = reader_among(READERS, source)
     if reader is not None:
         return reader
-    # Few files need it. Looking for packages takes 50 ms, and it imports many patterns.
+    # Imported here, because few files need the module. It compiles many patterns, and looks for
+    # packages, which takes 50 ms.
     from profile_analyze.readers.installed import reader_of_a_package
 
     return reader_of_a_package(source, READERS)

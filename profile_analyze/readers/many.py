@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pool import ReaderPool
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
-    # Files are read in steps. A step has the number of its files, and the errors of those files
-    # that cannot be read.
+    # Files are read in steps. A step has the number of its files, and the errors of the files that
+    # cannot be read.
     Step: TypeAlias = tuple[int, tuple[InputError, ...]]
     ReadFiles: TypeAlias = Callable[[RunJoiner, Paths], Iterator[Step]]
 
 _MANY_FILES: Final = 100
-"""A pool of processes reads this many files or more. Starting a pool takes 0.05 s."""
+"""From this number of files on, a pool of processes may read them. A pool starts in 0.05 s."""
 _GROUP_SIZE: Final = 1 << 20
-"""The most bytes of small files that are decoded together. It is large enough to spread the cost
-of NumPy's calls over several files. It is small enough for the decoded values to fit into the
+"""Small files are decoded together, up to this many bytes. The limit is large enough to spread the
+cost of NumPy's calls over several files. It is small enough for the decoded values to fit into the
 processor's caches."""
 
 
@@ -50,15 +50,15 @@ def load_runs(  # noqa: PLR0913  # options, each by its name
     inputs: ModelInputs = NO_INPUTS,
     beside: bool = True,
 ) -> Profile:
-    """Return one profile with the runs in all files `paths`, joined as `join_runs` does.
+    """Return one profile with the runs of all files in `paths`, joined by the rules of `join_runs`.
 
     The files are read a few at a time, and only the joined profile stays in memory. If `processes`
     is above 1 and there are at least 100 files, a pool of that many processes reads them.
-    `progress` is called now and then with the number of files read so far. With `skip_bad`, files
-    that cannot be read are left out, and a note names the first. `max_size`, `inputs` and `beside`
-    apply to each file: see `load`.
+    `progress` is called now and then with the number of files that have been read. With `skip_bad`,
+    files that cannot be read are left out, and a note names the first of them. `max_size`, `inputs`
+    and `beside` apply to each file: see `load`.
 
-    Raises the errors of `load`, and `InputError` also if all files were left out. Raises
+    Raises the errors of `load`. Raises `InputError` also if all files were left out, and
     `QueryError` if one of the files is a model that has not run.
     """
     # Joining needs shapes, even if the question does not show them.
@@ -79,12 +79,12 @@ def _start_pool(paths: Paths, read_files: ReadFiles, processes: int) -> ReaderPo
     """Return a pool that reads the files, or None if this process should read them."""
     if processes < 2 or len(paths) < _MANY_FILES:
         return None
-    # Most calls read few files, and importing `multiprocessing` takes 0.01 s.
+    # Imported here, because most calls read few files, and `multiprocessing` takes 0.01 s.
     from profile_analyze.readers.pool import ReaderPool
 
     try:
         return ReaderPool(paths, read_files, processes)
-    except OSError:  # the system allows no more processes, or none here
+    except OSError:  # the system cannot start these processes
         return None
 
 
@@ -97,7 +97,7 @@ def _join(
 ) -> Profile:
     """Return the profile that `read` joins, step by step.
 
-    Raise the first error if `skip_bad` is not set, or if no file can be read.
+    Raises the first error if `skip_bad` is not set, or if no file can be read.
     """
     joiner = RunJoiner()
     bad: list[InputError] = []
@@ -123,7 +123,7 @@ def _read_files(
     wanted: Collection[str],
     source_of: Callable[[str | PathLike[str]], Source],
 ) -> Iterator[Step]:
-    """Read files in order and add them to `joiner`, a group in each step."""
+    """Read files in order and add them to `joiner`, one group of files in each step."""
     for group in _groups(_open(source_of(path)) for path in paths):
         files, errors = len(group), _add_group(joiner, group, wanted)
         del group  # frees the contents before the next group is read
@@ -151,9 +151,9 @@ def _add_group(
 
 
 def _open(source: Source) -> Source | InputError:
-    """Return the source of a file with the first bytes read, or the error if that failed."""
+    """Read the start of a file. Return the source of the file, or the error if this failed."""
     try:
-        # One byte more than the limit shows that the file is larger.
+        # Reading one byte more than the limit shows whether the file is larger.
         source.size_up_to(_GROUP_SIZE + 1)
     except InputError as error:
         return error
@@ -161,7 +161,7 @@ def _open(source: Source) -> Source | InputError:
 
 
 def _groups(sources: Iterable[Source | InputError]) -> Iterator[list[Source | InputError]]:
-    """Yield a few small files together, and a large one alone. An error ends its group."""
+    """Yield groups of small files, and each large file alone. A group ends after an error."""
     group: list[Source | InputError] = []
     size = 0
     for source in sources:
@@ -171,7 +171,7 @@ def _groups(sources: Iterable[Source | InputError]) -> Iterator[list[Source | In
             group, size = [], 0
         group.append(source)
         size += more
-        # An error is reported at once: opening the next file may wait, if that is a pipe.
+        # A group with an error is yielded at once: opening the next file may block if it is a pipe.
         is_last = isinstance(source, InputError) or size >= _GROUP_SIZE
         del source  # frees the content before the next file is read
         if is_last:

@@ -19,7 +19,7 @@ DTYPES: Final = {
     **{name: name for name in ("fp16", "fp32", "fp64", "bf16", "bool")},
     **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-"""The dtypes of an input, by the names that a caller may use."""
+"""The canonical dtype for each name that a caller may use, such as fp32 for f32 and float32."""
 
 _NUMBER: Final = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -30,9 +30,9 @@ class InputShape(NamedTuple):
     """What a caller says about one input."""
 
     shape: tuple[int, ...] | None
-    """None keeps the shape in the model, with 1 for each size that the model leaves open."""
+    """None keeps the shape of the model. Sizes that the model leaves open become 1."""
     dtype: str | None = None
-    """One of `terms.DTYPES`; None keeps the dtype in the model."""
+    """One of `terms.DTYPES`; None keeps the dtype of the model."""
     value: float | None = None
     """The value of all elements; None if it is not known."""
 
@@ -41,12 +41,12 @@ class ModelInputs(NamedTuple):
     """The sizes that a caller gives to the inputs and symbols of a model."""
 
     shapes: Mapping[str, InputShape] = {}
-    """By the name of the input."""
+    """The shape of each input, by the name of the input."""
     dims: Mapping[str, int] = {}
     """The size of each symbol, such as `batch`."""
     may_lack: bool = False
-    """Whether a model may lack some of these names, because the other model of a comparison may
-    have them. `StaticModel.lacks` then says which ones."""
+    """Whether a model may lack some of these names: in a comparison, the other model may have them.
+    `StaticModel.lacks` lists the names that a model lacks."""
 
     @classmethod
     def of(
@@ -54,7 +54,7 @@ class ModelInputs(NamedTuple):
         shapes: Mapping[str, tuple[int, ...] | str] | Iterable[str] = (),
         dims: Mapping[str, int] | Iterable[str] = (),
     ) -> ModelInputs:
-        """Make it from texts as on the command line, or from shapes and sizes by name.
+        """Make `ModelInputs` from command-line texts, or from mappings of names to sizes.
 
         Raises `QueryError`.
         """
@@ -62,17 +62,18 @@ class ModelInputs(NamedTuple):
 
 
 NO_INPUTS: Final = ModelInputs()
-"""Every input keeps the sizes in the model."""
+"""No sizes are given: every input keeps the sizes of the model."""
 
 
 def parse_input_shape(text: str) -> tuple[str, InputShape]:
-    """Return the input and its shape in `NAME:[DTYPE:]SHAPE[:VALUE]`. Raises `QueryError`.
+    """Parse `NAME:[DTYPE:]SHAPE[:VALUE]` into a name and a shape. Raises `QueryError`.
 
-    The name is empty for a shape alone. The reader says which names the model has.
+    If the text is only a shape, the name is empty. The reader then raises an error with the names
+    of the model's inputs.
     """
     if re.fullmatch(rf"[\[({{]?{_SIZES}[\])}}]?", text):
         return "", InputShape(tuple(map(int, re.findall("[0-9]+", text))))
-    # A name may have colons, as in `input:0`, so all parts after it are recognised by their form.
+    # A name may have colons, as in `input:0`, so the pattern describes all parts after the name.
     match = re.fullmatch(
         rf"(.+?)(?::({'|'.join(DTYPES)}))?:(-?\d+(?:x-?\d+)*|scalar)(?::({_NUMBER}))?", text
     )
@@ -89,7 +90,7 @@ def parse_input_shape(text: str) -> tuple[str, InputShape]:
 
 
 def _meant_shape(text: str) -> str:
-    """Return the question whether another form, such as `data=(1, 3)`, was meant; may be empty."""
+    """Return a suggestion if `text` has another form, such as `data=(1, 3)`; otherwise empty."""
     match = re.fullmatch(rf"([^\s:=]+)[:=\s]+[\[({{]?({_SIZES})[\])}}]?", text)
     if match is None:
         return ""
@@ -97,9 +98,10 @@ def _meant_shape(text: str) -> str:
 
 
 def parse_dim(text: str) -> tuple[str, int]:
-    """Return the symbol and its size in `SYMBOL=SIZE`. Raises `QueryError`.
+    """Parse `SYMBOL=SIZE` into a symbol and a size. Raises `QueryError`.
 
-    The symbol is empty for a size alone. The reader says which symbols the model has.
+    If the text is only a size, the symbol is empty. The reader then raises an error with the
+    symbols of the model.
     """
     if re.fullmatch("[0-9]+", text):
         text = f"={text}"
@@ -116,7 +118,7 @@ def parse_dim(text: str) -> tuple[str, int]:
 
 
 def _check_sizes(sizes: Iterable[SupportsIndex], where: str) -> None:
-    """Raise `QueryError` if a size is no integer, negative, or larger than ONNX can store."""
+    """Raise `QueryError` if a size is not an integer, is negative, or is too large for ONNX."""
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, SupportsIndex):
             raise QueryError(f"{where}: the size {size!r} is not an integer; write one such as 8")
@@ -157,6 +159,6 @@ def _by_name(pairs: Iterable[tuple[str, object]]) -> dict[str, Any]:
     """Return the pairs as a dictionary. Raises `QueryError` if a name has two values."""
     by_name: dict[str, Any] = {}
     for name, value in pairs:
-        if by_name.setdefault(name, value) != value and name:  # the reader asks for a name
+        if by_name.setdefault(name, value) != value and name:  # the reader reports empty names
             raise QueryError(f"{name!r} is given twice, with different values; leave one out")
     return by_name

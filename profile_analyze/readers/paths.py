@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 SUFFIXES: Final = (".json", ".json.gz", ".json.zst")
-"""The suffixes of files that count as profiles if a folder is named."""
+"""The suffixes of the files in a folder that count as profiles."""
 
 _MODEL: Final = ".onnx"
 _MOST_FOLDERS: Final = 2
-"""How many subfolders an error message names."""
+"""The most subfolders that an error message names."""
 
 LIST: Final = "@"
-"""The prefix of a list: a file with the names of other files."""
+"""The prefix that marks a list, which is a file with the names of other files."""
 
 
 def files_in(names: Iterable[str], *, max_size: int = MAX_SIZE) -> list[str]:
     """Return the files that `names` stand for.
 
-    A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that describe a
-    profile beside them are left out. `@FILE` stands for the names in FILE, one in each line; blank
-    lines and lines that begin with `#` are skipped. Any other name is a file, or `-`.
+    - A folder stands for its files with one of `SUFFIXES`, sorted by name. Files that only describe
+      a profile in the folder are left out.
+    - `@FILE` stands for the names in FILE, one in each line. Blank lines and lines that begin with
+      `#` are skipped.
+    - Any other name is a file, or `-`.
 
     Raises `InputError` for an empty folder or list, and for a list of more than `max_size` bytes.
     """
@@ -45,7 +47,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
         content = Source(name.removeprefix(LIST), max_size=max_size).content()
     except InputError as error:
         raise InputError(name, f"the list cannot be read: {error.reason}") from None
-    # Decoded as the system decodes arguments, so that a name which is not UTF-8 opens its file.
+    # Decoded as the system decodes arguments, so that names need not be UTF-8.
     lines = [line.strip() for line in os.fsdecode(content).splitlines()]
     listed_names = [line for line in lines if line and not line.startswith("#")]
     if not listed_names:
@@ -53,7 +55,7 @@ def _expand(name: str, max_size: int) -> Iterator[str]:
     if listed_names[0].startswith("{"):
         raise InputError(name, "looks like JSON, not like a list; name a profile without the @")
     for listed_name in listed_names:
-        # Lists do not nest: otherwise two of them could include each other.
+        # Lists do not nest: otherwise two lists could include each other.
         if listed_name.startswith(LIST):
             reason = f"has the list {listed_name} in it; write the names themselves"
             raise InputError(name, reason)
@@ -84,7 +86,7 @@ def _profiles_among(folder: str, entries: Iterable[str]) -> list[str]:
 
 
 def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
-    """Return what to name instead of a folder without profiles; empty if there is nothing."""
+    """Return advice on what to name instead of a folder without profiles; may be empty."""
     paths = [os.path.join(folder, entry) for entry in entries]
     models = [path for path in paths if path.endswith(_MODEL)]
     if models:
@@ -98,11 +100,11 @@ def _advice_on_folder(folder: str, entries: Iterable[str]) -> str:
 
 
 def _has_profiles(path: str) -> bool:
-    with suppress(OSError):  # no folder, or one that must not be read
+    with suppress(OSError):  # not a folder, or no permission to read it
         return bool(_profiles_among(path, os.listdir(path)))
     return False
 
 
 def _is_file_or_broken_link(path: str) -> bool:
-    # A broken link is not skipped silently: opening it later reports the error.
+    # A broken link counts as a file, because opening it later reports the error.
     return os.path.isfile(path) or not os.path.exists(path)

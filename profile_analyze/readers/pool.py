@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     _PartResult: TypeAlias = tuple[Partial | None, tuple[InputError, ...]]
 
-# A part of the work ends at either limit: large enough that sending results costs little, small
-# enough that all processes are busy until the end.
+# The work is divided into parts. A part ends when it reaches one of these limits. They are large
+# enough that sending results costs little, and small enough that all processes are busy until the
+# end.
 _FILES_PER_PART: Final = 25
 _BYTES_PER_PART: Final = 8 << 20
 
@@ -33,14 +34,15 @@ _BYTES_PER_PART: Final = 8 << 20
 class _Worker(NamedTuple):
     process: ForkProcess
     results: Connection
-    """The results of the worker's parts in order, or the error that ended it."""
+    """Receives the results of the worker's parts in order, or the error that ended the worker."""
 
 
 class ReaderPool:
     """Processes that read a few files at a time: worker i of n reads parts i, i + n, ...
 
-    Each worker has a pipe of its own, which closes when the worker ends. `ProcessPoolExecutor` has
-    one pipe for all results: if a worker is killed while it sends, the executor waits for ever.
+    Each worker has a pipe of its own, which closes when the worker ends. `ProcessPoolExecutor` is
+    not used, because all its workers share one pipe: if a worker is killed while it sends a result,
+    the executor waits for ever.
     """
 
     def __init__(self, paths: Paths, read_files: ReadFiles, processes: int) -> None:
@@ -56,7 +58,7 @@ class ReaderPool:
             with _interrupts_delayed():
                 for first in range(count):
                     self._start_worker(self._parts[first::count], read_files)
-        except BaseException:  # also an interrupt that was delayed
+        except BaseException:  # for example a delayed Ctrl-C
             self.shut_down()
             raise
 
@@ -88,7 +90,7 @@ class ReaderPool:
             yield len(paths), errors
 
     def shut_down(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, even if they are still reading."""
         with _interrupts_delayed():
             for worker in self._workers:
                 worker.process.kill()
@@ -99,7 +101,7 @@ class ReaderPool:
 
 
 def _parts(paths: Paths) -> Iterator[Paths]:
-    """Yield `paths` in parts: a few small files together, and large ones alone."""
+    """Yield `paths` in parts of `_FILES_PER_PART` files or about `_BYTES_PER_PART` bytes."""
     part: list[str | PathLike[str]] = []
     size = 0
     for path in paths:
@@ -114,15 +116,15 @@ def _parts(paths: Paths) -> Iterator[Paths]:
 
 
 def _receive(worker: _Worker, paths: Paths) -> _PartResult:
-    """Return the worker's next result, for the part `paths`.
+    """Return the worker's next result, which is for the files in `paths`.
 
-    Raises the error of the worker, and `InputError` if the worker died.
+    Raises the error that the worker sent, or `InputError` if the worker died.
     """
     reason = "the process that read this or one of the next files died: out of memory?"
     died = InputError(os.fspath(paths[0]), reason)
     try:
         result: _PartResult | Exception = worker.results.recv()
-    except (EOFError, OSError, MemoryError):  # `OSError` if it died while it sent a result
+    except (EOFError, OSError, MemoryError):  # `OSError` if the worker died while sending
         raise died from None
     if isinstance(result, MemoryError):
         raise died
@@ -133,7 +135,7 @@ def _receive(worker: _Worker, paths: Paths) -> _PartResult:
 
 @contextmanager
 def _interrupts_delayed() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over. Ctrl-C never reaches processes that start in it."""
+    """Delay Ctrl-C until the end of the block. Processes that start in it never get Ctrl-C."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -147,16 +149,17 @@ def _send_results(
     sender: Connection,
     unused: Iterable[Connection],
 ) -> None:
-    """Read the parts and send their results. This is what a worker does."""
+    """Run a worker: read the parts and send their results."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends the workers
-    for receiver in unused:  # otherwise sending would not fail once the parent has ended
+    # If these receivers stayed open, sending would not fail after the parent has ended.
+    for receiver in unused:
         receiver.close()
-    # Nothing to report: either the parent has ended, or it will notice that the pipe was closed.
+    # These errors need no report: either the parent has ended, or it notices the closed pipe.
     with suppress(OSError, MemoryError):
         try:
             for paths in parts:
                 sender.send(_read_part(paths, read_files))
-        except Exception as error:  # whatever it is, the parent raises it
+        except Exception as error:  # the parent raises it
             sender.send(error)
 
 

@@ -1,4 +1,4 @@
-"""Finds the reader of an input among several."""
+"""Finds the reader that recognises an input."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _LONG_HEAD: Final = 16 << 20
-"""The number of bytes that readers get if none recognises the first 64 KiB. A file may begin with
+"""If no reader recognises the first 64 KiB, the readers get this many bytes. A file may begin with
 more than 64 KiB of metadata."""
 
 
 def reader_among(readers: Sequence[Reader], source: Source) -> Reader | None:
-    """Return the first of `readers` that recognises `source`."""
+    """Return the first of `readers` that recognises `source`; None if no reader does."""
     head = source.head()
     reader = first_reader(readers, head, source.name)
     if reader is None and len(head) == HEAD_SIZE:  # a shorter head is the whole file
@@ -27,5 +27,5 @@ def reader_among(readers: Sequence[Reader], source: Source) -> Reader | None:
 
 
 def first_reader(readers: Iterable[Reader], head: bytes, name: str) -> Reader | None:
-    """Return the first of `readers` that recognises an input by its `head` and its `name`."""
+    """Return the first reader that recognises `head` and `name`; None if no reader does."""
     return next((reader for reader in readers if reader.recognises(head, name)), None)

@@ -1,4 +1,4 @@
-"""The input of a reader: its first bytes, its whole content, or chunks of it."""
+"""`Source`: the input of a reader. It provides the first bytes, all bytes, or chunks of bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Source:
     A reader calls `content` for all bytes at once, or `chunks` to use bounded memory. The first
     call opens the input. Nothing is read twice, so standard input works like a file.
 
-    Every method but `close` raises `InputError` if the input cannot be read.
+    All methods that read raise `InputError` if the input cannot be read.
     """
 
     def __init__(
@@ -52,17 +52,18 @@ class Source:
     ) -> None:
         """Make the source of the file `path`, where `-` is standard input.
 
-        `max_size` limits its decompressed size in bytes. For `progress` and `beside` see `load`.
+        `max_size` limits the size of the decompressed file in bytes. For `progress` and `beside`
+        see `load`.
         """
         self.inputs = inputs
-        """The sizes of the inputs, if the file is a model."""
+        """The sizes that the caller gives to the inputs, if the file is a model."""
         self.name = display_name(path)
-        """The name of the input in messages."""
+        """The name of the input, for messages."""
         self.folder = None if path == "-" or not beside else Path(path).parent
-        """The folder of the file, which may have further files of its format; None if it is unknown
-        or if these are not wanted."""
+        """The folder of the file, where readers look for further files of the profile. None for
+        standard input, or if the caller does not want further files."""
         self.parts = tuple(parts)
-        """Further inputs that belong to this one, for formats of several files."""
+        """Further inputs that belong to this input, for formats that use several files."""
         self._path = path
         self._max_size = max_size
         self._progress = progress
@@ -94,19 +95,19 @@ class Source:
         self.close()
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """Return the first `size` bytes without leading white space, or fewer at the end."""
+        """Return the first `size` bytes after leading white space, or fewer at the end."""
         wanted = size
         while True:
-            # Not in place, because that would reserve memory for the whole file. A reader calls
-            # `chunks` to avoid this.
+            # `in_place` would reserve memory for the whole file, even if the reader will call
+            # `chunks` to use less memory.
             self._buffer_up_to(wanted, in_place=False)
             head = self._buffered.first(wanted).lstrip()
             if len(head) >= size or self._buffered.size < wanted:
                 return head[:size]
-            wanted *= 2  # too much of it was white space
+            wanted *= 2  # so much was white space that the head is too short
 
     def size_up_to(self, limit: int) -> int:
-        """Read up to `limit` bytes. Return how many there are, or `limit` if there are more."""
+        """Read up to `limit` bytes. Return the size of the input, or `limit` if it is larger."""
         self._buffer_up_to(limit, in_place=True)
         return min(self._buffered.size, limit)
 
@@ -118,7 +119,7 @@ class Source:
     def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
         """Yield all bytes in order, in chunks of `size` bytes. The last chunk may be shorter.
 
-        The bytes do not stay in memory, so no other method can be called afterwards.
+        The bytes do not stay in memory, so no other method can return them afterwards.
         """
         self._buffer_up_to(1, in_place=False)
         rest = bytearray(self._buffered.all())
@@ -134,16 +135,16 @@ class Source:
             yield chunk
 
     def has_neighbour(self, name: str) -> bool:
-        """Return whether a file of this name is in the folder of the input.
+        """Return whether the folder of the input has a file `name`.
 
-        False for standard input, which has no folder.
+        Standard input has no folder, so the result is False.
         """
         if self._path == "-" or "\0" in name:
             return False
         return os.path.isfile(os.path.join(os.path.dirname(self._path), name))  # noqa: PTH113, PTH118, PTH120  # `Path` changes some names
 
     def neighbour(self, name: str) -> Source | None:
-        """Return the source of the file of this name beside the input; None if there is none."""
+        """Return the source of the file `name` in `folder`; None if there is no such file."""
         if self.folder is None or not self.has_neighbour(name):
             return None
         path = os.path.join(os.path.dirname(self._path), name)  # noqa: PTH118, PTH120  # as above
@@ -165,7 +166,7 @@ class Source:
     def _buffer_up_to(self, wanted: int, *, in_place: bool) -> None:
         """Read until the first `wanted` bytes, or all bytes, are in memory.
 
-        With `in_place`, a large plain file is read straight into one buffer of the file's size.
+        With `in_place`, a large uncompressed file is read straight into one buffer of its size.
         """
         assert not self._is_spent, "the bytes were handed out as chunks"
         with self._remembering_errors():
@@ -180,7 +181,7 @@ class Source:
                 stream.close()
 
     def _next_part(self, most: int) -> bytes:
-        """Return up to `most` bytes that follow the buffered ones; empty at the end."""
+        """Return the next bytes that are not buffered, as `ByteStream.read_some` does."""
         with self._remembering_errors():
             part = b"" if self._is_complete else self._open().read_some(most)
             self._is_complete = not part
@@ -196,7 +197,7 @@ class Source:
 
     @contextmanager
     def _remembering_errors(self) -> Iterator[None]:
-        """Raise an error of the block now and in each later call."""
+        """If the block raises an error, raise the same error in every later call, too."""
         # Reading on after an error could return bytes with a gap.
         if self._error is not None:
             raise self._error
@@ -243,7 +244,7 @@ class _Buffer:
         Return the number of bytes that were appended.
         """
         before = self.size
-        # If the file has grown since, the bytes beyond the reserved space are appended.
+        # If the file has grown since space was reserved, the further bytes are appended.
         end = min(self._reserved, wanted)
         if self.size < end:
             with self._buffer.getbuffer() as whole, whole[self.size : end] as space:
@@ -253,7 +254,7 @@ class _Buffer:
         return self.size - before
 
     def first(self, size: int) -> bytes:
-        """Return the first `size` bytes, or all."""
+        """Return the first `size` bytes, or all bytes if there are fewer."""
         self._buffer.seek(0)
         return self._buffer.read(min(size, self.size))
 

@@ -18,7 +18,7 @@ class _Signature:
 
     def __init__(self, format_: str, pattern: bytes) -> None:
         self.format = format_
-        """The name with an article, as in `looks like a zip archive`."""
+        """The name of the format with an article, such as `a zip archive`."""
         self._pattern = re.compile(pattern, re.DOTALL)
 
     def recognises(self, head: bytes, name: str) -> bool:  # noqa: ARG002  # part of `Recogniser`
@@ -26,13 +26,14 @@ class _Signature:
         return self._pattern.match(head) is not None
 
 
-# The formats for people begin with the summary, or with the table if there is none.
+# The patterns of reports that profile_analyze wrote. In the output formats for people, a report
+# begins with the summary, or with the table if it has no summary.
 _TIMES: Final = rb"(device|host) (self |wait )?time"
 _OWN_TABLE: Final = (
     rb"(-{4,} +-{4,}\r?\n|\|[^\n]*\n\|[-:|]*\n\| )?total (device time|computation)\b"
     rb"|(\xe2\x95\x92[^\n]*\n\xe2\x94\x82 |\|([^\n]*\|)? *)?" + _TIMES + rb"( *\xe2\x94\x82| \()"
     rb"|\| +# \| +time \|"
-    # csv and jsonl; the limits keep a hostile line from taking long
+    # csv and jsonl; the limits bound the time that a hostile line can take
     rb"|[a-z][a-z0-9_,]{0,2000},(time_s|macs),[a-z0-9_,]{0,2000}\r?\n|device_time_s,"
     rb'|\{"(measure|device_time_s)":'
 )
@@ -87,7 +88,7 @@ class Likeness(NamedTuple):
     """What a file looks like."""
 
     text: str
-    """Follows the name of the file in a message."""
+    """The part of a message after the name of the file."""
     has_advice: bool
     """Whether `text` says what to do."""
 
@@ -103,7 +104,7 @@ def looks_like(head: bytes, name: str) -> Likeness:
         return Likeness(text, has_advice=True)
     for signature in UNSUPPORTED:
         if signature.recognises(head, name):
-            # The advice follows the name of the format.
+            # If there is advice, it follows the name of the format after a semicolon.
             return Likeness(f"looks like {signature.format}", "; " in signature.format)
     start = head[:12].decode("latin-1")
     return Likeness(f"is in no known format: it starts with {start!r}", has_advice=False)

@@ -1,4 +1,4 @@
-"""Pictures of rows as bars: of the longest times, or of the largest differences of times."""
+"""Bar charts of the rows with the longest times, or with the largest differences of times."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 _MAX_BARS: Final = 30
 _FEWEST_BARS: Final = 8
-"""Fewer bars leave space below them. Otherwise they would be very thick."""
+"""With fewer bars, the space below them stays empty. Otherwise the bars would be very thick."""
 NAME_WIDTH: Final = 75
-"""How many characters of a name, in the font of bars, fill half the width of the picture."""
+"""A name of this length, in the font of bars, fills half the width of the picture."""
 _TITLE_LEFT: Final = 0.01
 """Where the title begins, as a share of the picture's width."""
 _HEIGHT: Final = 0.8
-"""The height of all bars of a row. The rows are 1 apart."""
+"""The height of all bars of a row together. The distance between rows is 1."""
 SUM_TITLE: Final = " (and the sum from the top)"
-"""What the title of shares says about the number in brackets."""
+"""Part of the title of the shares. It explains the number in brackets after each share."""
 _STYLES: Final[dict[str, dict[str, Any]]] = {
     "profile": {"color": "tab:blue", "alpha": 0.75},
     "slower": {"color": "tab:red", "alpha": 0.75},
     "faster": {"color": "tab:green", "alpha": 0.75},
     "baseline": {"color": "0.7"},
-    # Of models, which have work instead of times.
+    # For models that have not run.
     "model": {"color": "tab:blue", "alpha": 0.75},
     "compute-bound": {"color": "tab:orange", "alpha": 0.75},
     "memory-bound": {"color": "tab:blue", "alpha": 0.75},
@@ -48,10 +48,10 @@ _STYLES: Final[dict[str, dict[str, Any]]] = {
 
 
 def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
-    """Draw a bar for each of the first rows, with the share of the time that they add up to.
+    """Draw a bar for the time of each of the first rows, and write the share of the time beside it.
 
-    In a comparison, each row has a second bar for the time of the baseline. Ratios with their
-    confidence intervals and verdicts take the place of the shares.
+    In a comparison, each row has a second bar for the time of the baseline. The text beside the
+    bars is then the ratio, with its confidence interval and the verdict.
     """
     table = chart.table
     axes = figure.add_subplot()
@@ -68,14 +68,17 @@ def draw_times(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None
 
 
 def bar_count(chart: Chart, rows: int) -> int:
-    """Return how many of the rows are drawn."""
+    """Return how many of `rows` rows are drawn."""
     return min(rows, chart.most_bars or _MAX_BARS, _MAX_BARS)
 
 
 def by_style(
     amounts: NDArray[np.float64], styles: Sequence[str], first: str
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the amounts of each style, NaN in the rows of other styles; `first` comes first."""
+    """Return an array for each style: the amounts of its rows, and NaN in all other rows.
+
+    `styles` has the style of each row. The style `first` comes first.
+    """
     return {
         style: np.where([one == style for one in styles], amounts, np.nan)
         for style in dict.fromkeys((first, *styles))
@@ -88,7 +91,7 @@ def draw_times_as_bars(
     base_s: NDArray[np.float64] | None,
     time_unit: TimeUnit,
 ) -> str:
-    """Draw bars as `draw_bars` does, in the unit that is returned."""
+    """Draw times as bars, as `draw_bars` does, and return their unit, such as `ms`."""
     all_s = [*bars_s.values(), *([] if base_s is None else [base_s])]
     unit = times_for(np.concatenate(all_s).tolist(), time_unit).unit
     factor = 10.0 ** -UNIT_EXPONENTS[unit]
@@ -101,7 +104,7 @@ def draw_times_as_bars(
 def draw_bars(
     axes: Axes, bars: dict[str, NDArray[np.float64]], base: NDArray[np.float64] | None
 ) -> None:
-    """Draw the bars of each style; in a comparison, those of the baseline in the lower half."""
+    """Draw the bars of each style. The bars of the baseline are in the lower half of each row."""
     pairs = bars if base is None else {**bars, "baseline": base}
     height = _HEIGHT if base is None else _HEIGHT / 2
     for style, amounts in pairs.items():
@@ -120,7 +123,8 @@ def label_rows(
 ) -> None:
     """Write the name of each row to its left, and its text to its right.
 
-    If the bars have several styles, a legend explains them. `has_legend` asks for one anyway.
+    If the bars have several styles, a legend explains them. With `has_legend`, there is a legend
+    even for a single style.
     """
     (axes,) = figure.axes
     positions = np.arange(len(labels))
@@ -141,13 +145,16 @@ def draw_title(figure: Figure, text: str) -> None:
 
 
 def shares_with_sums(shares: Iterable[float], sums: Iterable[float]) -> list[str]:
-    """Return the share of each row, with the sum of the shares down to this row."""
+    """Return each share with the sum of the shares so far, such as `10.0% (55.0% in sum)`."""
     pairs = zip(shares, sums, strict=True)
     return [f"{percent(share)} ({percent(total)} in sum)" for share, total in pairs]
 
 
 def _texts(table: Table, count: int) -> tuple[list[str], str]:
-    """Return the ratio of each row, or the share of the first rows; and the title of the texts."""
+    """Return the text beside each row, and a title for these texts.
+
+    The text is the share of the time. In a comparison, it is the ratio and the verdict.
+    """
     if not table.query.compared:
         shares = shares_with_sums(table["share"][:count], table["cumulative_share"][:count])
         return shares, f"share of all operators' time{SUM_TITLE}"
@@ -160,7 +167,7 @@ def _texts(table: Table, count: int) -> tuple[list[str], str]:
 
 
 def _title(chart: Chart, time_unit: TimeUnit) -> str:
-    """Return the name and the total of each side, the caption, and how many rows are drawn."""
+    """Return the title: the name and total of each side, the caption, and which rows are drawn."""
     table = chart.table
     totals_s = [table.total_s]
     if table.query.compared:
@@ -176,7 +183,7 @@ def _title(chart: Chart, time_unit: TimeUnit) -> str:
 
 
 def drawn_text(chart: Chart, rows: int, first: str) -> str:
-    """Return which of the rows are drawn; empty if all are."""
+    """Return which rows are drawn, such as `the 5 longest of 20 rows`; empty if all are drawn."""
     count = bar_count(chart, rows)
     if count == rows:
         return ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CHUNK_LENGTH: Final = 1 << 20
 """The number of characters to encode at a time.
 
-A long text is then not held in memory a second time as bytes.
+This way, memory never holds all bytes of a long text beside the text itself.
 """
 
 S = TypeVar("S")
@@ -53,8 +53,8 @@ class Report(NamedTuple):
     ) -> Report:
         """Make a report: first the summary, then the tables, then the verdicts of a gate.
 
-        `columns` are the columns that tables show, in this order: just `all` for all columns,
-        empty for the format's default.
+        `columns` are the columns that tables show, in this order. `all` alone stands for all
+        columns. If `columns` is empty, tables show the default columns of the format.
         """
         facts = () if summary is None else sections_of(summary)
         shown = (TableSection(table, columns) for table in tables)
@@ -76,8 +76,8 @@ class Display(NamedTuple):
     color: bool = False
     """Whether to write colours."""
     time_unit: TimeUnit = AUTO
-    """The unit of times. `auto` chooses one for each part of a report, except in formats of the
-    original, which have seconds."""
+    """The unit of times. `auto` chooses a unit for each part of a report. Formats that follow the
+    original use seconds instead."""
 
     def can_show(self, text: str) -> bool:
         """Return whether the encoding has all characters of `text`."""
@@ -103,10 +103,10 @@ class Renderer(Protocol):
     has_tables: bool
     """Whether the format shows tables and totals, or only verdicts and sentences."""
     follows_original: bool
-    """Whether it shows what the original shows: times in seconds unless the user chooses a unit,
-    and the sizes of constants as memory (`model.constants`)."""
+    """Whether the format shows what the original shows: times in seconds unless the user chooses
+    a unit, and the size of a constant as its memory (`model.constants`)."""
     has_summary_beside_tables: bool
-    """Whether the format shows the summary, verdicts and notes beside tables, or only rows."""
+    """Whether the format shows the summary, verdicts and notes even if the report has tables."""
     needs: Need
     """What the call must ask for, because the output would be empty without it.
 
@@ -125,7 +125,7 @@ class Renderer(Protocol):
 
 def encoded(texts: Iterable[str], encoding: str) -> Iterator[bytes]:
     """Yield the texts in `encoding`, with escapes for the characters that it lacks."""
-    # One encoder for all texts: some encodings have a byte order mark or a shift state.
+    # One encoder for all texts, because some encodings have a byte order mark or a shift state.
     encoder = codecs.getincrementalencoder(encoding)("backslashreplace")
     for text in texts:
         for start in range(0, len(text), _CHUNK_LENGTH):

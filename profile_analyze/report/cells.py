@@ -33,10 +33,10 @@ class ColumnTexts(NamedTuple):
     times: Times
 
     def title(self, name: str) -> str:
-        """Return the title of a column. The title of a time says which time it is."""
+        """Return the title of a column. For a time, it says which one: `device self time (ms)`."""
         column = self.table.shown_column(name)
         title = self.times.title(heading(column, compared=self.table.query.compared))
-        # Also for aggregates, such as `time.p90`.
+        # The name may end with an aggregate, as in `time.p90`.
         if column.name.partition(".")[0] == "time":
             return title.replace("time", time_title(self.table), 1)
         return title
@@ -77,14 +77,15 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
 def cells_of(
     columns: ColumnTexts, names: Sequence[str], display: Display, *, bars: bool = True
 ) -> list[Cells]:
-    """Return the columns `names` as cells. With `bars` and colours, each share has a bar."""
+    """Return the columns `names` as cells. On a colour display, `bars` adds a bar to each share."""
     return [_cells(columns, name, display, bars=bars) for name in names]
 
 
 def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells]) -> list[Cells]:
-    """Return the columns `names`, with the confidence interval of each ratio after the ratio.
+    """Return `cells` with the confidence interval after each ratio.
 
-    If `names` has a column of the interval, too, the ratios stay as they are.
+    `cells` has the columns `names`. If an end of the interval is a column, too, the ratios stay as
+    they are.
     """
     if "ratio" not in names or not {"ratio_low", "ratio_high"}.isdisjoint(names):
         return cells
@@ -97,7 +98,7 @@ def with_intervals(columns: ColumnTexts, names: Sequence[str], cells: list[Cells
 
 
 def intervals(table: Table) -> list[str]:
-    """Return the confidence interval of each ratio."""
+    """Return the confidence interval of each row's ratio as text, such as `0.98 to 1.07`."""
     ends = zip(table.texts("ratio_low"), table.texts("ratio_high"), strict=True)
     return [NOT_AVAILABLE if NOT_AVAILABLE in both else " to ".join(both) for both in ends]
 
@@ -105,7 +106,7 @@ def intervals(table: Table) -> list[str]:
 def _cells(columns: ColumnTexts, name: str, display: Display, *, bars: bool) -> Cells:
     table = columns.table
     column = table.column(name)
-    # Only verdicts are coloured by their word, because an operator may be called `slower`.
+    # Words such as `slower` are coloured only as verdicts: an operator may have such a name.
     color = colored_word if column.name == _VERDICT else _dim_if_missing
     shown = [visible(text, display.encoding) for text in columns.texts(name)]
     texts = list(map(color, shown)) if display.color else shown

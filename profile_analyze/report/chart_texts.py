@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
 _TITLE_WIDTH: Final = 95
-"""How many characters, in the font of titles, leave space for the legend to their right."""
+"""The most characters of a line of the title. More would reach the legend on the right."""
 _SIDE_WIDTH: Final = 75
-"""How many characters of a side's name leave space for its time in a line of the title."""
+"""The most characters of a profile's name. With more, its time may not fit into the same line."""
 
 
 def sides(table: Table) -> list[str]:
     """Return the name of the profile, and the name of its baseline if there is one.
 
-    A file has its name without the folder. Long names are cut in the middle.
+    Folders are left out, unless both files have the same name. Long names are cut in the middle.
     """
     comparison = table.shown.comparison
     profiles = [table.shown.profile, *([comparison.base] if comparison else [])]
     files = [one.file if len(one.processes) == 1 else _files(one) for one in profiles]
-    # Two files of the same name need their folders.
+    # Two files of the same name keep their folders.
     base_names = [*map(os.path.basename, files)]
     if len({*base_names}) == len(files):
         files = [
@@ -53,7 +53,7 @@ def title(parts: Sequence[str], separator: str, further: Sequence[str]) -> str:
 
 
 def _files(profile: Profile) -> str:
-    """Return how many files there are, and their folder, if it is one."""
+    """Return how many files there are, and their folder if all files are in one."""
     folders = set(map(os.path.dirname, profile.processes))
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{profile.file} of {folder}" if folder else profile.file

@@ -1,4 +1,4 @@
-"""Charts by matplotlib: the roofline here, and bars in `bar_chart` and `work_chart`."""
+"""Draws charts with matplotlib: here the roofline; `bar_chart` and `work_chart` draw bars."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import TimeUnit
 
 _MOST_NUMBERS: Final = 10
-"""How many dots have a number, which a list beside the picture explains."""
-_MAX_VECTOR_DOTS: Final = 2000  # more dots are drawn as an image, because files would be huge
+"""How many dots have a number. A list beside the picture explains the numbers."""
+_MAX_VECTOR_DOTS: Final = 2000  # more dots become a bitmap, which keeps files small
 _LARGEST_DOT: Final = 900.0  # points squared
 _SMALLEST_DOT: Final = 8.0
 _NAME_WIDTH: Final = 36
@@ -52,7 +52,7 @@ _SETTINGS: Final[dict[Any, Any]] = {
     "svg.hashsalt": "profile_analyze",  # ids are not random: equal answers give equal files
 }
 
-# Offsets of a number from its dot, in points, in the order of trying: near first, right first.
+# Offsets of a number from its dot, in points. They are tried in order: near first, right first.
 _OFFSETS: Final = [
     (distance * float(np.cos(angle)), distance * float(np.sin(angle)))
     for distance in range(0, 120, 6)
@@ -112,7 +112,7 @@ def draw_roofline(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> N
             handle.set_sizes([30.0])  # type: ignore[union-attr]  # all are of scatter plots
     longest_first = np.argsort(-times, kind="stable")[:_MOST_NUMBERS]
     _draw_list(axes, table, drawn[longest_first], time_unit)
-    # Numbers are placed in pixels. The layout must be final by then.
+    # The layout must be final before numbers are placed, because their positions are in pixels.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     _draw_numbers(axes, x[longest_first], y[longest_first])
@@ -143,7 +143,7 @@ def _title(chart: Chart, peaks: Peaks, dots: int) -> str:
 
 
 def _draw_roofs(axes: Axes, peaks: Peaks, x: list[float], y: list[float]) -> None:
-    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` have all dots."""
+    """Draw the slope of the bandwidth and the roof of each rate. `x` and `y` locate all dots."""
     # Both axes show all dots and all ridges, with margins for the labels.
     ridges = [peaks.ridge(dtype) for dtype, _ in peaks.flops]
     top = max(rate for _, rate in peaks.flops)
@@ -188,7 +188,7 @@ def _format_ticks(axes: Axes) -> None:
 def _draw_dots(
     axes: Axes, table: Table, drawn: NDArray[np.int64], x: Any, y: Any, sizes: Any
 ) -> None:
-    """Draw the dots: the area shows the time, the colour the type of the operators."""
+    """Draw the dots. Their areas show the times, and their colours show the operator types."""
     if table.query.keys is None or "type" in table.query.by:
         types = np.array(table.texts("type"), dtype=object)[drawn]
     else:
@@ -216,7 +216,7 @@ def _draw_dots(
 
 
 def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: TimeUnit) -> None:
-    """Write the number, the name, the time and its share of each of `rows` beside the axes."""
+    """Write a list beside the axes: the number, name, time and share of each of `rows`."""
     labels, times_s, shares = names(table, _NAME_WIDTH), table["time"][rows], table["share"][rows]
     times = times_for(times_s.tolist(), time_unit)
     lines = [
@@ -231,7 +231,7 @@ def _draw_list(axes: Axes, table: Table, rows: NDArray[np.int64], time_unit: Tim
 def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
     """Draw a number at each dot, at the first offset where it overlaps no other text.
 
-    A line leads to the dot if the number is not at its centre.
+    If the number is not at the centre of the dot, a line leads to the dot.
     """
     frame = axes.get_window_extent()
     renderer = axes.figure._get_renderer()  # type: ignore[union-attr]  # noqa: SLF001
@@ -245,7 +245,7 @@ def _draw_numbers(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) ->
                 arrowprops={"arrowstyle": "-", "color": "0.2", "linewidth": 0.7, "shrinkA": 0},
             )  # fmt: skip
             text.update_positions(renderer)
-            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without its line
+            box = Text.get_window_extent(text, renderer).expanded(1.1, 1.1)  # without the line
             is_inside = frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)
             if is_inside and not any(box.overlaps(other) for other in occupied):
                 occupied.append(box)

@@ -34,7 +34,7 @@ _START_COLORS: Final = {
     "faster than the baseline": _GREEN,
     "cannot tell whether it is slower, faster or the same": _DIM,
     "FAILED": _RED,
-    "uncertain": _YELLOW,  # of a gate, where it must not be overlooked
+    "uncertain": _YELLOW,  # the outcome of a gate, which nobody should overlook
     "passed": _GREEN,
     "cannot be judged": _YELLOW,
 }
@@ -53,13 +53,13 @@ def colored_word(word: str) -> str:
 
 
 def colored_first_word(text: str) -> str:
-    """Return `text` with its first word in its colour, if it has one."""
+    """Return `text` with its first word in colour, if the word has a colour."""
     word, blank, rest = text.partition(" ")
     return f"{colored_word(word)}{blank}{rest}"
 
 
 def colored_sentence(text: str) -> str:
-    """Return `text`, with the words before its first colon in colour if they have one."""
+    """Return `text` with the words before its first colon in colour, if they have a colour."""
     start, colon, rest = text.partition(": ")
     color = _START_COLORS.get(start)
     return f"{color}{start}{_RESET}{colon}{rest}" if color else text

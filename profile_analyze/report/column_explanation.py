@@ -1,4 +1,4 @@
-"""What a column is, in general: `--explain COLUMN` without a file."""
+"""Explains a column in general, for `--explain COLUMN` without a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def general_explanation(name: str) -> str:
-    """Return what a column is and how its value comes about. Raises `UnknownColumnError`."""
+    """Return what a column means and how it is computed. Raises `UnknownColumnError`."""
     column = find_column(name)
     keys = () if column.of_operators is None else None
     formulas = (_formula(one, keys) for one in ingredients(column, keys))
@@ -22,7 +22,7 @@ def general_explanation(name: str) -> str:
 
 
 def definition(column: Column) -> str:
-    """Return the name, unit, meaning and rule for groups of a column, and what it needs."""
+    """Return a column's name, unit, meaning and rule for groups, and the options that it needs."""
     rules = f"{rule_for_groups(column)}{_needs(column)}"
     return f"{column.name}{brackets(column)}: {column.meaning}{rules}"
 

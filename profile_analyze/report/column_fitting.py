@@ -1,4 +1,4 @@
-"""Choosing the columns that fit the width of a terminal."""
+"""Chooses the columns that fit the width of a terminal."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative_time", "intensity", "spread", "memory"),
     *("computation", "bandwidth", "flops", "calls", "count", "share"),
 )
-# The type, which belongs to the name, and columns that options such as --compare and --peaks add.
-# These are left out last.
+# These columns are left out last. The type belongs to the name. Options such as --compare and
+# --peaks add the other columns.
 _EXPLAINING: Final = ("type", "bound", "efficiency")
 _ASKED_FOR: Final = (
     *("base", "base_name", "ratio", "gain", "lost", "difference", "change", "verdict"),
@@ -27,7 +27,7 @@ _ASKED_FOR: Final = (
 
 
 class Removal(NamedTuple):
-    """The indices of the columns that may be left out, in the order in which they are left out."""
+    """Which columns may be left out: their indices, in the order of removal."""
 
     extras: Sequence[int] = ()
     """These are left out even if shorter texts would make all columns fit."""
@@ -36,9 +36,9 @@ class Removal(NamedTuple):
 
     @classmethod
     def of_default(cls, names: Sequence[str], query: Query) -> Removal:
-        """Return the order for default columns. The time, the name and group keys stay."""
+        """Return the order for default columns. The time, the name and group keys always stay."""
         keys = query.by or ("name",)
-        # With peaks, the share stays longer than the columns that explain the lost time.
+        # With peaks, the share is left out after the columns that explain the lost time.
         kept_with_peaks = ("share",) if query.peaks else ()
         candidates = (one for one in _EXTRAS if one not in kept_with_peaks)
         asked_for = (*reversed(query.times[1:]), *_EXPLAINING, *kept_with_peaks, *_ASKED_FOR)
@@ -58,7 +58,7 @@ class Removal(NamedTuple):
         return cls(asked_for=indices[::-1]).keeping(ordering)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
-        """Return the order with `indices` at the end, without those that are never left out."""
+        """Return the order with `indices` at its end. Ignore indices that are not in the order."""
         extras, asked_for = (
             [index for index in order if index not in indices]
             for order in (self.extras, self.asked_for)
@@ -84,9 +84,9 @@ def fit_columns(
 ) -> tuple[list[int], int]:
     """Return the indices of the columns to show, and by how much they are still too wide.
 
-    Columns are left out in `order` until the others fit into `available`. One column always
-    remains. `among` are the columns to choose from, by default all. `separators_width` returns the
-    width of all separators for a number of columns.
+    Columns are left out in `order` until the remaining columns fit into `available`. One column
+    always remains. `among` has the indices to choose from; None means all columns.
+    `separators_width` returns the width of all separators for a number of columns.
     """
     shown = list(range(len(widths)) if among is None else among)
     if available is None:
@@ -111,10 +111,10 @@ def left_out_columns(
     chooser: str = "--columns",
     narrower: str = "",
 ) -> Iterator[str]:
-    """Yield a paragraph on the columns that are not shown, if there are any.
+    """Yield a paragraph that names the columns that are not shown; nothing if all are shown.
 
-    It says how to see them. `chooser` is the option that chooses other columns. `narrower` has the
-    arguments that ask for a narrower table.
+    The paragraph says how to see them. `chooser` is the option that chooses other columns.
+    `narrower` has the arguments that ask for a narrower table.
     """
     left_out = [
         visible(name, display.encoding) for index, name in enumerate(names) if index not in shown

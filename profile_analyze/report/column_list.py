@@ -91,7 +91,7 @@ _SHOWN: Final = """\
 
 
 def column_list() -> str:
-    """Return all columns with unit, meaning and value for groups, in Markdown."""
+    """Return the page as Markdown: the unit, meaning and rule for groups of each column."""
     of_operators = [column for column in CATALOG if column.of_operators]
     plain = [one for one in of_operators if not (one.needs_peaks or one.needs_base)]
     sections = {
@@ -123,9 +123,9 @@ def _tolerance() -> str:
 
 
 def _shown() -> str:
-    """Return the section on how columns are shown, and which ones an aggregate renames."""
+    """Return the section on how columns are shown, and which columns an aggregate renames."""
     aggregated = _enumerated(column.name for column in CATALOG if column.of_groups == AGGREGATED)
-    # The names change the length of the lines, so each point is wrapped again.
+    # The names change the length of the lines, so each list item is wrapped again.
     title, *points = _SHOWN.format(aggregated=aggregated).split("\n- ")
     return "\n".join(
         [title, *(_POINT_WRAPPER.fill(f"- {' '.join(point.split())}") for point in points), ""]
@@ -143,7 +143,10 @@ def _entry(column: Column) -> str:
 
 
 def brackets(column: Column) -> str:
-    """Return the unit and the name for programs, without those that are obvious from the name."""
+    """Return the unit and the name for programs, in brackets.
+
+    The unit 1 is left out. The name is left out if programs use the same name as people.
+    """
     unit = {"1": "", "": ""}.get(column.unit, column.unit)
     name = machine_name(column)
     parts = [part for part in (unit, f"`{name}`" if name != column.name else "") if part]
@@ -151,7 +154,7 @@ def brackets(column: Column) -> str:
 
 
 def rule_for_groups(column: Column) -> str:
-    """Return how a group's value is computed, unless that is obvious."""
+    """Return how a group's value is computed; empty if this is obvious."""
     if column.of_groups == AGGREGATED:
         return "; for a group: the sum, or what `--aggregate` says"
     if isinstance(column.of_groups, RatioOfSums):

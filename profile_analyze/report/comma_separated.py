@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Report
 
-# Spreadsheets take a text that starts with one of these characters for a formula. An apostrophe in
-# front prevents that. Some programs skip blanks before the character, or accept its wide form, as
-# in Chinese text. Where a comma is the decimal point, a semicolon starts a new cell, even inside
-# quotes.
+# Spreadsheets read a text as a formula if it starts with one of these characters. An apostrophe
+# before the character prevents this. Some programs skip blanks before the character, or accept its
+# wide form, which is used in Chinese text. In regions with decimal commas, a semicolon starts a new
+# cell, even inside quotes.
 _FORMULA: Final = r"(^|;)([\s\"]*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])"
 _FORMULA_STARTS: Final = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")
 # From RFC 4180:
@@ -78,7 +78,7 @@ def _texts(report: Report) -> Iterator[str]:
 
 
 def _lines(rows: Iterable[Iterable[str]]) -> str:
-    """Return the lines. Readers skip blank lines, so a line without values has an empty text."""
+    """Return the rows as lines. Readers skip blank lines, so these become an empty quoted text."""
     lines = map(_SEPARATOR.join, rows)
     return "".join([f"{line or _EMPTY_TEXT}{_LINE_END}" for line in lines])
 
@@ -89,7 +89,7 @@ def _cells(table: Table, name: str) -> list[str]:
     values = program_values(table, name)
     if column.kind == "number":
         return number_texts(values, missing="")
-    # Texts repeat, so each is formatted once. Ids and parameters may also be numbers.
+    # Texts repeat, so each distinct text is formatted once. Ids and parameters may be numbers.
     cells = {
         value: str(value) if isinstance(value, (int, float)) else csv_cell(column.as_text(value))
         for value in set(values) - {None}
@@ -102,7 +102,7 @@ def csv_cell(text: str) -> str:
     shown = visible(text, "utf-8")
     if not _FORMULA_STARTS.isdisjoint(shown):
         shown = re.sub(_FORMULA, r"\1\2'", shown)
-    # `visible` has escaped line breaks, the third reason for quotes.
+    # Line breaks would need quotes, too, but `visible` has escaped them.
     if _QUOTE in shown or _SEPARATOR in shown:
         return f"{_QUOTE}{shown.replace(_QUOTE, _QUOTE * 2)}{_QUOTE}"
     return shown

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.summary import Summary
     from profile_analyze.report.times import Times
 
-# Shown instead of a verdict, which drift correction makes impossible.
+# Shown instead of a verdict on all operators, which is impossible after drift correction.
 _HIDDEN_VERDICT: Final = (
     f"{NOT_AVAILABLE} (drift is corrected, which hides a change of all operators)"
 )
@@ -43,7 +43,7 @@ _VERDICT_IN_WORDS: Final = {
 
 
 def comparison_caption(summary: Summary, times: Times) -> str:
-    """Return the verdict on the device time, as a caption of a picture."""
+    """Return the ratio of the device times and the verdict, as the caption of a picture."""
     ratio, verdict = _ratio_text(summary, times), _verdict_text(summary, times)
     return f"device time: ratio {ratio}, verdict {verdict}"
 
@@ -68,7 +68,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    # Drift correction removes what all operators share, and with it any change of the whole.
+    # Drift correction removes a change that all operators share, so no change of the total is left.
     missing = _HIDDEN_VERDICT if change.drift_corrected else NOT_AVAILABLE
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
     return (
@@ -84,7 +84,7 @@ def _base_runs_text(summary: Summary, _: Times) -> str:
 
 
 def _is_known(summary: Summary) -> bool:
-    """Return whether the difference is known. Without it, there are no sentences."""
+    """Return whether the difference is known. If it is unknown, there are no sentences."""
     return not isnan(_change(summary).difference_s)
 
 
@@ -111,11 +111,12 @@ def _possible_changes(change: Change) -> str:
 
 def _largest_differences(summary: Summary, times: Times) -> Iterator[str]:
     change = _change(summary)
-    # Without enough runs, no group has a verdict, and all are shown.
+    # With too few runs, no group has a verdict, and all groups are shown.
     clear = [one for one in change.contributions if one.verdict not in ("same", "uncertain")]
     if not clear or not _is_known(summary):
         return
-    # Shares make sense if the difference is more than noise, and no part exceeds the whole.
+    # Shares of the difference make sense only if the difference is more than noise, and if all
+    # shares are between 0 and 1.
     with_shares = change.verdict in ("slower", "faster", None) and all(
         0 <= one.share <= 1 for one in clear
     )
@@ -143,7 +144,7 @@ def _called_sentences(summary: Summary, times: Times) -> Iterator[str]:
 
 
 def _verdict_counts(summary: Summary, _: Times) -> Iterator[str]:
-    """Yield how many rows have each verdict, unless no row has one."""
+    """Yield a sentence that says how many rows have each verdict; nothing if no row has one."""
     change = _change(summary)
     if not _is_known(summary) or all(one.verdict == NOT_AVAILABLE for one in change.verdicts):
         return
@@ -177,8 +178,7 @@ def _contribution_record(contribution: Contribution) -> dict[str, Any]:
 
 GROUP: Final = FactGroup(
     "comparison",
-    "How the device time of all operators differs from that of the baseline; null without "
-    "--compare.",
+    "How the device time of all operators differs from the baseline's; null without --compare.",
     (
         Fact(
             "base_device_time_s",
@@ -197,13 +197,14 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "base_spread",
-            "Half the interquartile range of the baseline's device time over its median.",
+            "The spread of the baseline's device time: half its interquartile range divided by its "
+            "median.",
             lambda summary: _change(summary).base_spread,
             shown_with="base_runs",
         ),
         Fact(
             "difference_s",
-            "The device time minus that of the baseline.",
+            "The device time minus the baseline's device time.",
             lambda summary: _change(summary).difference_s,
             label="difference",
             text=_difference_text,
@@ -216,7 +217,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "ratio",
-            "The device time over that of the baseline.",
+            "The device time divided by the baseline's device time.",
             lambda summary: _change(summary).ratio,
             label="ratio",
             text=_ratio_text,

@@ -22,7 +22,7 @@ def columns_beside_time(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 
 
 def variation_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
-    """Return the columns of a comparison, and of the variation between runs, if they apply.
+    """Return the columns that a comparison adds, and the column that several runs add.
 
     A column that is a group key, such as the verdict, is left out: tables show all keys anyway.
     """
@@ -59,7 +59,7 @@ def filled_columns(
 ) -> tuple[str, ...]:
     """Return the group keys, and the columns of `names` that have a value in at least one row.
 
-    If no column has a value, `if_none` is returned, or else all of `names`.
+    If no column has a value, return `if_none`; without `if_none`, return all of `names`.
     """
     filled = {name for name in names if table.has_values(name)}
     if not filled:

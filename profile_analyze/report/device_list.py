@@ -28,7 +28,7 @@ _LEGEND: Final = (
 _LEGEND_WIDTH: Final = 100
 """The largest width of the lines above the table."""
 _REMOVAL_ORDER: Final = ("source", "confidence", "fp64", "tf32", "int8", "fp8", "bf16", "fp16")
-"""The columns that are left out on narrow terminals, the least needed one first."""
+"""The columns that are left out on narrow terminals, the least needed column first."""
 
 
 def device_list(width: int | None = None) -> str:
@@ -61,7 +61,7 @@ def typed_name(device: Device) -> str:
 
 
 def _rows(devices: Iterable[Device]) -> list[tuple[str, ...]]:
-    """Return the cells of each device: its name to type, its rates, and their sources."""
+    """Return the cells of each device: the name to type, the rates, and their sources."""
     return [
         (
             typed_name(device),

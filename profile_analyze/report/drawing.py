@@ -1,4 +1,4 @@
-"""Drawing of text tables with tabulate."""
+"""Draws text tables with tabulate."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def draw(
 
     `numeric` and `right` are indices of columns. A numeric column is aligned at the decimal point
     and printed with six digits, provided that all its texts are numbers. All other columns keep
-    their text, so that an operator called 007 is not shown as 7. They are aligned on the left, or
-    on the right if they are in `right`.
+    their text, so that an operator called 007 is not shown as 7. These columns are aligned on
+    the left, or on the right if they are in `right`.
     """
     count = max(map(len, [headers, *rows[:1]]))
-    # With `WIDE_CHARS_MODE`, tabulate measures the width of each character. That takes an eighth of
-    # the time of drawing, and ASCII text does not need it.
+    # With `WIDE_CHARS_MODE`, tabulate measures the width of each character. ASCII text does not
+    # need this, and it takes an eighth of the time of drawing.
     before = tabulate.WIDE_CHARS_MODE, tabulate.MIN_PADDING
     tabulate.WIDE_CHARS_MODE = has_wide_text(rows)
-    if style == "plain":  # the gap between columns is enough
+    if style == "plain":  # this style already has gaps between columns
         tabulate.MIN_PADDING = 0
     try:
         return tabulate.tabulate(
@@ -59,7 +59,7 @@ def draw_boxes(
     right: Sequence[int] = (),
     rows_at_once: int = _ROWS_AT_ONCE,
 ) -> Iterator[str]:
-    """Yield the table of `draw` in pieces, for a style with a rule between rows.
+    """Yield the text that `draw` returns, in pieces. The style must have a rule between rows.
 
     Drawing a long table at once would double the memory of a call.
     """
@@ -71,7 +71,8 @@ def draw_boxes(
     for start in range(0, len(rows), rows_at_once):
         part = [widest, *rows[start : start + rows_at_once]]
         lines = draw(part, style=style, headers=headers, right=right).split("\n")
-        # Lines 0 to 2: top, headers, rule. 3 and 4: the widest row and its rule. The last: bottom.
+        # Lines 0 to 2: top, headers, rule. Lines 3 and 4: the widest row and its rule. The last
+        # line: bottom.
         if start == 0:
             yield "\n".join(lines[:3])
         is_last = start + rows_at_once >= len(rows)

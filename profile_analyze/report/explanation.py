@@ -1,4 +1,4 @@
-"""The answer to `--explain COLUMN`: how it is computed, with the numbers of the first row."""
+"""The answer to `--explain COLUMN`: how the column is computed, with numbers of the first row."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ExplanationRenderer:
 
 
 def _label(table: Table) -> str:
-    """Return the name of the first row."""
+    """Return the name of the first row, such as `conv1 (Conv, id 3)`."""
     if table.query.grouped:
         operators = counted(int(table["count"][0]), "operator")
         return f"{table.labels[0]} ({operators})" if table.query.by else f"all {operators}"

@@ -1,6 +1,6 @@
-"""The register of the summary's facts. Every output format and the JSON schema use each entry.
+"""The register of the summary's facts. All output formats and the JSON schema use its entries.
 
-The modules `NAME_facts` have the entries of each of `GROUP_NAMES`.
+The entries of the group `NAME` are in the module `NAME_facts`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class Fact(NamedTuple):
     """The name in formats for programs. It ends with the unit: `_s`, `_flo` or `_bytes`."""
     meaning: str
     value: Callable[[Summary], Any]
-    """A number in base units (NaN or None for N/A), a text, or a list or dictionary of these."""
+    """Returns a number in base units, a text, or a list or dictionary of these.
+
+    NaN and None stand for N/A.
+    """
     schema: Mapping[str, Any] = NUMBER
     """The JSON schema of the value."""
     label: str = ""
@@ -43,14 +46,14 @@ class Fact(NamedTuple):
     lines: Callable[[Summary, Times], Iterator[Line]] | None = None
     """Replaces `label` and `text` for a fact with one line per record."""
     sentences: Callable[[Summary, Times], Iterator[str]] | None = None
-    """Conclusions from the fact, in words."""
+    """Returns conclusions from the fact, in words."""
     shown_with: str = ""
-    """The fact of the same group whose line or sentences also show this fact."""
+    """The name of another fact in the group. Its line or sentences also show this fact."""
 
     def evaluate(self, summary: Summary) -> FactValue:
         """Return the fact's value and lines for `summary`."""
         value = self.value(summary)
-        if value is None or value != value:  # noqa: PLR0124  # NaN; isnan takes no lists
+        if value is None or value != value:  # noqa: PLR0124  # NaN; `isnan` rejects lists
             value = None
         elif isinstance(value, float):
             value = float(value)  # orjson does not write NumPy's floats
@@ -72,14 +75,14 @@ class FactGroup(NamedTuple):
 
 
 GROUP_NAMES: Final = ("totals", "recorded", "model", "comparison", "roofline")
-"""The groups in the order of printing. The module `NAME_facts` defines the group `NAME`."""
+"""The groups in the order of printing."""
 
 
 def fact_group(name: str) -> FactGroup:
-    """Return one of `GROUP_NAMES`.
+    """Return the group called `name`, one of `GROUP_NAMES`.
 
-    The module of the group is imported when it is needed. A plain call has no peaks and no
-    baseline, and needs only the totals.
+    The module of the group is imported when it is needed. A plain call, which has no peaks and no
+    baseline, needs only the totals.
     """
     group: FactGroup = import_module(f"{__package__}.{name}_facts").GROUP
     return group

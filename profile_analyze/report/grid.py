@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 _INFO: Final = "operator info"
 _INFO_WIDTH: Final = 30  # as in the original
-_PREFIX_WIDTH: Final = 3  # of the second and further lines of a wrapped text
+_PREFIX_WIDTH: Final = 3  # the width of `-  ` before further lines of a wrapped text
 _HEADER_PADDING: Final = 2  # tabulate makes a column this much wider than its header
 _HEADER_WIDTH: Final = 16  # if headers do not fit, they are wrapped to this width
-_MIN_WIDTH: Final = 8  # texts are never wrapped to less
+_MIN_WIDTH: Final = 8  # no text is wrapped to less than this
 _MIN_INFO_WIDTH: Final = len(_INFO) + _HEADER_PADDING - _PREFIX_WIDTH
 """Narrower texts would not help, because the column is at least as wide as its header."""
 _CONTINUATION: Final = "\n-  "
@@ -51,7 +51,7 @@ _EXTRAS: Final = (
     *("in_shapes", "out_shapes", "cumulative", "spread", "memory", "computation"),
     *("bandwidth", "FLOPS"),
 )
-# The title of a column's box, where it is not the title of the column: some columns share a box.
+# Columns whose box has another title than the column. Some columns share a box.
 _BOXES: Final = {
     **dict.fromkeys(("cumulative_time", "cumulative_share"), "cumulative"),
     **dict.fromkeys(("base", "difference", "change"), "baseline time"),
@@ -96,7 +96,10 @@ class GridRenderer(PeopleRenderer):
 
 
 def original_times(table: Table) -> tuple[str, ...]:
-    """Return the boxes of times: first the original's boxes, then the boxes that options add."""
+    """Return the columns of times in the original's layout, then the columns that options add.
+
+    The times in these columns decide the unit.
+    """
     compared = ("base", "difference") if table.query.compared else ()
     return (
         *("time", "cumulative_time", *table.query.times[1:], *compared),
@@ -109,17 +112,17 @@ def _table(texts: ColumnTexts, names: Sequence[str], display: Display) -> Iterat
     titles = names or [column.header for column in columns]
     removal = _removal(texts, names, columns)
     available = display.width
-    # Without a limit, measuring the columns of a long table would waste time.
+    # Measuring the columns of a long table takes time, so it is done only if there is a limit.
     widths = [0] * len(columns) if available is None else _widths(columns)
     shown, excess = fit_columns(widths, available, _frame_width, removal.extras)
-    if excess > 0:  # then wrap texts more narrowly; lines after the first have a prefix
+    if excess > 0:  # texts must be narrower; continuation lines also have a prefix
         widest = max((one.width() for one in columns if _is_wrapped(one, names)), default=0)
         narrower = max(widest - excess - _PREFIX_WIDTH, _MIN_WIDTH if names else _MIN_INFO_WIDTH)
         columns = _narrow_columns(texts, names, display, narrower)
         shown, excess = fit_columns(
             _widths(columns), available, _frame_width, removal.asked_for, shown
         )
-        # Texts can use the width of the columns that were left out.
+        # Texts can use the width of columns that were left out.
         wider = min(_INFO_WIDTH, narrower + max(-excess, 0))
         columns = _narrow_columns(texts, names, display, wider)
     yield from draw_boxes(
@@ -158,7 +161,7 @@ def _removal(texts: ColumnTexts, names: Sequence[str], columns: Sequence[Cells])
         return Removal.of_chosen(names, query)
     unit = f" ({texts.times.unit or 's'})"
     titles = [column.header.removesuffix(unit) for column in columns]
-    # The boxes of further aggregates of the time, from the last to the first.
+    # Boxes of further aggregates of the time, such as `time.p90`, from the last to the first.
     more_times = (texts.title(name).removesuffix(unit) for name in reversed(query.times[1:]))
     extras, asked_for = (
         [titles.index(title) for title in order if title in titles]
@@ -180,7 +183,10 @@ def _frame_width(columns: int) -> int:
 def _columns(
     texts: ColumnTexts, names: Sequence[str], display: Display, text_width: int
 ) -> list[Cells]:
-    """Return the columns `names`, or else the original's, with texts wrapped to `text_width`."""
+    """Return the columns `names`, with texts wrapped to `text_width`.
+
+    If `names` is empty, the columns are the original's.
+    """
     if not names:
         return _original_columns(texts, display, text_width)
     return [
@@ -190,7 +196,7 @@ def _columns(
 
 
 def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -> Cells:
-    """Return a column of wrapped texts. Wrapping would break colours, so these are added last."""
+    """Return a column of wrapped texts. Colours are added last: wrapping would break them."""
     if name == "verdict":  # verdicts are shorter than any width
         return cells_of(texts, [name], display)[0]
     (cells,) = cells_of(texts, [name], display._replace(color=False))
@@ -200,7 +206,7 @@ def _wrapped(texts: ColumnTexts, name: str, display: Display, text_width: int) -
 
 
 def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> list[Cells]:
-    """Return the original's columns. Further times of groups follow the cumulative time."""
+    """Return the original's columns, with the columns that the question adds among them."""
     table = texts.table
     in_shapes, out_shapes = shape_columns(table)
     columns = {
@@ -225,7 +231,7 @@ def _original_columns(texts: ColumnTexts, display: Display, text_width: int) -> 
 
 
 def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[str]]:
-    """Return two columns on the difference to the baseline; none without a baseline."""
+    """Return two columns on the difference to the baseline; empty without a baseline."""
     if not texts.table.query.compared:
         return {}
     base = zip(*(texts.texts(name) for name in ("base", "difference", "change")), strict=True)
@@ -239,7 +245,7 @@ def _comparison_boxes(texts: ColumnTexts, display: Display) -> dict[str, list[st
 
 
 def _times(columns: ColumnTexts, display: Display) -> list[str]:
-    """Return the index, time and share of each row, with a bar if there are colours."""
+    """Return the index, time and share of each row; on a colour display, also a bar."""
     shares = columns.table["share"].tolist()
     bars = [f" {bar(share)}" if display.color else "" for share in shares]
     parts = zip(columns.texts("time"), columns.texts("share"), bars, strict=True)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Report
 
 VERSION: Final = 2
-"""The version of the document's structure. It increases if programs that read the document could
-break."""
+"""The version of the document's structure. Increase it with every change that could break programs
+which read the document."""
 
 
 def json_document(report: Report) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def _condition(verdict: FailVerdict) -> dict[str, Any]:
         "time_s": verdict.time_s,
         "base_time_s": verdict.base_s,
         "ratio": verdict.time_s / verdict.base_s if verdict.base_s > 0 else None,
-        # A relative condition limits the ratio, so its interval is that of the ratio. All other
-        # conditions limit the time.
+        # The interval belongs to what the condition limits. A relative condition limits the ratio;
+        # all other conditions limit the time.
         "ratio_low": verdict.low if relative else None,
         "ratio_high": verdict.high if relative else None,
         "time_low_s": None if relative else verdict.low,

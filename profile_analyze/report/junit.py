@@ -24,7 +24,7 @@ _SUITE = "profile_analyze"
 class JunitRenderer(TablelessRenderer):
     """Renderer of JUnit XML; see `Renderer`.
 
-    Conditions that are met are failed tests. Uncertain and unjudged ones are skipped tests.
+    Conditions that are met are failed tests. Uncertain and unjudged conditions are skipped tests.
     """
 
     name = "junit"

@@ -18,17 +18,17 @@ _ALL_OPERATORS = "all"
 def time_title(table: Table) -> str:
     """Return which kind of time a table shows: `device self time`, `host wait time`."""
     title = MEASURES[table.query.measure].title
-    # Rows of outermost operators include the time of the operators inside, so "self" is wrong.
+    # The time of an outermost operator includes the operators inside it, so "self" would be wrong.
     return title.replace("self ", "") if table.level == TOP else title
 
 
 def row_labels(table: Table) -> list[tuple[str, ...]]:
-    """Return the label of each row: name, type and id, or the group keys, the count and N/A."""
+    """Return the label of each row: name, type and id. Groups have their keys, count and N/A."""
     if not table.query.grouped:
         return list(zip(*(table.texts(name) for name in ("name", "type", "id")), strict=True))
     keys = [table.key_texts(key) for key in table.query.by] or [[_ALL_OPERATORS] * len(table)]
     counts = map(str, table["count"].tolist())
-    # The third part is the id in the original. Groups have none.
+    # In the layout of the original, the last text is the id. Groups have no id.
     return list(zip(*keys, counts, [NOT_AVAILABLE] * len(table), strict=True))
 
 

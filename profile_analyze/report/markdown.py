@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.cells import ColumnTexts
     from profile_analyze.report.sections import Line, TableSection
 
-# Text without markup. An underscore at the end of a word may begin emphasis, and a dot before a
+# Matches text without markup. An underscore at the end of a word may begin emphasis. A dot before a
 # letter may be part of an address, such as www.example.com.
 _HARMLESS: Final = re.compile(
     r"(?:[A-Za-z0-9 ,%/+()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|[.<](?=\d))*"

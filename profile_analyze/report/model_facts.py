@@ -91,7 +91,7 @@ _SIZE_FACTS: Final = (
     ),
     Fact(
         "types",
-        "How many of these operators have each type, the most frequent first.",
+        "The number of operators of each type, the most frequent type first.",
         lambda summary: [
             {"type": name, "operators": count} for name, count in model_of(summary).types
         ],
@@ -122,7 +122,7 @@ _SIZE_FACTS: Final = (
     _number("param_bytes", "The bytes of the weights.", lambda model: model.param_bytes, "params"),
     Fact(
         "params_by_dtype",
-        "The weights by dtype, the largest bytes first.",
+        "The weights of each dtype, the dtype with the most bytes first.",
         lambda summary: [
             {"dtype": one.dtype, "params": one.params, "size_bytes": one.size}
             for one in model_of(summary).params_by_dtype
@@ -201,7 +201,7 @@ _WORK_FACTS: Final = (
     ),
     _number(
         "macs_executed",
-        "The multiply-adds of one run with its bodies, as often as they run; null if unknown.",
+        "The multiply-adds of one run, with each body as often as it runs; null if unknown.",
         lambda model: model.facts.macs_executed,
         "macs",
     ),
@@ -239,7 +239,7 @@ _MEMORY_FACTS: Final = (
     ),
     _number(
         "activation_without_shapes_bytes",
-        "The same without the results of shape arithmetic.",
+        "activation_bytes without the results of shape arithmetic.",
         lambda model: model.activations.without_shapes_bytes,
         "activation_bytes",
     ),
@@ -252,7 +252,7 @@ _MEMORY_FACTS: Final = (
     ),
     Fact(
         "peak_operator",
-        "The first operator with this peak.",
+        "The first operator at which the peak is reached.",
         lambda summary: model_of(summary).peak_operator,
         _OR_NULL,
         shown_with="peak_activation_bytes",
@@ -274,7 +274,7 @@ _MEMORY_FACTS: Final = (
     ),
     Fact(
         "weights_and_peak_bytes",
-        "The bytes of the weights and of this peak together.",
+        "The sum of param_bytes and peak_activation_bytes.",
         lambda summary: model_of(summary).weights_and_peak,
         label="weights and peak",
         text=lambda summary, _: bytes_text(model_of(summary).weights_and_peak),

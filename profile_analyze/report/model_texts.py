@@ -32,7 +32,7 @@ _ROLES: Final = (
     (STRUCTURE, "in shapes and indices"),
     (UNUSED, "unused"),
 )
-"""The roles of constants that are no weights, and what their elements are called."""
+"""The roles of constants that are not weights, each with a text for people."""
 
 
 def model_of(summary: Summary) -> ModelSummary:
@@ -42,7 +42,7 @@ def model_of(summary: Summary) -> ModelSummary:
 
 
 def operators_text(summary: Summary, _: Times) -> str:
-    """Return how many operators there are, of which types, and how many make constants."""
+    """Return how many operators there are, their types, and how many compute constants."""
     model = model_of(summary)
     types = ", ".join(f"{count} {name}" for name, count in model.types[:_MOST_TYPES])
     of = f" of {counted(len(model.types), 'type')}" if model.types else ""
@@ -53,7 +53,7 @@ def operators_text(summary: Summary, _: Times) -> str:
 
 
 def params_text(summary: Summary, _: Times) -> str:
-    """Return how many weights there are, and their bytes by dtype or the difference."""
+    """Return the number of weights, with their bytes by dtype or the difference to the baseline."""
     model = model_of(summary)
     dtypes = model.params_by_dtype
     if model.base is not None:
@@ -66,13 +66,16 @@ def params_text(summary: Summary, _: Times) -> str:
 
 
 def constants_text(summary: Summary, _: Times) -> str:
-    """Return the number of elements of the constants that are no weights, by role."""
+    """Return the number of elements of each role, for constants that are not weights."""
     counts = {one.role: one.elements for one in model_of(summary).constants}
     return ", ".join(f"{_count(counts[role])} {name}" for role, name in _ROLES if role in counts)
 
 
 def macs_text(summary: Summary, _: Times) -> str:
-    """Return the multiply-adds of the model, of its bodies and constants, and the difference."""
+    """Return the multiply-adds of the model, its bodies and its constants.
+
+    In a comparison, the difference to the baseline follows.
+    """
     model = model_of(summary)
     facts = model.facts
     text = known_part(model.macs, "count", model.unknown_macs)
@@ -87,11 +90,13 @@ def macs_text(summary: Summary, _: Times) -> str:
 
 
 def memory_text(summary: Summary, _: Times) -> str:
-    """Return the bytes that are read and written, and the difference."""
+    """Return the bytes that operators read and write, and the difference to the baseline.
+
+    The text is empty without a baseline.
+    """
     model = model_of(summary)
-    # Without a baseline, the totals have this line.
     base = model.base
-    if base is None:
+    if base is None:  # the totals have this line then
         return ""
     unknown = model.unknown_memory
     text = known_part(model.memory, "byte", unknown)
@@ -101,9 +106,10 @@ def memory_text(summary: Summary, _: Times) -> str:
 
 
 def _unknown_difference(base: float, unit: str, unknown: int) -> str:
-    """Return, in brackets, that the difference to the baseline is unknown.
+    """Return a remark in brackets: the difference to the baseline is unknown.
 
-    Totals that leave out operators cannot be compared, because they may leave out different ones.
+    The totals leave out operators of unknown work. They cannot be compared, because the two sides
+    may leave out different operators.
     """
     return f" (difference {NOT_AVAILABLE}: baseline {known_part(base, unit, unknown)})"
 
@@ -129,7 +135,7 @@ def peak_text(summary: Summary, _: Times) -> str:
 
 
 def _shortened(name: str) -> str:
-    """Return the beginning and the end of a long name: the first module, and the last one."""
+    """Return a long name without its middle, because its ends name the first and last module."""
     if len(name) <= _LONGEST_NAME:
         return name
     kept = _LONGEST_NAME - len("...")

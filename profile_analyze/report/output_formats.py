@@ -46,10 +46,9 @@ OUTPUT_FORMATS: Final = tuple(_RENDERERS)
 """The names of all output formats except pictures."""
 
 PICTURE_FORMATS: Final = tuple(_PICTURE_RENDERERS)
-"""The formats of pictures, which are also the suffixes of their files."""
+"""The names of the picture formats, which are also the suffixes of their files."""
 
 _SPREADSHEETS: Final = ("xls", "xlsx", "ods")
-"""Suffixes of spreadsheets."""
 
 
 def find_renderer(output_format: str) -> Renderer:
@@ -76,7 +75,7 @@ def find_explanation_renderer(column: str) -> Renderer:
 def output_format_of(file: str) -> str | None:
     """Return the output format for the suffix of `file`; None for a name without a suffix.
 
-    Raises `QueryError` for a suffix that no format has.
+    Raises `QueryError` if no format has the suffix.
     """
     # The dot of a hidden file such as `.json` begins its name, not a suffix.
     _, dot, suffix = file.rpartition("/")[2].lstrip(".").rpartition(".")
@@ -84,7 +83,8 @@ def output_format_of(file: str) -> str | None:
         return None
     known: list[str] = []
     ending = suffix.lower()
-    # Most formats have the name of their suffix. Trying these first avoids importing the others.
+    # Most formats have the same name as their suffix. Such a format is tried first, to avoid
+    # importing the others.
     for output_format in sorted(OUTPUT_FORMATS, key=lambda name: name != ending):
         suffixes = find_renderer(output_format).suffixes
         if f".{ending}" in suffixes:
@@ -108,7 +108,7 @@ def format_by_suffix(file: str) -> str | None:
 
 
 def picture_format_of(file: str) -> str:
-    """Return the picture format for the suffix of `file`. Raises `QueryError` without one."""
+    """Return the picture format for the suffix of `file`. Raises `QueryError` if there is none."""
     _, dot, suffix = file.lower().rpartition(".")
     if not dot or suffix not in PICTURE_FORMATS:
         known = ", ".join(f".{name}" for name in PICTURE_FORMATS)
@@ -117,7 +117,7 @@ def picture_format_of(file: str) -> str:
                 "argument --plot: a picture needs a file name, such as result.svg, and cannot be "
                 "written to standard output"
             )
-        # out.jpg, and out.svg.gz, whose picture is not compressed
+        # The advice for both out.jpg and out.svg.gz is out.svg.
         stem = re.sub(r"(?<=.)(\.(svg|png|pdf))?\.\w*$", "", file, flags=re.IGNORECASE)
         advice = f"; write {stem}.svg"
         raise QueryError(f"argument --plot: {file!r} has none of the suffixes {known}{advice}")
@@ -133,8 +133,9 @@ def render(
 ) -> str:
     """Return an answer as text in one of `OUTPUT_FORMATS`.
 
-    `columns` are the columns that tables show, in this order: just `all` for all columns, empty for
-    the format's default. Formats for people leave out columns without any value from `all`.
+    `columns` are the columns that tables show, in this order. `all` alone stands for all columns;
+    formats for people then leave out columns without any value. If `columns` is empty, tables show
+    the default columns of the format.
 
     Raises `QueryError` for an unknown format or column.
     """

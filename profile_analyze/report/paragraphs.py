@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.base import Display
     from profile_analyze.report.sections import Line
 
-# A word; a number stays with its unit, and a command in backticks is one word.
+# Matches text that is never broken: a word, a number with its unit, or a command in backticks.
 _UNIT: Final = r"(?:s|ms|us|ns|%|GB/s|[KMGTPEZY]iB|byte|[KMGTPEZY]?FLO(?:PS)?)"
 _UNBROKEN: Final = rf"(?:`[^`]*`|\S)+(?:(?<=\d) {_UNIT}(?=\W|$)\S*)?"
 _INDENT: Final = "  "
@@ -23,7 +23,7 @@ _LEAST_WIDTH: Final = 12
 
 
 def paragraph(text: str, width: int | None, *, indent: str = _INDENT) -> str:
-    """Return `text` in lines of at most `width` columns, all but the first with `indent`.
+    """Return `text` in lines of at most `width` columns. `indent` precedes all but the first line.
 
     Lines break at blanks, but not before a unit. A word that is longer than a line, such as a path,
     stays whole, so that it can be copied.
@@ -64,14 +64,14 @@ def labelled_lines(lines: Sequence[Line], display: Display) -> list[Line]:
 
 
 def wrapped_headers(headers: Sequence[str], width: int) -> list[str]:
-    """Return the headers of columns in lines of about `width` columns, aligned at the last line."""
+    """Return the headers in lines of about `width` columns. All headers end on the same line."""
     wrapped = [paragraph(header, width, indent="") for header in headers]
     most = max(header.count("\n") for header in wrapped)
     return ["\n" * (most - header.count("\n")) + header for header in wrapped]
 
 
 def reflowed(markdown: str, width: int | None) -> str:
-    """Return Markdown with its paragraphs and points in lines of at most `width` columns."""
+    """Return Markdown with its paragraphs and list items in lines of at most `width` columns."""
     if width is None:
         return markdown
     blocks: list[str] = []
@@ -98,7 +98,7 @@ def as_plain_text(markdown: str, width: int) -> str:
 def with_own_indent(text: str, width: int | None) -> str:
     """Wrap each line of `text`.
 
-    Continuation lines are indented a little more than the line itself.
+    A continuation line is indented by two blanks more than the line that it continues.
     """
     return "\n".join(
         paragraph(line, width, indent=" " * (len(line) - len(line.lstrip())) + _INDENT)

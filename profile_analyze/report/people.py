@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class PeopleRenderer(ABC):
     """Base of formats for people; see `Renderer`.
 
-    Subclasses write each kind of section. Empty lines separate the sections.
+    A subclass turns each kind of section into text. Empty lines separate the sections.
     """
 
     for_programs = False
@@ -82,9 +82,9 @@ class PeopleRenderer(ABC):
         return times_for(times_s, display.time_unit)
 
     def _texts(self, report: Report, display: Display) -> Iterator[str]:
-        # Sections of one kind are handled together, because the facts of all groups are one table.
+        # Sections of one kind are handled together, because all facts are printed as one table.
         previous: type[Section] | None = None
-        # Facts and the sentences that follow from them have the same unit.
+        # Facts have the same unit of times as the sentences that follow from them.
         known_s = [time_s for facts in report.all_of(Facts) for time_s in facts.times_s]
         times = self.times_of(known_s, display)
         for kind, sections in groupby(report.sections, type):
@@ -99,10 +99,11 @@ class PeopleRenderer(ABC):
     def _parts(
         self, sections: Sequence[Section], times: Times, display: Display
     ) -> Iterator[Iterable[str]]:
-        """Yield the parts of sections of one kind. All facts are one part, as are all sentences.
+        """Yield the parts of sections of one kind. All facts together are one part.
 
-        Characters that the display's encoding lacks are escaped here. Tables escape their own,
-        because their layout depends on the width.
+        All sentences together are also one part. Characters that the display's encoding lacks are
+        escaped here. Tables escape these characters themselves, because their layout depends on the
+        width.
         """
 
         def shown(text: str) -> str:
@@ -130,7 +131,7 @@ class PeopleRenderer(ABC):
 
 
 def _resolved(section: TableSection) -> TableSection:
-    """Return the section with the names of its columns, if it has all of them."""
+    """Return the section with `ALL_COLUMNS` replaced by the names of the columns with values."""
     if section.columns != ALL_COLUMNS:
         return section
     return section._replace(columns=filled_columns(section.table.query.columns, section.table))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _HEADER_WIDTH: Final = 12  # if headers do not fit, they are wrapped to this width
-_COMFORTABLE_WIDTH: Final = 32  # default columns are left out until texts have this width
-_SHORT_WIDTH: Final = 14  # then, columns that an option added are left out until texts have this
-_MIN_WIDTH: Final = 8  # texts are never cut to less
+_COMFORTABLE_WIDTH: Final = 32  # `Removal.extras` are left out until texts can have this width
+_SHORT_WIDTH: Final = 14  # `Removal.asked_for` are left out until texts can have this width
+_MIN_WIDTH: Final = 8  # no text is cut to less than this
 
 
 class PlainRenderer(PeopleRenderer):
@@ -36,7 +36,7 @@ class PlainRenderer(PeopleRenderer):
     name = "plain"
 
     def columns(self, query: Query, *, several_runs: bool = False) -> tuple[str, ...]:
-        """Return the default columns, the longest ones last; see `Renderer.columns`."""
+        """Return the default columns, with long texts last; see `Renderer.columns`."""
         beside = variation_columns(query, several_runs=several_runs)
         rates = ("flops", "bandwidth", *roofline_columns(query))
         if query.keys is None:
@@ -62,12 +62,12 @@ def _table(
 ) -> Iterator[str]:
     columns = with_intervals(texts, names, cells_of(texts, names, display))
     indices = list(range(len(names)))
-    # Without a limit, measuring the columns of a long table would waste time.
+    # Measuring the columns of a long table takes time, so it is done only if there is a limit.
     if display.width is not None and _excess(columns, display.width) > 0:
         bare = _with_narrow_headers(cells_of(texts, names, display, bars=False))
         columns = with_intervals(texts, names, bare)
         indices = _chosen(columns, removal, display.width)
-        # If intervals would push out a column that an option added, the intervals are left out.
+        # If a column that the user asked for does not fit, the intervals are left out.
         if not set(removal.asked_for).issubset(indices):
             columns, indices = bare, _chosen(bare, removal, display.width)
     shown = [columns[index] for index in indices]
@@ -83,9 +83,11 @@ def _with_narrow_headers(columns: Sequence[Cells]) -> list[Cells]:
 
 
 def _chosen(columns: Sequence[Cells], removal: Removal, available: int) -> list[int]:
-    """Return the indices of the columns that fit.
+    """Return the indices of the columns to show.
 
-    Shortened texts are better than no column, but a name of a few letters says nothing.
+    The columns in `removal.extras` are left out until texts can have a comfortable width. If that
+    is not enough, the columns in `removal.asked_for` are left out until texts can have a short
+    width.
     """
     comfortable, short = (
         [
@@ -105,14 +107,14 @@ def _gaps_width(columns: int) -> int:
 
 
 def _excess(columns: Sequence[Cells], available: int) -> int:
-    """Return by how much the columns are too wide."""
+    """Return by how much the columns are too wide; 0 or less if they fit."""
     return sum(column.width() for column in columns) + _gaps_width(len(columns)) - available
 
 
 def _shortened_cells(columns: Sequence[Cells], available: int, display: Display) -> list[Cells]:
     """Return the columns with texts shortened until they fit, the widest column first."""
     widths = [column.width() for column in columns]
-    # Only texts are shortened. A number without its last digits would be another number.
+    # Numbers are not shortened: without its last digits, a number would be another number.
     texts = [index for index, column in enumerate(columns) if not column.is_number]
     while texts and sum(widths) + _gaps_width(len(widths)) > available:
         widest = max(texts, key=widths.__getitem__)
@@ -129,7 +131,7 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
     """Return the column with texts of at most `width` columns."""
     mark = "\N{HORIZONTAL ELLIPSIS}" if display.can_show("\N{HORIZONTAL ELLIPSIS}") else "..."
     texts = [shortened(text, width, mark) for text in column.texts]
-    if len({*texts}) < len({*column.texts}):  # some differ only at their end
+    if len({*texts}) < len({*column.texts}):  # some became equal
         texts = [shortened_in_middle(text, width, mark) for text in column.texts]
     return column._replace(header=shortened(column.header, width, mark), texts=texts)
 
@@ -137,7 +139,7 @@ def _shortened(column: Cells, width: int, display: Display) -> Cells:
 def _shortened_columns(
     columns: Sequence[Cells], fitting: Sequence[Cells], display: Display
 ) -> Iterator[str]:
-    """Yield a paragraph on the columns whose texts are shortened, if there are any."""
+    """Yield a paragraph that names the columns with shortened texts; nothing if there are none."""
     headers = [
         before.header.strip()
         for before, after in zip(columns, fitting, strict=True)

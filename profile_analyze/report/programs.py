@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ProgramRenderer:
-    """Base of formats for programs that have tables; see `Renderer`."""
+    """Base of formats that have tables for programs; see `Renderer`."""
 
     for_programs = True
     suffixes: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     )
     if not query.compared:
         return columns
-    # Programs also get what the verdicts are based on. A terminal would be too narrow for it.
+    # Programs also get the columns that verdicts are based on. A terminal would be too narrow.
     after = columns.index("ratio") + 1
     basis = [
         name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by
@@ -92,7 +92,7 @@ def shown_columns(section: TableSection) -> list[str]:
 
 
 def machine_names(table: Table, names: Sequence[str]) -> list[str]:
-    """Return the names of columns for programs, which end with the unit."""
+    """Return the names that columns have for programs. These names end with the unit."""
     return [as_utf8(machine_name(table.shown_column(name))) for name in names]
 
 
@@ -113,13 +113,13 @@ def peaks_record(peaks: Peaks) -> dict[str, Any]:
 def as_utf8(text: str) -> str:
     """Return `text` with escapes for lone surrogates, which UTF-8 cannot encode.
 
-    They come from file names and arguments that are not valid text.
+    Lone surrogates come from file names and arguments that are not valid text.
     """
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def json_ready(value: Any) -> Any:
-    """Return `value` with all texts fit for JSON, tuples as lists."""
+    """Return `value` with `as_utf8` applied to all texts, and with tuples as lists."""
     if isinstance(value, str):
         return as_utf8(value)
     if isinstance(value, dict):
@@ -128,7 +128,7 @@ def json_ready(value: Any) -> Any:
 
 
 def program_values(table: Table, name: str) -> list[Any]:
-    """Return one column as Python values. Counts are whole numbers, None for N/A."""
+    """Return one column as Python values. A count is an integer if it is whole; None for N/A."""
     values: list[Any] = table[name].tolist()
     if table.column(name).unit != "count":
         return values
@@ -139,7 +139,7 @@ def program_values(table: Table, name: str) -> list[Any]:
 
 
 def json_values(table: Table, name: str) -> list[Any]:
-    """Return one column for JSON, parameters as objects. NaN becomes null when it is written."""
+    """Return one column for `to_json`, which writes NaN as null. Parameters become objects."""
     values = program_values(table, name)
     if name == "file":
         return list(map(json_ready, values))
@@ -154,9 +154,9 @@ def to_json(value: Any) -> str:
 
 
 def number_texts(values: list[Any], *, missing: str) -> list[str]:
-    """Return each number in the shortest form that keeps its value, `missing` for None and NaN.
+    """Return each number in the shortest form that keeps its value; `missing` for None and NaN.
 
-    JSON is used, because writing it takes a fifth of the time of `repr`.
+    The numbers are written as JSON, which takes a fifth of the time of `repr`.
     """
     # The text of a number contains no comma, and orjson writes no blanks.
     texts = to_json(values)[1:-1].split(",") if values else []

@@ -41,7 +41,7 @@ GROUP: Final = FactGroup(
     (
         Fact(
             "numbers",
-            "The numbers by name, those of times in seconds. The names depend on the format.",
+            "The numbers by name. Times are in seconds. The names depend on the format.",
             lambda summary: {fact.name: fact.value for fact in summary.recorded},
             _SCHEMA,
             lines=_lines,

@@ -32,7 +32,7 @@ _HALF: Final = 0.5
 
 
 def roofline_caption(summary: Summary) -> str:
-    """Return the caption of a roofline picture, on all operators; empty without peaks."""
+    """Return a caption that sums up the roofline of all operators; empty without peaks."""
     judgement = summary.judgement
     if judgement is None:
         return ""
@@ -58,7 +58,10 @@ def _peaks_text(summary: Summary, _: Times) -> str:
 
 
 def _misfit(judgement: Judgement) -> str:
-    """Return that the peaks are of the wrong kind of device; empty if they fit half of the time."""
+    """Return a warning if half of the time or more is on another kind of device than the peaks.
+
+    The warning is empty if the peaks fit.
+    """
     share = sum(share for _, share in judgement.other_kinds)
     if not share >= _HALF:
         return ""
@@ -70,7 +73,7 @@ def _misfit(judgement: Judgement) -> str:
 
 
 def _gain_sentence(judgement: Judgement, times: Times) -> str:
-    """Return what the whole model could gain."""
+    """Return a sentence on how much faster the whole model could be."""
     gain = f"{judgement.gain:.2f}"
     if gain == "1.00":
         return "with these peaks, the whole model could gain next to nothing"
@@ -87,7 +90,7 @@ def _gain_sentence(judgement: Judgement, times: Times) -> str:
 
 
 def _peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
-    """Yield what the whole model could gain, and where the peaks are from."""
+    """Yield a sentence on what the whole model could gain, and a sentence on the peaks' source."""
     judgement = _judgement(summary)
     if misfit := _misfit(judgement):
         yield misfit
@@ -106,19 +109,19 @@ def _roof_lines(summary: Summary, _: Times) -> Iterator[Line]:
         suffix = "" if dtype == ANY_DTYPE else f" {dtype}"
         ridge = f"{three_digits(judgement.peaks.ridge(dtype))} FLO/byte"
         text = f"{' '.join(scaled(rate, 'FLO/s'))}, from {ridge} on"
-        # With a single roof, the fact `judged` already says which share of the time it judges.
+        # With a single roof, the fact `judged` already says which share of the time is judged.
         if summary.has_times and len(judgement.rates) > 1:
             text += f"; {percent(share)} of the time is judged by it"
         yield f"roof{suffix}", text
 
 
 def _if_timed(text: Callable[[Summary, Times], str]) -> Callable[[Summary, Times], str]:
-    """Return a text that is empty for a profile without times."""
+    """Return a function like `text` whose result is empty for a profile without times."""
     return lambda summary, times: text(summary, times) if summary.has_times else ""
 
 
 def least_text(summary: Summary, times: Times) -> str:
-    """Return the least possible time of a model that has not run; empty for a run."""
+    """Return the least possible time of a model that has not run; empty for recorded runs."""
     judgement = _judgement(summary)
     if summary.has_times:
         return ""
@@ -156,7 +159,7 @@ def _types_of_unknown_memory(summary: Summary, _: Times) -> Iterator[str]:
 def _winner_sentences(summary: Summary, times: Times) -> Iterator[str]:
     judgement = _judgement(summary)
     for winner in () if _misfit(judgement) else judgement.winners:
-        # Operators without known work or without a time have no roof to compare with.
+        # Operators whose work or time is unknown have no roof to compare with.
         all_judged = winner.judged == winner.operators
         judged = "" if all_judged else f" ({winner.judged} of them judged)"
         label = visible(f"{', '.join(judgement.by)} {winner.label}", "utf-8")

@@ -77,7 +77,7 @@ def schema() -> dict[str, Any]:
 
 
 def _facts(group: FactGroup, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object of one group of facts."""
+    """Return the schema of one group of facts, with `more` properties."""
     properties = {fact.name: _described(fact.meaning, fact.schema) for fact in group.facts}
     return object_schema({**properties, **more}, group.meaning)
 
@@ -169,16 +169,16 @@ def _condition() -> dict[str, Any]:
                 "relative to the baseline.",
                 NUMBER,
             ),
-            "time_high_s": _described("The upper end of that interval.", NUMBER),
+            "time_high_s": _described("The upper end of the same interval.", NUMBER),
             "p_value": _described("Corrected for the number of conditions.", NUMBER),
             "unit": _described(
                 "What the statistics count.", {"enum": ["runs", "processes", "iterations"]}
             ),
             "amount": _described(
-                "The work that a condition on work is about, in the unit of its column; else null.",
+                "The amount of work, in the unit of its column; null for conditions on times.",
                 NUMBER,
             ),
-            "base_amount": _described("The same in the baseline.", NUMBER),
+            "base_amount": _described("The amount of work in the baseline.", NUMBER),
         }
     )
 
@@ -238,5 +238,5 @@ def _reference(name: str) -> dict[str, Any]:
 
 
 def _or_null(plain_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the same value or null. `plain_schema` must have a single type."""
+    """Return `plain_schema`, which must have a single type, with null as a second type."""
     return {**plain_schema, "type": [plain_schema["type"], "null"]}

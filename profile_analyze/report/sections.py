@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import Times
 
 ALL_COLUMNS: Final = ("all",)
-"""What stands for all columns of a table. Formats for people leave out those without any value."""
+"""Stands for all columns of a table. Formats for people leave out columns without any value."""
 
 Line: TypeAlias = tuple[str, str]
 """A fact for people: its label and its text."""
@@ -26,8 +26,8 @@ class FactValue(NamedTuple):
     value: Any
     """A number in base units, a text, None for N/A, or a list or dictionary of these."""
     lines: Callable[[Times], tuple[Line, ...]]
-    """Returns the lines with times as an output format writes them. There are none if a sentence or
-    the line of another fact shows the value."""
+    """Returns the lines, with times in the given unit. There are no lines if a sentence or the line
+    of another fact shows the value."""
 
 
 class Facts(NamedTuple):
@@ -44,14 +44,14 @@ class Facts(NamedTuple):
 
     @property
     def flat_values(self) -> dict[str, Any]:
-        """The values by name without lists and dictionaries, for formats without nesting."""
+        """The values by name, for formats without nesting: no lists and no dictionaries."""
         return {
             name: value for name, value in self.values.items() if not isinstance(value, list | dict)
         }
 
     @property
     def times_s(self) -> list[float]:
-        """The values that are times, as far as they are known."""
+        """The times among the values, without N/A and 0."""
         return [value for name, value in self.flat_values.items() if name.endswith("_s") and value]
 
     def lines(self, times: Times) -> list[Line]:
@@ -63,7 +63,7 @@ class Sentences(NamedTuple):
     """Conclusions from the facts, in words."""
 
     texts: Callable[[Times], tuple[str, ...]]
-    """Returns the sentences with times as an output format writes them."""
+    """Returns the sentences, with times in the given unit."""
 
 
 class TableSection(NamedTuple):

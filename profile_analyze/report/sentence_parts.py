@@ -43,11 +43,11 @@ def p_text(p_value: float) -> str:
 
 
 def known_part(value: float, unit: str, unknown: int) -> str:
-    """Return a total over operators, and for how many of them it is unknown."""
+    """Return a total over operators, with the number of operators whose amount is `unknown`."""
     known = NOT_AVAILABLE if isnan(value) else scaled_text(value, unit)
     if not unknown:
         return known
-    # A total of 0 would look as if nothing had to be done.
+    # A total of 0 would look as if the operators had no work.
     return f"{NOT_AVAILABLE if value == 0 else known}, unknown for {counted(unknown, 'operator')}"
 
 
@@ -62,7 +62,7 @@ def iterations_remark(unit: str) -> str:
 
 
 def runs_and_spread(runs: int, processes: int, spread: float) -> str:
-    """Return the number of runs, the number of processes if it differs, and the spread if known."""
+    """Return the runs with their processes and spread, such as `8 in 2 processes (spread 1.5%)`."""
     of = "" if runs == processes else f" in {counted(processes, 'process', 'processes')}"
     count = f"{runs}{of}"
     return count if isnan(spread) else f"{count} (spread {percent(spread)})"
@@ -75,7 +75,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 
 
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
-    """Return what was measured for one condition, and why it has this verdict."""
+    """Return what was measured for a condition, and the reason for the verdict."""
     if verdict.outcome == "unjudged":  # the times may be N/A
         return visible(verdict.reason, "utf-8")  # it may contain names from the profile
     if verdict.condition.is_of_work:
@@ -93,10 +93,10 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
         return signed(ratio - 1, percent)
 
     interval = interval_text(change_text(verdict.low), change_text(verdict.high))
-    # p has no part in the other outcomes.
+    # p does not matter for the other outcomes.
     has_p = verdict.outcome != "passed" and verdict.condition.asks_for_change
     certainty = ", ".join(filter(None, (interval, p_text(verdict.p_value) if has_p else "")))
-    # The baseline is not 0, or the condition would be unjudged.
+    # Division by 0 cannot happen: with a baseline of 0, the condition is unjudged.
     change = change_text(verdict.time_s / verdict.base_s) + in_brackets(certainty)
     against = f"{measured} against {times.text(verdict.base_s)} of the baseline"
     reason = verdict.reason + _not_ruled_out(verdict, "changes", change_text)
@@ -112,7 +112,7 @@ def _not_ruled_out(verdict: FailVerdict, noun: str, to_text: Callable[[float], s
 
 
 def _reason_of_work(verdict: FailVerdict) -> str:
-    """Return the work that a condition is about, and why it has this verdict."""
+    """Return the amount of work that a condition limits, and the reason for the verdict."""
     unit = WORK_METRICS[verdict.condition.metric]
     amount, base = (scaled_text(value, unit) for value in (verdict.amount, verdict.base_amount))
     if not verdict.condition.relative:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def shape_lines(shapes: Shapes | None, strides: Strides | None = None) -> list[str]:
     """Return a line such as `{1,3,224,224}` for each shape; N/A for unknown shapes.
 
-    A shape that is not contiguous is followed by a line with its strides, `-[...]`.
+    If a tensor is not contiguous, a line with its strides follows, such as `-[150528,1,672,3]`.
     """
     if shapes is None:
         return [NOT_AVAILABLE]
@@ -40,7 +40,11 @@ def shape_columns(table: Table) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _group_shapes(table: Table, name: str) -> list[list[str]]:
-    """Return the shapes of groups if they are a group key, otherwise `None`, as in the original."""
+    """Return the lines of the shapes of each group.
+
+    Groups have shapes only if the shapes are a group key. Otherwise, all groups get the text
+    `None`, as in the original.
+    """
     if name in table.query.by:
         return list(map(shape_lines, table[name]))
     return [["None"]] * len(table)

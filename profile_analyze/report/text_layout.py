@@ -22,7 +22,7 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
 
     Line breaks and tabs count as blanks. Empty text has no lines.
     """
-    # Most names need no wrapper, which would take most of the time of a long table.
+    # Most names need no wrapper. Using it would take most of the time of a long table.
     if text.isascii() and text.isprintable() and " " not in text and "-" not in text:
         return [text[start : start + width] for start in range(0, len(text), width)]
     shown = encodable(escaped(text, but="\t\n\v\f\r"), encoding)
@@ -31,11 +31,11 @@ def wrapped(text: str, width: int, encoding: str) -> list[str]:
 
 
 def _wrapped_wide(text: str, width: int) -> list[str]:
-    """Return wrapped text that may have characters wider than a column.
+    """Return the lines of wrapped text, which may have characters wider than one column.
 
     The text is wrapped in parts, because the time of wcwidth grows with the square of the length.
-    The last line of a part continues in the next part. Between parts, a line may break at an
-    earlier hyphen than necessary.
+    The last line of a part continues in the next part. There, a line may break at an earlier hyphen
+    than necessary.
     """
     wcwidth = _wcwidth()
     # The last of `lines` is always unfinished.
@@ -43,7 +43,7 @@ def _wrapped_wide(text: str, width: int) -> list[str]:
     for start in range(0, len(text), _WRAPPED_AT_ONCE):
         part = lines.pop() + text[start : start + _WRAPPED_AT_ONCE]
         lines += wcwidth.wrap(part, width) or [""]
-        # `wrap` drops the blanks at the end, but the next part may go on with the same line.
+        # `wrap` drops the blanks at the end, which the next part needs if it continues the line.
         lines[-1] += part[len(part.rstrip()) :]
     return lines if lines[-1].strip() else lines[:-1]
 
@@ -68,12 +68,12 @@ def text_width(text: str) -> int:
 
 
 def has_wide_text(cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether a character may be wider or narrower than one column."""
+    """Return whether some text is not ASCII: its characters may not be one column wide."""
     return not all("".join(row).isascii() for row in cells)
 
 
 def shortened(text: str, width: int, mark: str) -> str:
-    """Return `text` in at most `width` columns. Text that is cut ends with `mark`."""
+    """Return `text` in at most `width` columns. If it is cut, it ends with `mark`."""
     if text_width(text) <= width:
         return text
     available = width - len(mark)
@@ -89,7 +89,7 @@ def shortened(text: str, width: int, mark: str) -> str:
 
 
 def shortened_in_middle(text: str, width: int, mark: str) -> str:
-    """Return `text` in at most `width` columns, with `mark` in place of what is cut out."""
+    """Return `text` in at most `width` columns. If it is cut, `mark` replaces its middle."""
     if text_width(text) <= width:
         return text
     tail_width = (width - len(mark)) // 2

@@ -1,4 +1,4 @@
-"""Times for people: all times of one part of a report have the same unit and decimals."""
+"""Writes times for people. All times of one part of a report have the same unit and decimals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Times(NamedTuple):
     def number(self, time_s: float, *, signed: bool = False) -> str:
         """Return a time without its unit, for a column whose title has the unit.
 
-        What would be rounded to 0 is shown as `<0.001`.
+        A time that would be rounded to 0 is shown as `<0.001`.
         """
         if isnan(time_s):
             return NOT_AVAILABLE
@@ -91,9 +91,9 @@ ORIGINAL: Final = Times()
 def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
     """Return how to write `times_s`: in the wanted unit, or in the unit that suits the largest.
 
-    The suitable unit also decides the number of decimals. For example, if ms suits the largest
-    time, times are shown to the microsecond: `1.234` in ms, `0.001234` in s. In ns, they are shown
-    to the nanosecond, because there are no decimals to leave out.
+    The unit that suits the largest time also decides the number of decimals. For example, if ms
+    suits it, times are shown to the microsecond: `1.234` in ms, `0.001234` in s. In ns, these times
+    have no decimals.
     """
     largest_s = max((abs(time_s) for time_s in times_s if isfinite(time_s)), default=0.0)
     suitable = next(
@@ -106,5 +106,5 @@ def times_for(times_s: Iterable[float], wanted: TimeUnit) -> Times:
 
 
 def time_text(time_s: float, wanted: TimeUnit = AUTO) -> str:
-    """Return one time in the unit that is wanted, or in one that suits it: `8.782 ms`."""
+    """Return one time in the wanted unit, or in the unit that suits it: `8.782 ms`."""
     return times_for([time_s], wanted).text(time_s)

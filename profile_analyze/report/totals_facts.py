@@ -37,16 +37,16 @@ def _wall_text(summary: Summary, times: Times) -> str:
 
 
 def _work_text(summary: Summary, amount: float, unit: str, unknown: int | None) -> str:
-    """Return the amount as text, but only for a profile without times.
+    """Return the amount as text; empty for a profile with times.
 
-    `unknown` says for how many operators of a model the amount is unknown.
+    `unknown` is the number of operators of a model whose amount is unknown.
     """
-    # A profile with times has the same lines as in the original, and none of them is about work.
+    # For a profile with times, the original has no lines on work.
     return "" if summary.has_times else known_part(amount, unit, unknown or 0)
 
 
 def _memory_text(summary: Summary, _: Times) -> str:
-    """Return the memory as text. Beside a baseline, the facts on the model have it."""
+    """Return the memory as text; empty if a model has a baseline. Other facts show it then."""
     model = summary.model
     if model is not None and model.base is not None:
         return ""
@@ -59,7 +59,7 @@ def _copy_text(summary: Summary, times: Times) -> str:
 
 
 def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
-    """Yield a note if the original's format shows a copy time as 0, although it is above 0."""
+    """Yield a note if the original's format would show a copy time above 0 as 0."""
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         text = f"the copy time is {short_time(copy.total_s)}, too short for four decimals"
@@ -77,7 +77,7 @@ def _total_and_mean(total_s: float, mean_s: float, times: Times) -> str:
 
 
 def _runs_text(summary: Summary, _: Times) -> str:
-    # Next to a baseline, even a single run is worth a line.
+    # In a comparison, even a single run gets a line.
     if summary.runs == 1 and summary.change is None:
         return ""
     return runs_and_spread(summary.runs, summary.processes, summary.spread)
@@ -103,7 +103,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "wall_time_s",
-            "From the start of a run to its end; null if the file does not say.",
+            "The time from the start of a run to its end; null if the file does not say.",
             lambda summary: summary.wall_s,
             label="wall time of a run",
             text=_wall_text,
@@ -157,7 +157,7 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "copy_wait_time_s",
-            "How long these copies waited for their first kernel.",
+            "How long copies between devices waited for their first kernel.",
             lambda summary: summary.copy and summary.copy.wait_total_s,
             label="copy wait time",
             text=_copy_wait_text,
@@ -178,7 +178,8 @@ GROUP: Final = FactGroup(
         ),
         Fact(
             "spread",
-            "Half the interquartile range of the device time over its median; null with one run.",
+            "The spread of the device time: half its interquartile range divided by its median; "
+            "null with one run.",
             lambda summary: summary.spread,
             shown_with="runs",
         ),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
-_RATIO_TO_BASE: Final = "ratio to baseline"  # because `ratio` is the original's title of the share
-# Characters that are markup in Markdown or in a wiki, in the positions where they are markup.
+_RATIO_TO_BASE: Final = "ratio to baseline"  # in the original, `ratio` is the share
+# Matches characters of Markdown or wiki markup, but only in positions where they act as markup.
 _MARKUP: Final = re.compile(
     r"""[|`*~!$^]
     | \\ (?= [!-/:-@\[-`{-~])        # a backslash that would escape
@@ -38,7 +38,7 @@ _MARKUP: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# The original aligns these at the decimal point.
+# The original aligns these columns at the decimal point.
 _NUMERIC: Final = (
     "#",
     "time",
@@ -141,8 +141,8 @@ def _label_columns(table: Table, display: Display) -> dict[str, list[str]]:
 
 
 def _bars(values: list[float]) -> list[str]:
-    """Return a bar for each value, the largest at full length; empty for N/A."""
-    # Without N/A: comparisons with NaN are false, so that `max` could return NaN.
+    """Return a bar for each value; empty for N/A. The bar of the largest value has full length."""
+    # N/A is left out, because `max` may return NaN if a value is NaN.
     longest = max((value for value in values if not isnan(value)), default=0.0)
     return [
         "" if isnan(value) or longest <= 0 else "#" * int(value / longest * _BAR_LENGTH)
@@ -151,7 +151,7 @@ def _bars(values: list[float]) -> list[str]:
 
 
 def _join_shapes(lines: list[str]) -> str:
-    """Return the shapes in one line; strides follow their shape after a blank."""
+    """Return all shapes in one line. Strides follow the shape that they belong to."""
     return ", ".join(lines).replace(", -[", " -[")
 
 

@@ -1,4 +1,4 @@
-"""The picture of a model that has not run: the most work, or the largest differences, as bars."""
+"""Bar charts of a model that has not run: the rows with the most work or largest differences."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from profile_analyze.report.times import TimeUnit
 
 _WORDS: Final = {"macs": "multiply-adds", "least_time": "least possible time"}
-"""What a bar shows, for people, by the column of its length."""
+"""What bars show, in words, for each column that they can show."""
 _FIRST: Final = {"macs": "with the most multiply-adds", "least_time": "longest"}
-"""Which rows come first, by the same column. The order of a comparison is always by macs."""
+"""Which rows come first, for each of these columns. A comparison is always ordered by macs."""
 
 
 def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
     """Draw a bar for the multiply-adds of each row, or with peaks for its least possible time.
 
-    In a comparison, each row has a second bar for the baseline, and ratios take the place of the
-    shares. Rows without work have no bar.
+    In a comparison, each row has a second bar for the baseline, and a ratio in place of its share.
+    Rows without work have no bar.
     """
     rows = rows_with_work(chart)
     drawn = rows[: bar_count(chart, len(rows))]
@@ -52,20 +52,20 @@ def draw_work(figure: Figure, chart: Chart, time_unit: TimeUnit = AUTO) -> None:
         [labels[n] for n in drawn],
         [texts[n] for n in drawn],
         texts_title,
-        # The colour says what bounds a time, also if it is the same for all.
+        # The colours say what bounds the times, even if all bars have the same colour.
         has_legend=chart.column == "least_time",
     )
     draw_title(figure, _title(chart, len(rows)))
 
 
 def rows_with_work(chart: Chart) -> NDArray[np.int64]:
-    """Return the indices of the rows whose work, or that of the baseline, is known and not 0."""
+    """Return the indices of the rows that have known work above 0 in the model or the baseline."""
     with np.errstate(invalid="ignore"):
         return np.flatnonzero(np.any([amounts > 0 for amounts in _sides(chart)], axis=0))
 
 
 def _sides(chart: Chart) -> list[NDArray[np.float64]]:
-    """Return the column that bars show; in a comparison, also that of the baseline."""
+    """Return the values that bars show; in a comparison, also the values of the baseline."""
     table = chart.table
     base = [table.shown.of_base()[chart.column]] if table.query.compared else []
     return [table[chart.column], *base]
@@ -91,7 +91,10 @@ def _count_text(value: float) -> str:
 
 
 def _texts(chart: Chart) -> tuple[list[str], str]:
-    """Return the ratio of each row, or the share of the first rows; and the title of the texts."""
+    """Return the text beside each row, and a title for these texts.
+
+    The text is the share of the total. In a comparison, it is the ratio to the baseline.
+    """
     table = chart.table
     amounts, *of_base = _sides(chart)
     if not of_base:
@@ -107,7 +110,7 @@ def _texts(chart: Chart) -> tuple[list[str], str]:
 
 
 def _title(chart: Chart, with_work: int) -> str:
-    """Return the names of the models, the caption, and how many rows are drawn."""
+    """Return the title: the names of the models, the caption, and which rows are drawn."""
     table = chart.table
     column = chart.column
     first = (

@@ -1,4 +1,4 @@
-"""Turns intervals into executions on comp nodes and host threads, with notes on their times."""
+"""Turns the intervals of comp nodes and host threads into executions, with notes on times."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.megengine.sections import Intervals
 
 _UNMATCHED: Final = -1
-"""The row of an entry that belongs to no operator of the graph."""
+"""The row of an entry, if no operator of the graph has the id of the entry."""
 
 
 def read_executions(
@@ -44,7 +44,7 @@ def read_executions(
     notes: list[FileNote] = []
     for side, intervals in times.items():
         columns, lanes, notes_on_side = _side_executions(side, intervals, decoded)
-        columns["track"] = columns["track"] + len(tracks)  # the host's tracks follow the device's
+        columns["track"] = columns["track"] + len(tracks)  # host tracks come last
         parts.append(columns)
         tracks += (track_of(name, side) for name in lanes)
         notes += notes_on_side
@@ -60,7 +60,7 @@ def read_executions(
 def _side_executions(
     side: Side, intervals: Intervals, decoded: DecodedOperators
 ) -> tuple[dict[str, NDArray[Any]], Sequence[str], list[FileNote]]:
-    """Return the columns of the executions on one side, the names of its tracks, and notes."""
+    """Return the columns of the executions on `side`, the names of the tracks there, and notes."""
     rows_of_files = (
         map(row_of.get, ids, repeat(_UNMATCHED))
         for row_of, ids in zip(decoded.row_of, intervals.ids, strict=True)
@@ -74,7 +74,7 @@ def _side_executions(
         operator, start_s, kern_s, end_s = (
             values[matched] for values in (operator, start_s, kern_s, end_s)
         )
-        # Encoded anew, so that a lane does not become a track if all its entries are unmatched.
+        # Encode the lanes again: a lane whose entries are all unmatched must not become a track.
         lane = Categorical.of(lane.values()[matched].tolist())
     # The writer prints -1 if a thread launched no kernel.
     kern_s = np.where(kern_s < start_s, np.nan, kern_s)
@@ -97,7 +97,10 @@ def _side_executions(
 
 
 def _entry_notes(side: Side, intervals: Intervals, rows: NDArray[np.int64]) -> Iterator[FileNote]:
-    """Yield notes on entries that were left out; `rows` has the operator of each entry."""
+    """Yield notes on entries that are left out.
+
+    `rows` has the row of each entry's operator, or `_UNMATCHED`.
+    """
     file_of = np.repeat(np.arange(len(intervals.ids)), list(map(len, intervals.ids)))
     yield from notes_on_entries(
         file_of[rows == _UNMATCHED],
@@ -117,10 +120,10 @@ def _time_notes(
     is_late: NDArray[np.bool_],
     file_of: NDArray[np.int64],
 ) -> Iterator[FileNote]:
-    """Yield notes on unknown times, and on first kernels that start after the end."""
+    """Yield notes on unknown times, and on executions that end before their first kernel starts."""
 
     def operators_with(executions: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for each operator whether it has one of `executions`."""
+        """Return, for each operator, whether any of `executions` belongs to it."""
         is_affected = np.zeros(len(file_of), np.bool_)
         is_affected[columns["operator"][executions]] = True
         return is_affected
@@ -150,7 +153,7 @@ def _time_notes(
 def _opencl_notes(
     executions: Executions, tracks: Sequence[Track], files: int
 ) -> Iterator[FileNote]:
-    """Yield a note for each file in which OpenCL measured nothing, so that all times are 0."""
+    """Yield a note for each file whose OpenCL times are all 0, because OpenCL measured nothing."""
     is_opencl = [track.side == DEVICE and "opencl" in track.name for track in tracks]
     if not any(is_opencl):
         return

@@ -26,8 +26,8 @@ class FileNote(NamedTuple):
     """The index of the file."""
     note: Note
     operators: NDArray[np.int64] | None = None
-    """The rows of the operators that the note is about, for which `notes_of_files` adds their share
-    of the time. None if the note has no share."""
+    """The rows of the operators that the note is about. `notes_of_files` adds the share of the
+    device time that these operators take. None if the note needs no share."""
 
 
 def notes_on_operators(
@@ -38,10 +38,10 @@ def notes_on_operators(
     *,
     has_times: bool,
 ) -> Iterator[FileNote]:
-    """Yield a note for each file with affected operators; `text` gets their number.
+    """Yield a note for each file with affected operators.
 
-    `is_affected` and `file_of` have shape (operators,). `has_times` says whether the operators
-    have times, so that their share of the time is known.
+    `is_affected` and `file_of` have shape (operators,). `text` turns `12 operators` into the text
+    of the note. If `has_times` is set, the note gets the operators' share of the device time.
     """
     affected = np.flatnonzero(is_affected)
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
@@ -54,21 +54,24 @@ def notes_on_operators(
 def notes_on_entries(
     file_of_entries: NDArray[np.int64], text: Callable[[str], str], importance: Importance
 ) -> Iterator[FileNote]:
-    """Yield a note for each file in `file_of_entries`; `text` gets the number of its entries."""
+    """Yield a note for each file that has entries. `file_of_entries` has the file of each entry.
+
+    `text` turns a count such as `3 entries` into the text of the note.
+    """
     for file, entries in enumerate(np.bincount(file_of_entries).tolist()):
         if entries:
             yield FileNote(file, Note(text(counted(entries, "entry", "entries")), importance))
 
 
 def unmatched_text(entries: str, section: str) -> str:
-    """Return the text about entries of a section that belong to no operator of the graph."""
+    """Return the text of a note on entries without an operator; `entries` is `3 entries`."""
     return f"left out {entries} of {section} with an id that no operator of the graph has"
 
 
 def notes_of_files(
     notes: Iterable[FileNote], files: int, executions: Executions, tracks: Sequence[Track]
 ) -> list[list[Note]]:
-    """Return the notes on each file, with the shares of the device time that they are about."""
+    """Return the notes on each file. Notes about operators get their share of the device time."""
     finished: list[list[Note]] = [[] for _ in range(files)]
     for file, note, operators in notes:
         if operators is not None:
@@ -80,7 +83,7 @@ def notes_of_files(
 def _share(
     file: int, operators: NDArray[np.int64], executions: Executions, tracks: Sequence[Track]
 ) -> float:
-    """Return what share of the device time of a file some operators take; NaN if the time is 0."""
+    """Return the share of a file's device time that `operators` take; NaN if that time is 0."""
     on_device = np.array([track.side == DEVICE for track in tracks], np.bool_)
     in_file = on_device[executions.track] & (executions.run == file)  # each file is one run
     duration_s = np.nan_to_num(executions.duration_s[in_file])

@@ -25,7 +25,7 @@ def input_ids(operators: Iterable[sections.Operator]) -> list[tuple[str, ...]]:
 
 
 def input_dtypes(graphs: Iterable[sections.Graph]) -> Categorical[Dtypes]:
-    """Return the dtypes of each operator's inputs, in MegEngine's terms."""
+    """Return the dtypes of each operator's inputs, with MegEngine's names such as `Float32`."""
     dtypes: list[Dtypes] = []
     for graph in graphs:
         dtypes_of_ids = {id_: _dtype(variable) for id_, variable in graph.var.items()}
@@ -35,14 +35,14 @@ def input_dtypes(graphs: Iterable[sections.Graph]) -> Categorical[Dtypes]:
 
 
 def _dtype(variable: sections.Variable) -> str | None:
-    """Return the dtype of a variable in MegEngine's terms, or None if the file has none."""
+    """Return MegEngine's name of a variable's dtype; None if the file lacks it."""
     text = bytes(variable.mem_plan)
     plan = sections.MEMORY_PLAN.decode(text) if text else None
     return plan.layout.dtype if plan and plan.layout else None
 
 
 def last_shapes(ids: Sequence[str], variables: Mapping[str, sections.Variable]) -> list[bytes]:
-    """Return the shape of each variable in the last run as JSON; empty if it is not known.
+    """Return, as JSON, the shape of each variable in the last run; empty if it is not known.
 
     Raises `AttributeError` if the file has null instead of an object.
     """
@@ -87,7 +87,7 @@ def graph_tables(graph: sections.Graph) -> tuple[Tensors, Uses]:
         for id_ in used
         if id_ in tensor_of  # edited files may lack variables
     ]
-    # without any use, `zip` yields no columns
+    # If there are no uses, `zip` yields no columns.
     operator_rows, tensor_rows, is_output = list(zip(*uses, strict=True)) or [(), (), ()]
     return (
         Tensors(

@@ -42,14 +42,14 @@ _STALE_TEXT: Final = (
 
 
 class DecodedOperators(NamedTuple):
-    """The operators of all files, one file after another, without their times."""
+    """The operators of all files, in the order of the files, without their times."""
 
     operators: Operators
     notes: list[FileNote]
     file_of: NDArray[np.int64]
     """Shape (operators,): the index of each operator's file."""
     row_of: list[dict[str, int]]
-    """For each file, the row of each operator by its id. Rows are numbered over all files."""
+    """For each file, maps the id of an operator to its row. Rows are numbered across all files."""
 
 
 def read_operators(
@@ -58,7 +58,7 @@ def read_operators(
     """Return the operators in `documents`. Raises `BrokenValueError`."""
     graphs = [document.graph_exec for document in documents]
     file_of = np.repeat(np.arange(len(graphs)), [len(graph.operator) for graph in graphs])
-    rows = count()  # one counter for all files: rows are numbered over all of them
+    rows = count()  # one counter, because rows are numbered across all files
     row_of = [dict(zip(graph.operator, rows, strict=False)) for graph in graphs]
     operators = list(chain.from_iterable(graph.operator.values() for graph in graphs))
     footprints_of_files, notes = _footprints(documents, wanted)
@@ -95,14 +95,14 @@ def read_operators(
 
 
 def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the ids as integers. Raises `BrokenValueError` if one is not a whole number."""
+    """Return the ids as integers. Raises `BrokenValueError` if an id is not a whole number."""
     digits = "".join(ids)
     # `int` alone would also accept ids such as " 1_0".
     if not ids or (digits.isascii() and digits.isdecimal()):
         with suppress(ValueError, OverflowError):
             return np.fromiter(map(int, ids), np.int64, len(ids))
     wrong = [id_ for id_ in ids if not re.fullmatch(r"[0-9]{1,18}", id_)]
-    # `min` takes False before True, so the message names an id with other characters than digits.
+    # False is less than True, so `min` prefers an id that contains other characters than digits.
     worst = min(wrong, key=str.isdecimal)
     error = msgspec.ValidationError(f"the operator id {worst!r} is not a whole number")
     raise sections.BrokenValueError(sections.OPERATORS.path, error)
@@ -111,7 +111,7 @@ def _keys(ids: Sequence[str]) -> NDArray[np.int64]:
 def _footprints(
     documents: Iterable[sections.Document], wanted: Collection[str]
 ) -> tuple[list[list[sections.Footprint]], list[FileNote]]:
-    """Return, for each file, the footprint of each operator of the graph, and notes."""
+    """Return, for each file, the footprint of each operator; and notes on unmatched footprints."""
     needs_parameters = not {"parameters", *DERIVED_WORK}.isdisjoint(wanted)
     section = sections.FOOTPRINTS_WITH_PARAMETERS if needs_parameters else sections.FOOTPRINTS
     of_files: list[list[sections.Footprint]] = []
@@ -133,7 +133,7 @@ def _stale_notes(
     graphs: Iterable[sections.Graph],
     file_of: NDArray[np.int64],
 ) -> Iterator[FileNote]:
-    """Yield a note for each file with shapes that changed between runs."""
+    """Yield a note for each file whose shapes changed between runs, or cannot be compared."""
     for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
         is_stale = has_stale_shapes(footprints, graph)
         if is_stale is None:
@@ -150,7 +150,7 @@ def _stale_notes(
 def _work(
     footprints: Iterable[sections.Footprint], field: str, file_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], Iterable[FileNote]]:
-    """Return the computation or memory of each operator, and notes on negative values."""
+    """Return `field` (computation or memory) of each operator, and notes on negative values."""
     amounts = sections.number_column(footprints, field)
     is_negative = amounts < 0
     amounts[is_negative] = np.nan
@@ -172,7 +172,7 @@ def _optional_columns(
     """Return the wanted optional columns by name. Raises `BrokenValueError`."""
 
     def decoded(field: str, decode: Callable[[bytes], Any]) -> Categorical[Any]:
-        # Equal texts are decoded once: most operators of a network share their shapes.
+        # Equal texts are decoded once. Many operators of a network have equal shapes.
         return Categorical.of(sections.raw_column(footprints, field)).mapped(decode)
 
     columns: dict[str, Callable[[], Categorical[Any]]] = {
@@ -195,7 +195,7 @@ def _derived_work(
     """Return the wanted columns of `DERIVED_WORK`. Raises `BrokenValueError`."""
     if frozenset(DERIVED_WORK).isdisjoint(wanted):
         return {}
-    # Imported here, because only calls with `--work` derive it.
+    # Imported here, because only calls with `--work` derive work.
     from profile_analyze.readers.megengine.work import derived_work
 
     names = ("in_shapes", "out_shapes", "input_dtypes", "parameters")
@@ -215,9 +215,9 @@ def _compute_dtype(dtypes: Dtypes) -> str | None:
 
 
 def _layouts(footprints: Iterable[sections.Footprint]) -> Categorical[bytes]:
-    """Return the strides of inputs as JSON."""
-    # The writer leaves the field out if all inputs are contiguous: it then counts as `[]`. If an
-    # operator has no shapes either, the writer knows of no inputs, and the strides are N/A.
+    """Return, as JSON, the strides of each operator's inputs; empty if they are N/A."""
+    # The writer omits `in_layouts` if all inputs are contiguous, so a missing field counts as `[]`.
+    # If the footprint has no `in_shapes` either, the strides are N/A.
     return Categorical.of(
         [
             bytes(one.in_layouts) or (b"[]" if memoryview(one.in_shapes).nbytes else b"")
@@ -227,7 +227,10 @@ def _layouts(footprints: Iterable[sections.Footprint]) -> Categorical[bytes]:
 
 
 def _parameters(text: bytes) -> Parameters | None:
-    """Return the parameters by name, or by index if they are an array. null is left out."""
+    """Return the parameters as pairs of name and value, without nulls.
+
+    In an array, the index of a value is its name.
+    """
     decoded = sections.PARAMETERS.decode_cached(text)
     if decoded is None:
         return None
@@ -240,7 +243,7 @@ def _parameters(text: bytes) -> Parameters | None:
 
 
 def _scalar(value: Any) -> int | float | str:
-    """Return a number or a text. Other values, and integers of over 64 bits, become JSON."""
+    """Return numbers and texts as they are. Other types, and integers over 64 bits, become JSON."""
     if isinstance(value, (str, float)):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:

@@ -90,7 +90,8 @@ class MegEngineReader(Reader, BatchReader):
             _check_memory(sum(map(len, contents)))
             try:
                 return _read_files([source.name for source in sources], contents, wanted)
-            except BrokenValueError:  # `read` names the file, and escapes control characters
+            except BrokenValueError:
+                # The files are then read one by one: `read` repairs or names the damaged file.
                 return None
 
 
@@ -106,8 +107,8 @@ def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: No
 def _read_files(
     files: Sequence[str], contents: Sequence[bytes], wanted: Collection[str]
 ) -> ReadTogether:
-    """Return the profiles in files of JSON, a run for each. Raises `BrokenValueError`."""
-    # Joining drops these tables, so they are not read for several files.
+    """Return one profile of all files, with a run for each file. Raises `BrokenValueError`."""
+    # A profile of several files has no tables of tensors and uses.
     with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
     decoded, times, (tensors, uses) = _decode(contents, wanted, with_tables=with_tables)
     executions, tracks, notes = read_executions(decoded, times)
@@ -133,8 +134,8 @@ def _decode(
 
     Raises `BrokenValueError`.
     """
-    # The objects that msgspec makes are freed when this function returns, so that the executions
-    # reuse their memory.
+    # The objects that msgspec makes are freed when this function returns. The executions then reuse
+    # their memory.
     documents = list(map(decode_document, contents))
     # Times are decoded first: operators then reuse the memory of the decoded intervals.
     times = decode_times([document.profiler for document in documents])
@@ -146,8 +147,8 @@ def _decode(
 def _check_memory(size: int) -> None:
     """Raise `MemoryError` if there is too little memory to decode `size` bytes.
 
-    msgspec may crash if memory runs out while it decodes. The array is never written to, so
-    allocating it costs next to nothing.
+    msgspec may crash if memory runs out while it decodes. Nothing is written to the array, so
+    allocating it takes almost no time.
     """
     np.empty(size // 2, np.uint8)
 

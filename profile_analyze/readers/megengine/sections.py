@@ -2,7 +2,7 @@
 
 Fields have the names that the file uses. The graph is decoded at once. The profiler's sections stay
 raw text at first, and are decoded one after another. The objects of one section are freed before
-the next section is decoded, which reuses their memory.
+the next section is decoded, so that their memory is reused.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import Side
 
-# Fields of type `Raw` stay JSON text. Few questions need their values, and equal texts can be
-# decoded once. `gc=False` saves the garbage collector's header of each object. It is safe, because
-# none of these objects can be part of a reference cycle.
+# Fields of type `Raw` stay JSON text, because few questions need their values. Equal texts are then
+# decoded only once. `gc=False` saves the garbage collector's header in each object. This is safe,
+# because no object here can be part of a reference cycle.
 
 
 class Operator(msgspec.Struct, gc=False):
@@ -133,7 +133,7 @@ class _MemoryPlan(msgspec.Struct, gc=False):
 T = TypeVar("T")
 
 CACHE_SIZE: Final = 4096
-"""The most texts of one kind that are cached with their decoded values."""
+"""How many results each cache keeps."""
 
 _VALUE_ERRORS: Final = (msgspec.ValidationError, UnicodeDecodeError)
 """Errors about a single value in JSON that is otherwise valid."""
@@ -171,7 +171,7 @@ class ValueDecoder(Generic[T]):
             raise MemoryError from None
 
     def _decode_optional(self, text: bytes) -> T | None:
-        """Return the value in `text`, or None if that is empty. Raises `BrokenValueError`."""
+        """Return the value in `text`; None if `text` is empty. Raises `BrokenValueError`."""
         return self.decode(text) if text else None
 
 
@@ -184,7 +184,7 @@ class SectionDecoder(ValueDecoder[dict[str, T]]):
         self._entries = ValueDecoder[dict[str, msgspec.Raw]](path, dict[str, msgspec.Raw])
 
     def decode(self, text: bytes | msgspec.Raw) -> dict[str, T]:
-        """Return the entries in `text`, or none if it is empty. Raises `BrokenValueError`."""
+        """Return the entries by id; none if `text` is empty. Raises `BrokenValueError`."""
         if not memoryview(text).nbytes:  # older writers leave sections out
             return {}
         try:
@@ -195,9 +195,10 @@ class SectionDecoder(ValueDecoder[dict[str, T]]):
             raise
 
     def find_broken_entry(self, text: bytes | msgspec.Raw) -> None:
-        """Raise `BrokenValueError` with the id of the broken entry, which msgspec leaves out.
+        """Raise `BrokenValueError` with the path of the first broken entry, if there is one.
 
-        Raises nothing if the section itself is broken, for example by a key that is not UTF-8.
+        The errors of msgspec do not have the id of the entry. If the section itself is broken, for
+        example by a key that is not UTF-8, the error has the path of the section.
         """
         if not memoryview(text).nbytes:
             return
@@ -214,7 +215,7 @@ FOOTPRINTS_WITH_PARAMETERS: Final = SectionDecoder(FOOTPRINTS.path, FootprintWit
 _DEVICE: Final = SectionDecoder("$.profiler.device", dict[str, _Interval])
 _HOST: Final = SectionDecoder("$.profiler.host", dict[str, _Interval])
 _FOOTPRINT_PATH: Final = "$.profiler.opr_footprint[...]"
-# msgspec accepts larger integers, but neither NumPy nor orjson holds them.
+# msgspec accepts larger integers, which neither NumPy nor orjson can represent.
 _Extent: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Extents: TypeAlias = tuple[_Extent, ...]
 IN_SHAPES: Final = ValueDecoder[Shapes | None](
@@ -244,12 +245,12 @@ NO_VARIABLE: Final = Variable()
 
 
 class Intervals(NamedTuple):
-    """The intervals of one side (device or host) of all files. Seconds; NaN is N/A."""
+    """The intervals on one side (device or host) in all files. Times are in seconds; NaN is N/A."""
 
     ids: list[list[str]]
     """For each file, the ids of its entries. Usually they are ids of operators."""
     sizes: NDArray[np.int64]
-    """Shape (entries,): the number of intervals of each entry. All other columns have a row for
+    """Shape (entries,): the number of intervals in each entry. The columns below have a row for
     each interval."""
     lane: Categorical[str]
     """The comp node or host thread."""
@@ -260,7 +261,7 @@ class Intervals(NamedTuple):
 
 
 def decode_document(data: bytes) -> Document:
-    """Return the file with the content `data`. Raises `BrokenValueError`."""
+    """Return the decoded file. Raises `BrokenValueError` with the path of the broken value."""
     try:
         return _DOCUMENT.decode(data)
     except BrokenValueError as error:
@@ -292,21 +293,21 @@ def _intervals(files: Sequence[dict[str, dict[str, _Interval]]]) -> Intervals:
     )
 
 
-# Files may have millions of entries, and `map` with `attrgetter` loops over them in C.
+# The functions below loop in C, by `map` with `attrgetter`: a file may have millions of entries.
 
 
 def field_values(entries: Iterable[object], field: str) -> list[Any]:
-    """Return a field of every entry. `a.b` is the field b of the field a."""
+    """Return the value of `field` in every entry. `a.b` is the field b of the field a."""
     return list(map(attrgetter(field), entries))
 
 
 def raw_column(entries: Iterable[object], field: str) -> list[bytes]:
-    """Return the JSON text of a `Raw` field of every entry; empty if the field is missing."""
+    """Return the JSON text of a `Raw` field in every entry; empty if the field is missing."""
     return list(map(bytes, map(attrgetter(field), entries)))
 
 
 def number_column(entries: Iterable[object], field: str) -> NDArray[np.float64]:
-    """Return a field of every entry as numbers; NaN if it is None or not finite."""
+    """Return the value of `field` in every entry as a number; NaN if it is None or not finite."""
     # NumPy parses the texts "inf" and "nan", and turns None into NaN.
     numbers = np.array(field_values(entries, field), dtype=np.float64)
     numbers[~np.isfinite(numbers)] = np.nan

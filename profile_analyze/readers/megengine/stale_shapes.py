@@ -1,4 +1,7 @@
-"""Finds operators with shapes that changed between runs, so that work and time do not match."""
+"""Finds operators whose shapes changed between runs.
+
+Their work is of the first run and their time of the last run, so the two do not match.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,24 @@ if TYPE_CHECKING:
 def has_stale_shapes(
     footprints: Sequence[sections.Footprint], graph: sections.Graph
 ) -> NDArray[np.bool_] | None:
-    """Return whether the shapes of each operator differ between the first run and the last.
+    """Return, for each operator, whether its shapes differ between the first run and the last.
 
-    Footprints have the shapes of the first run. Variables of the graph have those of the last run,
-    which is also the run of the times. The array has shape (operators,). Returns None if the file
-    has null instead of a shape's entry.
+    Footprints have the shapes of the first run. The variables of the graph have the shapes of the
+    last run, and the times are of the last run, too. The array has shape (operators,). The result
+    is None if the file has null instead of an object with shapes.
     """
     operators = graph.operator.values()
-    # Only the first output is compared: workspaces may follow it, and footprints omit those.
+    # Only the first output is compared. Workspaces may follow it, but footprints omit workspaces.
     outputs = [operator.output[0] if operator.output else "" for operator in operators]
     try:
         last = last_shapes(outputs, graph.var)
         first = sections.raw_column(footprints, "out_shapes")
-        # Pairs repeat, and usually no shape changed: comparing the distinct pairs shows it fast.
+        # Usually no shape changed. To find that out fast, compare each distinct pair once.
         if not any(_differ(*pair) for pair in set(zip(first, last, strict=True))):
             return np.zeros(len(operators), np.bool_)
         is_stale = np.array([_differ(*pair) for pair in zip(first, last, strict=True)])
-        # Some operators, such as a sum, have the same output shape for any input.
+        # Some operators, such as a sum, have the same output shape for any input. So inputs are
+        # compared, too.
         return is_stale | _have_stale_inputs(footprints, operators, graph.var)
     except AttributeError:  # null instead of an object
         return None
@@ -44,7 +48,7 @@ def has_stale_shapes(
 
 @lru_cache(maxsize=sections.CACHE_SIZE)
 def _differ(output_shapes: bytes, last_shape: bytes) -> bool:
-    """Return whether the first output shape differs from the last shape, and both are known."""
+    """Return whether the first of `output_shapes` differs from `last_shape`, if both are known."""
     first, last = sections.OUT_SHAPES.decode_cached(output_shapes), decode_shape(last_shape)
     return bool(first and last is not None and first[0] != last)
 
@@ -54,10 +58,10 @@ def _have_stale_inputs(
     operators: Iterable[sections.Operator],
     variables: Mapping[str, sections.Variable],
 ) -> NDArray[np.bool_]:
-    """Return whether each operator has an input with another shape than in its footprint.
+    """Return, for each operator, whether the shape of an input differs between graph and footprint.
 
-    The result has shape (operators,). If graph and footprint disagree on the number of inputs, it
-    is not known which shape belongs to which input. The result for such an operator is false.
+    The array has shape (operators,). If graph and footprint have different numbers of inputs, it is
+    unknown which shapes belong together, and the value is False.
     """
     in_shapes = Categorical.of(sections.raw_column(footprints, "in_shapes")).mapped(
         sections.IN_SHAPES.decode_cached

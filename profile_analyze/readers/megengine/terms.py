@@ -15,9 +15,9 @@ _CONSTANTS: Final = (
     *("ImmutableTensor", "SharedDeviceTensor", "VolatileSharedDeviceTensor"),
     "MultipleDeviceTensor",
 )
-"""The prefixes of types whose only task is to hold a tensor, such as weights."""
+"""The prefixes of the types that only hold a tensor, such as a weight."""
 
-# A prefix covers the variants of an operator: ConvolutionForward, ConvolutionBackwardData.
+# Each text is a prefix: `Conv` covers ConvolutionForward and ConvolutionBackwardData.
 _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
     terms.CONVOLUTION: ("Conv", "Deformable", "GroupLocal", "Local"),
     terms.MATMUL: ("MatrixMul", "BatchedMatrixMul", "Dot", "MatrixInverse", "SVD"),
@@ -51,7 +51,7 @@ _CATEGORIES: Final[Mapping[str, tuple[str, ...]]] = {
 _COPY: Final = "Copy"
 """The only type that copies between comp nodes. It is compared as a whole, not as a prefix."""
 
-# A quantized dtype counts as the integer that stores it.
+# A quantized dtype gets the name of the integer dtype that stores its values.
 _DTYPES: Final[Mapping[str, str]] = {
     "Float32": "fp32",
     "Float16": "fp16",
@@ -83,10 +83,10 @@ _DEVICE_KINDS: Final[Mapping[str, terms.DeviceKind]] = {
     "rocm": terms.GPU,
     "opencl": terms.GPU,
 }
-"""The kind of device for each prefix of a comp node's locator. For other devices, such as NPUs, the
-kind is unknown."""
+"""Maps the prefix of a comp node's locator to the kind of device. The kind of other devices, such
+as NPUs, is unknown."""
 _MOST_DIGITS: Final = 6
-"""A number with more digits cannot be a number of threads: no machine has so many."""
+"""A number with more digits cannot be a number of threads."""
 _CPU_CLOCK_S: Final = 1e-6
 """The resolution of the clock of CPU comp nodes."""
 
@@ -103,25 +103,25 @@ def category_of(type_: str) -> str:
 
 
 def is_constant(type_: str) -> bool:
-    """Return whether operators of this type only hold a tensor: running them moves no bytes."""
+    """Return whether operators of this type only hold a tensor, so that a call moves no bytes."""
     return type_.startswith(_CONSTANTS)
 
 
 def dtype_of(name: str) -> str:
-    """Return the canonical name of a dtype, or `name` itself if there is none."""
+    """Return the canonical name of the dtype `name`, or `name` itself if it has none."""
     return _DTYPES.get(name, name)
 
 
 def bytes_of(dtype: str | None) -> float:
-    """Return the size in bytes of a value of a canonical dtype; NaN if it is not known."""
+    """Return how many bytes a value of a canonical dtype takes; NaN if the dtype is unknown."""
     return _BYTES_OF.get(dtype or "", float("nan"))
 
 
 def track_of(name: str, side: terms.Side) -> Track:
     """Return the track of a comp node or host thread.
 
-    Each track has its own clock, because clocks may start at different times. Several tracks work
-    on one operator at the same time, so the longest time counts.
+    Each track has its own clock, because the clocks may start at different times. Several tracks
+    may work on one operator at the same time, so the largest of their times counts.
     """
     if side == terms.HOST:
         return Track(name, terms.HOST, kind="thread", clock=name, together="max")
@@ -140,10 +140,10 @@ def track_of(name: str, side: terms.Side) -> Track:
 
 
 def _device_of(comp_node: str) -> tuple[terms.DeviceKind | None, int | None]:
-    """Return the kind of device of a comp node, and its number of CPU threads.
+    """Return the kind of device of a comp node, and its number of CPU threads; None if unknown.
 
-    `CompNode("cpu0:0" from "xpux:0")` has one thread, `multithread4:0` and `multithread:default:4`
-    have four.
+    `CompNode("cpu0:0" from "xpux:0")` has one thread. `multithread4:0` and `multithread:default:4`
+    have four threads.
     """
     if not comp_node.startswith(_COMP_NODE):
         return None, None

@@ -21,7 +21,7 @@ _CHANNEL_AXES: Final = {
     "NHWC": (3,),
     **dict.fromkeys(("NCHW4", "NCHW8", "NCHW32", "NCHW44", "NCHW44_DOT", "NCHW88"), (1, 4)),
 }
-"""The axes of images that make up the channels, by format."""
+"""For each format of images, the axes that together make up the channels."""
 
 _SIMPLE: Final = {
     "Elemwise": "elementwise",
@@ -39,18 +39,18 @@ _SIMPLE: Final = {
     "Reshape": "view",
     "AxisAddRemove": "view",
 }
-"""The kinds of work that need no parameters, by type. Operators that only control the network are
+"""Maps types to the kinds of work that need no parameters. Types that only control the network are
 left out: their work would be 0, and a roofline would show them as the least efficient."""
 
 
 class Call(NamedTuple):
-    """The facts about an operator that its work follows from."""
+    """The facts about an operator from which its work is derived."""
 
     type: str
     in_shapes: Shapes
     out_shapes: Shapes
     dtypes: Dtypes
-    """The dtypes of the inputs, in MegEngine's terms; None if unknown."""
+    """The dtypes of the inputs, with MegEngine's names; None for an unknown dtype."""
     parameters: Mapping[str, Any]
 
 
@@ -61,7 +61,7 @@ def derived_work(
     dtypes: Dtypes | None,
     parameters: Parameters | None,
 ) -> Work:
-    """Return what one call costs, by the formulas that all runtimes share; NaN for unknown."""
+    """Return the work of one call, from the formulas of `work/`. Unknown amounts are NaN."""
     if in_shapes is None or out_shapes is None:
         return Work()
     operation = operation_of(
@@ -71,7 +71,7 @@ def derived_work(
 
 
 def operation_of(call: Call) -> Operation | None:
-    """Return the operation of a call; None if its kind is not known."""
+    """Return the operation of a call; None if the kind of operation is not known."""
     if call.type in _SIMPLE:
         return _operation(_SIMPLE[call.type], _tensors(call.in_shapes, call.dtypes), call)
     translate = _TRANSLATIONS.get(call.type)
@@ -86,7 +86,7 @@ def _operation(
 
 
 def _tensors(shapes: Shapes, dtypes: Dtypes) -> tuple[Tensor, ...]:
-    # The graph may have another number of inputs than the footprint: then no dtype is known.
+    # If the graph and the footprint have different numbers of inputs, no dtype is known.
     if len(dtypes) != len(shapes):
         dtypes = (None,) * len(shapes)
     return tuple(
@@ -95,11 +95,11 @@ def _tensors(shapes: Shapes, dtypes: Dtypes) -> tuple[Tensor, ...]:
     )
 
 
-def _of_one_float(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
-    """Return the inputs of a product of matrices or images, and the dtype of its output.
+def _inputs_and_dtype(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
+    """Return the inputs of a matrix product or convolution, and the dtype of its output.
 
-    MegEngine multiplies floats of one dtype only, so one known dtype gives all others. The file has
-    no dtypes of variables whose memory is not planned, such as inputs of the network.
+    The file lacks the dtypes of variables whose memory is not planned, such as inputs of the
+    network. MegEngine only multiplies floats of equal dtypes, so one known dtype gives the others.
     """
     inputs = _tensors(call.in_shapes, call.dtypes)
     known = {one.dtype for one in inputs if one.dtype is not None}
@@ -110,14 +110,14 @@ def _of_one_float(call: Call) -> tuple[tuple[Tensor, ...], str | None]:
 
 
 def _convolution(call: Call) -> Operation | None:
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) < 2 or not call.out_shapes:
         return None
     data, weight, *added = inputs
     weight_by_channel = _by_channel(weight, call.out_shapes[0], call)
     if weight_by_channel is None:
         return None
-    # A bias is added to each output, and so is the image of a residual connection.
+    # `ConvBiasForward` adds its further inputs to the output: a bias, and perhaps an image.
     fused = len(added) if call.type == "ConvBiasForward" else 0
     kept = added if call.type == "ConvBiasForward" else ()
     return _operation("convolution", (data, weight_by_channel, *kept), call, dtype, fused=fused)
@@ -125,7 +125,7 @@ def _convolution(call: Call) -> Operation | None:
 
 def _convolution_backward(call: Call) -> Operation | None:
     """Return the gradient of a convolution's data, which is a transposed convolution."""
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) != 2 or not call.out_shapes:
         return None
     weight, data = inputs
@@ -136,10 +136,10 @@ def _convolution_backward(call: Call) -> Operation | None:
 
 
 def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
-    """Return the weight as (channels of `image`, elements of the weight for each of them, 1).
+    """Return the weight with shape (channels of `image`, elements of the weight per channel, 1).
 
-    Formats split channels in many ways, and the weight may have a dimension for groups. But the
-    elements for each channel are always the elements of the weight, divided by the channels.
+    Formats split channels in many ways, and the weight may have a dimension for groups. In every
+    format, the elements per channel are all elements of the weight, divided by the channels.
     """
     axes = _CHANNEL_AXES.get(str(call.parameters.get("format")), ())
     if not axes or max(axes) >= len(image) or call.parameters.get("sparse") is None:
@@ -152,7 +152,7 @@ def _by_channel(weight: Tensor, image: Any, call: Call) -> Tensor | None:
 
 
 def _matmul(call: Call) -> Operation | None:
-    inputs, dtype = _of_one_float(call)
+    inputs, dtype = _inputs_and_dtype(call)
     if len(inputs) != 2 or call.parameters.get("format") != "DEFAULT":
         return None
     is_transposed = call.parameters.get("transposeA") == "true"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _BETWEEN: Final = b'},{"args":'
-"""The text between two events if the second one has arguments. It cannot be part of a string,
+"""The text between two events, if the second event has arguments. It cannot be part of a string,
 because quotes in strings are escaped."""
 _START: Final = re.compile(rb'\s*\{\s*"traceEvents"\s*:\s*\[|\s*\[')
 _END: Final = re.compile(
@@ -24,7 +24,7 @@ _END: Final = re.compile(
 )
 _LONGEST_END: Final = 4096
 _MOST_CUTS: Final = 8
-"""How often the end of a truncated file is searched for the start of its incomplete event."""
+"""The most events that are cut off the end of a truncated file, to make the rest valid JSON."""
 
 
 class Event(msgspec.Struct, gc=False):
@@ -49,12 +49,12 @@ _decode_document: Final = msgspec.json.Decoder(_Document).decode
 
 
 class Timeline:
-    """The events of a file, in its order and in parts."""
+    """The events of a file, which `parts` yields in the order of the file."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self.is_complete = True
-        """Whether the list of events has an end. It is known after all events were read."""
+        """Whether the list of events has an end. Valid only after `parts` has yielded all parts."""
 
     def parts(self) -> Iterator[Sequence[Event]]:
         """Yield all events. Raises `MalformedProfileError`."""
@@ -112,5 +112,6 @@ def _reason(error: Exception) -> str:
         return TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return "has an event with text that is not UTF-8; profile again"
-    detail = re.sub(r" \(byte \d+\)$", "", detail_of(error))  # counted from the start of a part
+    # The position is not shown: it counts from the start of a part, not of the file.
+    detail = re.sub(r" \(byte \d+\)$", "", detail_of(error))
     return f"has an event that cannot be read: {detail}; profile again"

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """The content of a timeline, in the terms of a profile."""
+    """The parts of a `Profile` that are made from a timeline."""
 
     rows: list[Row]
     executions: Executions
     tracks: tuple[Track, ...]
     runs: tuple[Run, ...]
     pids: list[int]
-    """The ids of the processes, in the order of `Run.process`."""
+    """The process ids. `Run.process` is an index in this list."""
 
 
 def recorded(recording: Recording) -> Recorded:
@@ -80,7 +80,7 @@ def _row_of(recording: Recording, host: Placed, index: int) -> Row:
 
 
 def _walls_s(run: Indices, start_us: Floats, end_us: Floats, runs: int) -> list[float]:
-    """Return the time from the first start to the last end in each run."""
+    """Return, for each run, the seconds from the first start to the last end."""
     first_us, last_us = np.full(runs, np.inf), np.full(runs, -np.inf)
     np.minimum.at(first_us, run, start_us)
     np.maximum.at(last_us, run, end_us)

@@ -1,4 +1,4 @@
-"""Leaves out the iteration in which a timeline ends, so that complete iterations stay runs."""
+"""Leaves out the iteration in which a timeline ends, so that all runs are complete."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def leave_out_incomplete(recording: Recording, *, is_cut: bool) -> int:
-    """Remove the spans and kernels of an iteration that did not end from `recording`.
+    """Remove the spans and kernels of an incomplete last iteration from `recording`.
 
-    Return how often operators ran in it. Nothing is removed if no iteration is complete. `is_cut`
-    says that the file ends in the middle.
+    Return how many executions of operators were removed. If no iteration is complete, nothing is
+    removed. `is_cut` says whether the file ends in the middle.
     """
     spans = recording.spans
     has_end = ~np.isnan(np.array(spans.end_us))
@@ -40,7 +40,7 @@ def leave_out_incomplete(recording: Recording, *, is_cut: bool) -> int:
 
 
 def _in_open_iterations(recording: Recording, has_end: Chosen, is_operator: Chosen) -> Chosen:
-    """Return the spans inside of scopes of iterations that did not end."""
+    """Return which spans are in an iteration whose scope did not end."""
     spans = recording.spans
     outermost = outermost_of(np.array(spans.parent))
     used = np.flatnonzero(np.bincount(outermost[is_operator], minlength=len(has_end)))
@@ -54,7 +54,10 @@ def _in_open_iterations(recording: Recording, has_end: Chosen, is_operator: Chos
 
 
 def _after_steps(recording: Recording, pids: Indices, is_operator: Chosen) -> Chosen:
-    """Return the spans after the last step of their process that ended, if any step did."""
+    """Return which spans began after the last end of a step (`StopStep`) in their process.
+
+    In a process without such an event, the result is False for all spans.
+    """
     workers = {*np.array(recording.spans.thread)[is_operator].tolist()}
     pid_of_thread = [pid for pid, _ in recording.threads]
     result = np.zeros(len(pids), np.bool_)
@@ -65,7 +68,10 @@ def _after_steps(recording: Recording, pids: Indices, is_operator: Chosen) -> Ch
 
 
 def _remove_kernels(recording: Recording, pids: Indices, dropped: Chosen) -> None:
-    """Remove the kernels that no remaining operator launched, from the first removed span on."""
+    """Remove the kernels that ended after the first removed span of their process began.
+
+    A kernel stays if the operator that launched it stays.
+    """
     spans, kernels = recording.spans, recording.kernels
     ids = np.array(spans.id)
     launchers = {*zip(pids[~dropped].tolist(), ids[~dropped].tolist(), strict=True)}
@@ -99,7 +105,10 @@ def _keep(column: array[Any], is_kept: Chosen) -> None:
 
 
 def _renumber(column: array[int], dropped: Chosen, chosen: Chosen | None = None) -> None:
-    """Replace indices of spans by their indices without the removed spans."""
+    """Replace each index in `column` by the index that the span has without the dropped spans.
+
+    If `chosen` is given, only the chosen entries are replaced.
+    """
     positions = np.append(0, np.cumsum(~dropped))
     old = np.array(column)
     new = positions[old] if chosen is None else np.where(chosen, positions[old], old)

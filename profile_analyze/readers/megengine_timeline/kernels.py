@@ -1,4 +1,4 @@
-"""The kernels of a timeline: the operators that launched them, their runs and launches."""
+"""Finds, for each kernel of a timeline, its run, its launch and the operator that launched it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ class PlacedKernels(NamedTuple):
     launched_by: Indices
     """The index in `Placed` of the operator that launched the kernel, or -1."""
     run: Indices
-    """The run of its operator, because a kernel may still run after the next step has begun."""
+    """The run of the operator that launched the kernel. The kernel itself may end after the next
+    step has begun."""
     launch_us: Floats
-    """When the kernel was launched, but never after its start; NaN if that is not known."""
+    """The time of the launch, or the start of the kernel if that is earlier; NaN if unknown."""
 
 
 def placed_kernels(recording: Recording, host: Placed) -> PlacedKernels:
-    """Return the kernels, joined with operators by their id."""
+    """Return the columns of all kernels. A kernel has the id of the operator that launched it."""
     launched_by = _launched_by(recording, host)
     run = np.append(host.run, NONE)[launched_by]
     kernels = recording.kernels
@@ -73,7 +74,7 @@ def rows_of_kernels(
     result = []
     for index, launcher in enumerate(kernels.launched_by.tolist()):
         if launcher == NONE:
-            # A copy to the device belongs to no operator, so it counts as an operator.
+            # A kernel without an id, such as a copy to the device, counts as an operator itself.
             level = KERNEL if recording.kernels.id[index] >= 0 else OPERATOR
             result.append(Row((), None, recording.kernels.facts[index], level))
         else:

@@ -26,7 +26,7 @@ def notes_on(
     operators: Operators,
     incomplete: int,
 ) -> Iterator[Note]:
-    """Yield the notes on a profile. `incomplete` operators of the last iteration were left out."""
+    """Yield the notes; `incomplete` executions were left out with an incomplete iteration."""
     executions = counted(incomplete, "execution")
     if not timeline.is_complete and incomplete:
         yield Note(
@@ -44,7 +44,7 @@ def notes_on(
             f"left out {executions} of operators in an iteration that did not end",
             Importance.INCOMPLETE,
         )
-    # Events without an end are no surprise if the file is cut.
+    # In a file that is cut, spans without an end are expected, so they get no note.
     open_spans = int(np.isnan(np.array(recording.spans.end_us)).sum())
     if events := (open_spans if timeline.is_complete else 0) + recording.unmatched:
         yield Note(

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A row of the table: a scope, a kernel, or an operator with a path, shapes and parameters."""
+    """A row of the table: a scope, a kernel or an operator.
+
+    Operators with equal `Facts` in the same scopes share a row.
+    """
 
     path: tuple[str, ...]
     scope: str | None

@@ -1,4 +1,7 @@
-"""Finds the run, the parent and the path of each operator and scope on the threads of workers."""
+"""Finds the run, the parent and the path of each operator and scope on the threads of workers.
+
+Workers are the threads that run operators.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 ITERATION: Final = re.compile(r"(?i:iter|iteration|step|run|batch|loop)[ _-]?\d*")
-"""Outermost scopes with these names are iterations, if all operators are in such scopes."""
+"""Outermost scopes with these names are iterations, if every operator is in one of them."""
 
 
 class Iteration(NamedTuple):
@@ -34,18 +37,22 @@ class Placed(NamedTuple):
     """Columns with an entry for each operator and each scope of workers."""
 
     span: Indices
-    """The index in `Recording.spans`. The entries are in ascending order."""
+    """The index in `Recording.spans`, in ascending order."""
     pid: Indices
     run: Indices
     """The index in `iterations`."""
     parent: Indices
-    """The index in `Placed` of the scope or operator around it, or -1."""
+    """The index in `Placed` of the scope or operator around the entry, or -1."""
     path: list[tuple[str, ...]]
-    """The names of all scopes and operators around it, outermost first."""
+    """The names of all scopes and operators around the entry, outermost first."""
     iterations: list[Iteration]
 
     def runs_of(self, pid: int, positions: Indices) -> Indices:
-        """Return for each number of spans the run of the last entry that began before them."""
+        """Return the run of process `pid` at each of `positions` in the file.
+
+        A position counts the spans that began before it. The result is the run of the process's
+        last entry before the position. If all entries are later, it is the run of the first entry.
+        """
         own = np.flatnonzero(self.pid == pid)
         if not len(own):
             return np.zeros(len(positions), np.int64)
@@ -54,7 +61,7 @@ class Placed(NamedTuple):
 
 
 def placed(recording: Recording) -> Placed:
-    """Return the operators and scopes of workers, the threads that ran operators."""
+    """Return the operators and scopes of workers, with their runs, parents and paths."""
     spans = recording.spans
     facts, thread = np.array(spans.facts), np.array(spans.thread)
     has_end = ~np.isnan(np.array(spans.end_us))
@@ -62,7 +69,8 @@ def placed(recording: Recording) -> Placed:
     workers = {*thread[is_operator].tolist()}
     is_kept = has_end & np.isin(thread, [*workers])
     pids = np.array([pid for pid, _ in recording.threads], np.int64)[thread]
-    all_parents = np.append(np.array(spans.parent), NONE)  # -1 stays -1: it is the last entry
+    # -1 means that there is no parent. The appended entry makes -1 the parent of -1.
+    all_parents = np.append(np.array(spans.parent), NONE)
     parent = _nearest(all_parents, is_kept)
     outermost = outermost_of(parent)
     is_iteration = _iteration_scopes(recording, is_kept, is_operator, outermost)
@@ -83,8 +91,8 @@ def placed(recording: Recording) -> Placed:
 
 
 def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
-    """Return for each span the nearest span around it that is kept, or -1."""
-    is_end = np.append(is_kept, True)  # nothing is around the outermost
+    """Return, for each span, the innermost kept span around it, or -1."""
+    is_end = np.append(is_kept, True)  # -1 (no parent) also ends the search
     parent = all_parents[:-1]
     while not is_end[parent].all():
         parent = np.where(is_end[parent], parent, all_parents[parent])
@@ -92,7 +100,7 @@ def _nearest(all_parents: Indices, is_kept: NDArray[np.bool_]) -> Indices:
 
 
 def outermost_of(parent: Indices) -> Indices:
-    """Return the outermost span around each span, or the span itself."""
+    """Return, for each span, the outermost span around it, or the span itself if there is none."""
     result = np.arange(len(parent))
     with_end = np.append(parent, NONE)
     while (inner := with_end[result] >= 0).any():
@@ -106,7 +114,10 @@ def _iteration_scopes(
     is_operator: NDArray[np.bool_],
     outermost: Indices,
 ) -> NDArray[np.bool_]:
-    """Return which spans are iterations: outermost scopes with names as in `_ITERATION`."""
+    """Return which spans are iterations: outermost scopes whose names match `ITERATION`.
+
+    If an operator is outside of such scopes, no span is an iteration.
+    """
     used = np.flatnonzero(np.bincount(outermost[is_operator], minlength=len(is_kept)))
     names = recording.spans.name
     result = np.zeros(len(is_kept), np.bool_)
@@ -125,7 +136,7 @@ def _runs(  # one argument for each column
     outermost: Indices,
     is_iteration: NDArray[np.bool_],
 ) -> tuple[Indices, list[Iteration]]:
-    """Return the run of each span, -1 for none, and the iterations with at least one operator."""
+    """Return the run of each span (-1 for none), and the iterations with at least one operator."""
     part = np.zeros(len(pids), np.int64)
     pid_of_thread = [pid for pid, _ in recording.threads]
     for pid in sorted({*pids.tolist()}):
@@ -158,7 +169,11 @@ def _runs(  # one argument for each column
 def _numbered_with_operators(
     pids: Indices, part: Indices, is_operator: NDArray[np.bool_]
 ) -> Indices:
-    """Number the parts of all processes in ascending order; -1 for those without operators."""
+    """Return, for each span, the number of its part among all parts that have operators.
+
+    Parts are numbered from 0, ordered by process and then by `part`. The number is -1 for spans in
+    parts without operators.
+    """
     order = np.lexsort((part, pids))
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (np.diff(pids[order]) != 0) | (np.diff(part[order]) != 0)

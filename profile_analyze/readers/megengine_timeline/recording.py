@@ -1,7 +1,7 @@
 """Matches the begin and end events of a timeline: operators, kernels, scopes and steps.
 
-The events of a thread are nested, in the order of the file. Only end events have arguments, so only
-the end of a span shows whether it is an operator. The names of threads come last.
+In the order of the file, the events of a thread are nested. Only end events have arguments, so only
+the end of a span shows whether it is an operator. The file ends with the names of the threads.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _COMMANDS: Final = (
     "GetValue ",
 )
 _NUMBERED: Final = (*_TENSORS, *_COMMANDS)
-"""The starts of names of events about one tensor. The id of the tensor follows."""
+"""Events about one tensor have names that begin with these texts. The tensor's id follows."""
 _HOUSEKEEPING: Final = frozenset(
     ("OpDispatch", "StartProfile", "StopProfile", "Sync", "AutoEvict", "GetValue", "TensorWaitProp")
 )
 """The names of further events that are neither operators nor scopes."""
 _DEEPEST: Final = 200
-"""How deep scopes may be nested. A file with deeper scopes is damaged and takes much memory."""
+"""How deeply scopes may be nested. A file with deeper scopes is damaged, and takes much memory."""
 HOST_TO_DEVICE: Final = "HostToDevice"
 
 
@@ -50,7 +50,7 @@ class TooDeepError(Exception):
 
 
 class TensorArguments(msgspec.Struct, frozen=True, gc=False):
-    """The values of an input or output in the file."""
+    """The shape, dtype and device of an input or output, as texts in the file."""
 
     shape: str = ""
     dtype: str = ""
@@ -66,7 +66,7 @@ _decode_thread: Final = msgspec.json.Decoder(_ThreadArguments).decode
 
 
 class Facts(NamedTuple):
-    """The values of an operator in the file. Equal operators share them."""
+    """What the file says about an operator or kernel. Equal facts are stored once."""
 
     name: str
     arguments: bytes
@@ -76,7 +76,7 @@ class Facts(NamedTuple):
 
 
 class Spans:
-    """All spans of host threads, in the order of the file: operators, scopes, and others."""
+    """All spans of host threads, such as operators and scopes, in the order of the file."""
 
     def __init__(self) -> None:
         self.name: list[str] = []
@@ -84,7 +84,7 @@ class Spans:
         self.end_us = array("d")
         """NaN if the span did not end."""
         self.parent = array("q")
-        """The span around it on its thread, or -1."""
+        """The index of the span around this span on its thread, or -1."""
         self.thread = array("q")
         """The index in `Recording.threads`."""
         self.facts = array("q")
@@ -96,7 +96,7 @@ class Spans:
 
 
 class Kernels:
-    """The work of devices."""
+    """The kernels and copies that ran on devices."""
 
     def __init__(self) -> None:
         self.start_us = array("d")
@@ -131,7 +131,7 @@ class Recording:
         self.spans = Spans()
         self.kernels = Kernels()
         self.steps: list[tuple[int, int]] = []
-        """For each end of a step: its thread, and how many spans the file has before it."""
+        """For each end of a step: its thread, and how many spans began before it in the file."""
         self.unmatched = 0
         """How many end events have no begin event."""
         self._open: list[list[_Open]] = []

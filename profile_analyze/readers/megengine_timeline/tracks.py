@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def tracks_of(recording: Recording, host: Placed, tracks: dict[Track, int]) -> Indices:
-    """Return the track of each entry of `Placed`, then of each kernel. Add new ones to `tracks`."""
+    """Return the index of the track of each entry of `Placed`, and then of each kernel.
+
+    New tracks are added to `tracks`.
+    """
     thread = np.append(
         np.array(recording.spans.thread, np.int64)[host.span],
         np.array(recording.kernels.thread, np.int64),
@@ -44,16 +47,16 @@ def tracks_of(recording: Recording, host: Placed, tracks: dict[Track, int]) -> I
 
 
 def _device(name: str, devices: dict[str, str]) -> Track:
-    """Return the track of a device. Unlike in a graph profile, all threads have one clock."""
+    """Return the track of a device. Unlike in GraphProfiler JSON, all threads share one clock."""
     track = track_of(devices.get(name, name), DEVICE)
     return track._replace(name=name, device=name, clock="", together="sum")
 
 
 def _device_names(recording: Recording) -> dict[str, str]:
-    """Return the whole name of each device, such as `CompNode("cpu0:0" from "xpux:0")`.
+    """Return full names of devices, such as `CompNode("cpu0:0" from "xpux:0")`, by short name.
 
-    The keys are both short names in it; the thread of a device has one of them. The argument
-    `__device__` is not used, because it may be `invalid`.
+    Both quoted names are keys, because a device's thread may have either of them as its name. The
+    argument `__device__` is not used, because it may be `invalid`.
     """
     found = {}
     for facts in recording.facts:

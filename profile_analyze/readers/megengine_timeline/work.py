@@ -29,7 +29,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "TypeCvtV2": "TypeCvt",
     "HostToDevice": "Copy",
 }
-"""The types of the graph runtime, by types of the imperative runtime that have another name."""
+"""Maps types of the imperative runtime to types of the graph runtime, where the names differ."""
 _SHAPE: Final = re.compile(r"\{(\d{1,18}(?:,\s*\d{1,18})*)?\}")
 
 _INTEGER: Final = re.compile(r"-?\d{1,18}")
@@ -38,7 +38,7 @@ _decode_parameters: Final = msgspec.json.Decoder(dict[str, str | int | float | b
 
 
 class Cost(NamedTuple):
-    """What one call of an operator costs, and what it computes on."""
+    """The work of one call of an operator, with the facts from which the work follows."""
 
     category: str
     work: Work
@@ -50,7 +50,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(facts: Facts) -> Cost:
-    """Return what one call of an operator costs; NaN for what does not follow from its shapes."""
+    """Return the cost of one call. Amounts that do not follow from the shapes are NaN."""
     parameters = _parameters(facts.arguments)
     by_name = dict(parameters)
     # Elementwise operators are named after their mode.
@@ -81,7 +81,7 @@ def _work(
         Tensor(shape, dtype_of(one.dtype))
         for shape, one in zip(out_shapes, facts.outputs, strict=True)
     )
-    # The graph runtime has `true` and `false` where the imperative runtime has numbers.
+    # `Call` needs `true` or `false` for transpositions. The imperative runtime writes numbers.
     translated = {
         name: ("true" if value else "false") if name.startswith("transpose") else value
         for name, value in parameters.items()
@@ -97,7 +97,7 @@ def _work(
 
 
 def _shapes(tensors: Sequence[TensorArguments]) -> Shapes | None:
-    """Return the shapes in texts such as `{4,3,32,32}`; None if a text is not a possible shape."""
+    """Return the shapes in texts such as `{4,3,32,32}`; None if any text is not a valid shape."""
     result = []
     for tensor in tensors:
         found = _SHAPE.fullmatch(tensor.shape)

@@ -19,7 +19,7 @@ PARAMETER: Final = "@param"
 _MAIN: Final = "main"
 
 _DECLARATION: Final = " = @param:"
-# What precedes the name may be the time stamp of a log.
+# The time stamp of a log may precede the name.
 _NAMED: Final = re.compile(r"(?:^|.*?\s)(?P<name>\S*@\d+) = ")
 _OPERATOR: Final = re.compile(r"[^\[({\s]+")
 _ARROW: Final = re.compile(rf" -> (?={SHAPE_START})")
@@ -33,19 +33,19 @@ class Instruction(NamedTuple):
     """One line, without its time."""
 
     name: str
-    """`@7`, or the name of a parameter. The path of its module may precede it."""
+    """`@7`, or the name of a parameter. The module may precede it: `main:@7`."""
     operator: str
     attributes: Parameters = ()
     arguments: tuple[str, ...] = ()
-    """The text in the file, split at commas. `Listing` puts names with commas together again."""
+    """The text in the file, split at commas. `Listing` rejoins the parts of names with commas."""
     modules: tuple[str, ...] = ()
     """The modules that the instruction runs, such as the branches of an `if`."""
     shapes: tuple[Shape, ...] = ()
-    """The shapes of its results."""
+    """The shapes of the results."""
 
     @property
     def module(self) -> str:
-        """The module that the instruction is in; empty for the main one."""
+        """The module that the instruction is in; empty for the main module."""
         label = self.attribute("parameter")
         module = self.name.removesuffix(label) if label else self.name.rpartition("@")[0]
         module = module.rstrip(":")
@@ -63,7 +63,7 @@ class Instruction(NamedTuple):
 
 
 def parsed(text: str) -> Instruction | None:
-    """Return the instruction in a line without its time; None if the line has none."""
+    """Return the instruction in a line without its time; None if the line has no instruction."""
     name, declaration, rest = text.partition(_DECLARATION)
     arrow = _ARROW.search(rest) if declaration else None
     if arrow is not None:
@@ -77,7 +77,7 @@ def parsed(text: str) -> Instruction | None:
 
 
 def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
-    """Return an instruction; `text` is what follows the operator."""
+    """Return an instruction; `text` is the rest of the line after the operator."""
     arrow = _ARROW.search(text)
     if arrow is None:
         return None
@@ -87,7 +87,9 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
         _, rest = _bracketed(rest, "{")  # the values of a literal
     arguments, rest = _bracketed(rest, "(")
     modules, rest = _bracketed(rest.removeprefix(", "), "[")
-    if rest:  # A name has a bracket without its pair. Arguments without a line are unknown later.
+    if rest:
+        # A name has a bracket without its pair, so the arguments may be split wrongly. An argument
+        # that is not the name of an instruction then makes the inputs unknown (`Listing`).
         arguments = rest.rpartition("(")[2].removesuffix(")")
     return Instruction(
         name,
@@ -100,7 +102,7 @@ def _with_parts(name: str, operator: str, text: str) -> Instruction | None:
 
 
 def closing(text: str, start: int = 0) -> int:
-    """Return the index of the bracket that closes the one at `start`; -1 if there is none."""
+    """Return the index of the bracket that closes the bracket at `start`; -1 if none does."""
     depth = 0
     for found in _BRACKETS.finditer(text, start):
         depth += 1 if found[0] in "[({" else -1
@@ -110,13 +112,16 @@ def closing(text: str, start: int = 0) -> int:
 
 
 def _bracketed(text: str, bracket: str) -> tuple[str | None, str]:
-    """Return the text in brackets at the start of `text` (None without brackets), and the rest."""
+    """Return the content of the brackets at the start of `text`, and the rest of `text`.
+
+    The content is None if `text` does not start with `bracket`.
+    """
     end = closing(text) if text.startswith(bracket) else -1
     return (None, text) if end < 0 else (text[1:end], text[end + 1 :])
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the parts of `text` between commas that are not inside brackets."""
+    """Split `text` at the commas outside of brackets."""
     start = depth = 0
     for found in re.finditer(r"[\[\](){},]", text):
         if found[0] != ",":
@@ -129,7 +134,10 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _parameters(text: str) -> Parameters:
-    """Return the attributes. As values may have commas, a part without a name continues a value."""
+    """Return the attributes in `text`.
+
+    Values may contain commas: a part without a name continues the value before it.
+    """
     found: dict[str, list[str]] = {}
     value: list[str] = []
     for part in _parts(text):

@@ -45,7 +45,7 @@ _PERCENTILES: Final = re.compile(rf"Percentiles \(([^()]*)\){_COLON}\(([^()]*)\)
 _PERCENT: Final = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)%")
 _MS: Final = re.compile(rf"({_NUMBER})ms")
 _NO_UNIT: Final = "batch_size"
-"""The total whose line ends with a number. In a truncated file, its last digits may be missing."""
+"""The total that is printed without a unit. At the end of a truncated file, it may lack digits."""
 
 
 class Timed(NamedTuple):
@@ -56,13 +56,13 @@ class Timed(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A line of the summary: instructions of the same kind."""
+    """A line of the summary, for all instructions of one type."""
 
     name: str
     time_ms: float
     """The time of all instructions in the group."""
     calls: int | None
-    """How many instructions the group has; None in versions before 2022, which do not say."""
+    """How many instructions the group has; None if the file does not say (versions before 2022)."""
 
 
 class Report:
@@ -72,27 +72,27 @@ class Report:
         self.instructions: list[Timed] = []
         self.groups: list[Group] = []
         self.totals: dict[str, float] = {}
-        """Numbers on the whole program, by the names in `_TOTALS`. Times are in milliseconds."""
+        """Numbers on the whole program, by name: see `_totals`. Times are in milliseconds."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing in the report has a time."""
+        """Whether the report has no time at all."""
         has_sum = self.totals.get("instructions", nan) >= 0
         return not (self.instructions or self.groups or has_sum)
 
 
 class Text(NamedTuple):
-    """The reports in a text, and what else it says."""
+    """The reports in a text, and the facts outside of reports."""
 
     reports: list[Report]
-    """All reports that have a time, in the order of the text. There may be none."""
+    """The reports that have a time, in the order of the text. The list may be empty."""
     version: str | None
     untimed: int
     """How many instructions are listed without a time."""
 
 
 def read_text(text: str) -> Text:
-    """Return the reports in a text. Lines that are no part of a report are ignored."""
+    """Return the reports in a text. All other lines are ignored."""
     reports = [Report()]
     version = None
     untimed = 0
@@ -116,7 +116,10 @@ def read_text(text: str) -> Text:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield the lines without `@return`, which MIGraphX prints without a line break after it."""
+    """Yield the lines of a text, without `@return(...)` and without blank lines.
+
+    MIGraphX prints no line break after `@return(...)`, so the next line follows it directly.
+    """
     for line in _COLOURS.sub("", _without_cut_number(text)).replace("\r", "\n").split("\n"):
         start = 0
         while (found := _RETURN.match(line, start)) and (end := closing(line, found.end())) > 0:
@@ -127,15 +130,15 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _without_cut_number(text: str) -> str:
-    """Return the text, without the last line if its number may lack digits."""
+    """Return the text. Leave out the last line if its number may lack digits."""
     last = text.rpartition("\n")[2]
     found = _totals(last.strip())
     return text.removesuffix(last) if _NO_UNIT in found else text
 
 
 def _timed(line: str, *, in_summary: bool) -> Timed | Group | None:
-    """Return the instruction or the group in a line with a time; None for another line."""
-    # Few lines of a log end with a percentage, and the pattern is slow on long lines.
+    """Return the instruction or group in a line that has a time; None for any other line."""
+    # The pattern is slow on long lines, and few lines of a log end with a percentage.
     found = _TIMED.fullmatch(line) if line.endswith("%") else None
     if found is None:
         return None
@@ -149,7 +152,10 @@ def _timed(line: str, *, in_summary: bool) -> Timed | Group | None:
 
 
 def _add_timed(reports: list[Report], timed: Timed | Group) -> None:
-    """Add a line to the last report, or to a new report if the last one has later parts already."""
+    """Add an instruction or group to the last report.
+
+    If the last report already has a later part, such as totals, a new report begins.
+    """
     report = reports[-1]
     if report.totals or (isinstance(timed, Timed) and report.groups):
         report = Report()
@@ -167,7 +173,7 @@ def _add_totals(reports: list[Report], totals: dict[str, float]) -> None:
 
 
 def _totals(line: str) -> dict[str, float]:
-    """Return the numbers on the whole program in a line."""
+    """Return the numbers in a line on the whole program, by name; empty for any other line."""
     for pattern, names in _TOTALS:
         found = pattern.match(line)
         if found is not None:

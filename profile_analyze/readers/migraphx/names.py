@@ -1,6 +1,6 @@
-"""Reads what a kernel computes from its name: `mlir_convolution_add_relu`.
+"""Finds out what a kernel computes, from its name.
 
-The names are those of operators of MIGraphX, joined by underscores.
+A name such as `mlir_convolution_add_relu` joins the names of MIGraphX's operators by underscores.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class Contents(NamedTuple):
     """What a kernel or instruction computes."""
 
     kinds: Counter[str]
-    """How many operators of each kind in `work/` it has."""
+    """How many operators of each kind there are. The kinds are those of `work/`."""
     is_complete: bool = True
     """Whether every part of the name is known."""
 
     def only(self, *allowed: str) -> bool:
-        """Return whether all operators are of these kinds."""
+        """Return whether the whole name is known, and all operators are of the `allowed` kinds."""
         return self.is_complete and all(kind in allowed for kind in self.kinds)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _KEEP: Final = "keep the whole output of migraphx-driver perf"
 _MISSING_SHARE: Final = 0.01
-"""Sums of rounded times differ by less than this share of the total."""
+"""If the rows lack more than this share of the total, lines are missing. Rounding makes a smaller
+difference."""
 
 _NO_TIME: Final = "no time for {}: MIGraphX prints nan for instructions that it did not run"
 _NO_SHAPES: Final = (
@@ -35,7 +36,7 @@ _NESTED: Final = (
 
 
 def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
-    """Yield notes on what the file has; `rows` are those of the last of its `reports`."""
+    """Yield notes on the whole file. `rows` are the rows of the last report."""
     if len(reports) > 1:
         yield Note(
             f"the file has {len(reports)} reports, and only the last one is shown; write each to "
@@ -80,7 +81,10 @@ def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
 
 
 def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
-    """Yield notes on operators, with their share of the time; `nested` ran inside others."""
+    """Yield notes on some of the operators, with the share of the time that these take.
+
+    `nested` are the rows of instructions that ran inside other instructions.
+    """
     for text, affected, importance in (
         (_NO_TIME, [row for row in rows.rows if isnan(row.time_s)], Importance.INCOMPLETE),
         *_unknown(rows),
@@ -94,7 +98,7 @@ def notes_on_rows(rows: Rows, nested: Sequence[Row]) -> Iterator[Note]:
 
 
 def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Importance]]:
-    """Yield each reason for an unknown computation, with the rows that it concerns."""
+    """Yield the text, the affected rows and the importance of each note on unknown computation."""
     if rows.of == "totals":
         return
     without_shapes = _NO_SHAPES if rows.of == "summary" else _NO_INPUTS

@@ -1,4 +1,4 @@
-"""The table of operators: instructions, groups of the summary, or all instructions together."""
+"""The table of operators: a row for each instruction, for each group, or for all instructions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _in_shapes(row: Row) -> tuple[tuple[int, ...], ...] | None:
 
 
 def _in_strides(row: Row) -> tuple[tuple[int, ...] | None, ...] | None:
-    """Return the strides of each input, None for a contiguous one; empty if all are contiguous."""
+    """Return the strides of each input, None if it is contiguous; empty if all are contiguous."""
     if row.inputs is None:
         return None
     strides = tuple(

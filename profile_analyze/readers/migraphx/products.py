@@ -1,7 +1,7 @@
-"""Finds the factors of a convolution or product among the inputs of a kernel.
+"""Finds the factors of a convolution or matrix product among the inputs of a kernel.
 
-The inputs of a kernel are in any order, and the kernel may add some of them to the result. What
-does not follow from the shapes is unknown.
+The inputs of a kernel may be in any order, and the kernel may add some of them to the result. If
+the shapes do not show which inputs are the factors, the factors are unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_INPUTS: Final = 16
-"""With more inputs, trying all pairs takes too long."""
+"""With more inputs, the factors are unknown, because trying all pairs would take too long."""
 
 
 class Factors(NamedTuple):
@@ -31,10 +31,10 @@ class Factors(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """The sizes of a product of queries, keys and values."""
+    """The sizes of the queries, keys and values of an attention."""
 
     heads: int
-    """The heads of all sequences in the batch."""
+    """The number of heads in the whole batch."""
     query_length: int
     key_length: int
     head_size: int
@@ -42,7 +42,7 @@ class Attention(NamedTuple):
 
 
 def sizes_of(value: Value) -> Sizes:
-    """Return all sizes; empty if one is unknown or 0."""
+    """Return the sizes of all dimensions; empty if any size is unknown or 0."""
     shape = value.shape.tensor.shape or ()
     known = tuple(size for size in shape if size)
     return known if len(known) == len(shape) else ()
@@ -51,7 +51,10 @@ def sizes_of(value: Value) -> Sizes:
 def convolution(
     inputs: Sequence[Value], result: Sizes, *, is_transposed: bool = False
 ) -> Factors | None:
-    """Return data and weight of a convolution; None if no pair of inputs fits, or several do."""
+    """Return data and weight of a convolution.
+
+    None if no pair of inputs fits, or if several pairs fit whose costs differ.
+    """
     found = [
         Factors(data, weight)
         for data, weight in _pairs(inputs)
@@ -60,7 +63,8 @@ def convolution(
             sizes_of(weight),
         )
     ]
-    # A weight is a constant, unlike what is added to the result.
+    # Prefer pairs in which only the weight is a constant. A tensor that the kernel adds to the
+    # result is not a constant.
     found = [one for one in found if one.weight.is_constant and not one.data.is_constant] or found
     costs = {
         (prod(sizes_of(one.data)) if is_transposed else 0, sizes_of(one.weight)[1:])
@@ -70,7 +74,7 @@ def convolution(
 
 
 def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
-    """Return whether a convolution of `data` with `weight` may have that result."""
+    """Return whether a convolution of `data` with `weight` may give `result`."""
     if not len(data) == len(result) == len(weight) >= 3:
         return False
     groups = data[1] // weight[1]
@@ -78,15 +82,16 @@ def _convolve(data: Sizes, result: Sizes, weight: Sizes) -> bool:
         (data[0], weight[0]) == (result[0], result[1])
         and groups * weight[1] == data[1]
         and weight[0] % groups == 0
-        # Padding keeps the size. If the kernel has an even side, it may add one.
+        # The result is at most as large as the data, or larger by 1 if the kernel size is even.
         and all(out <= size + 1 for size, out in zip(data[2:], result[2:], strict=True))
     )
 
 
 def depth(inputs: Sequence[Value], result: Sizes, *, is_reshaped: bool = False) -> int | None:
-    """Return the common size of the factors of a product; None if no size fits, or several do.
+    """Return the size that both factors of a matrix product share (K).
 
-    `is_reshaped` says that the kernel changes the shapes of factors before it multiplies them.
+    None if no size fits, or if several sizes do. `is_reshaped` says whether the kernel changes the
+    shapes of its factors before it multiplies them.
     """
     if len(result) < 2:
         return None
@@ -109,7 +114,10 @@ def _multiply(a: Sizes, b: Sizes, result: Sizes) -> bool:
 
 
 def _depths_by_elements(a: Sizes, b: Sizes, result: Sizes) -> Iterator[int]:
-    """Yield the common size of two factors whose elements fit the result, whatever their shape."""
+    """Yield the size that the factors share, if their numbers of elements fit the result.
+
+    The shapes of the factors do not matter.
+    """
     *batch, rows, columns = result
     size, rest = divmod(prod(a), prod(batch) * rows)
     if a and b and not rest and prod(b) in {size * columns, size * columns * prod(batch)}:
@@ -117,7 +125,7 @@ def _depths_by_elements(a: Sizes, b: Sizes, result: Sizes) -> Iterator[int]:
 
 
 def attention(inputs: Sequence[Value], result: Sizes) -> Attention | None:
-    """Return the sizes of an attention; None if no inputs fit, or several sets of inputs do."""
+    """Return the sizes of an attention; None if no inputs fit, or if several sizes would fit."""
     if len(result) < 2 or len(inputs) > _MOST_INPUTS:
         return None
     *batch, rows, columns = result

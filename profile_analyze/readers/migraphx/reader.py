@@ -71,7 +71,7 @@ def _nothing_to_analyse(text: Text) -> str:
 
 
 def _device(rows: Sequence[Row]) -> DeviceKind | None:
-    """Return the kind of device; None if the names of operators do not say."""
+    """Return the kind of device; None if no operator has a prefix that names it."""
     for kind, prefixes in ((GPU, _GPU), (CPU, _CPU)):
         if any((row.type or "").startswith(prefixes) for row in rows):
             return kind  # type: ignore[return-value]  # one of the two constants
@@ -79,7 +79,7 @@ def _device(rows: Sequence[Row]) -> DeviceKind | None:
 
 
 def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
-    """Return an execution for each row that has a time; `parents` has the parent of each row."""
+    """Return an execution for each row that has a time. `parents` has the parent of each row."""
     ran = [index for index, row in enumerate(rows) if not isnan(row.time_s)]
     execution_of = {index: execution for execution, index in enumerate(ran)}
     return Executions.of(
@@ -91,9 +91,9 @@ def _executions(rows: Sequence[Row], parents: Sequence[int]) -> Executions:
 
 
 def _parents(rows: Sequence[Row]) -> list[int]:
-    """Return for each row the index of the row that runs its module, or -1.
+    """Return, for each row, the index of the row that runs its module; -1 if no row does.
 
-    The file has the lines of a module after the lines of the module that runs it.
+    In the file, the line that runs a module precedes the lines of the module.
     """
     runs_module: dict[str, int] = {}
     parents = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DETAILED: Final = re.compile(r"(?P<type>.*)<(?P<shapes>\w+\([^()]*\))>")
 _ALL: Final = "all instructions"
 _COMPLETE: Final = 0.99
-"""If the instructions have less than this share of the summary's time, some of their lines are
+"""If the instructions take less than this share of the summary's time, some of their lines are
 missing. Rounding makes a smaller difference."""
 
 
@@ -45,12 +45,12 @@ class Row(NamedTuple):
 
     @property
     def time_s(self) -> float:
-        """The time in seconds; NaN if it is impossible."""
+        """The time in seconds; NaN if it is unknown or negative."""
         return self.time_ms / MS_PER_S if self.time_ms >= 0 else nan
 
     @property
     def constant_bytes(self) -> float:
-        """The size of the constant that the instruction gives; NaN if it gives none."""
+        """The bytes of the constant that the instruction provides; NaN if it provides none."""
         is_constant = self.type is not None and gives_constant(self.type)
         return sum(one.stored.bytes for one in self.outputs) if is_constant else nan
 
@@ -64,17 +64,21 @@ class Rows(NamedTuple):
 
     @property
     def time_s(self) -> float:
-        """The time of all rows, as far as it is known."""
+        """The sum of the known times."""
         return known_time_s(self.rows)
 
 
 def known_time_s(rows: Iterable[Row]) -> float:
-    """Return the time of all rows whose time is known."""
+    """Return the sum of the known times of `rows`."""
     return sum((row.time_s for row in rows if not isnan(row.time_s)), 0.0)
 
 
 def rows_of(report: Report) -> Rows:
-    """Return the instructions of a report; if these are incomplete, its summary or its totals."""
+    """Return the instructions of a report as rows.
+
+    If some or all instructions are missing, the rows are the groups of the summary. If the report
+    has neither instructions nor a summary, one row has the total time of all instructions.
+    """
     instructions = Rows("instructions", _rows_of_instructions(report.instructions))
     summary = Rows("summary", [_row_of_group(group) for group in report.groups])
     if report.groups and instructions.time_s < _COMPLETE * summary.time_s:

@@ -34,7 +34,7 @@ _DTYPES: Final = {
 """The canonical names (`terms.DTYPES`) of types that have another name in MIGraphX."""
 _SUFFIX: Final = "_type"
 _PACKED: Final = "fp4x2_type"
-"""A type with two values in each element. Sizes count its elements."""
+"""A type with two values in each element. Printed sizes count the elements, not the values."""
 
 
 class Shape(NamedTuple):
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
     type: str
     """The name in the file: `float_type`."""
     lens: Dims
-    """The sizes. None for a size that differs from run to run."""
+    """The sizes; None for a size that may change from run to run."""
     strides: tuple[int, ...] | None = None
     """In elements; None if they are unknown."""
 
@@ -60,7 +60,7 @@ class Shape(NamedTuple):
 
     @property
     def stored(self) -> Tensor:
-        """The tensor as it is in memory, where broadcast values (stride 0) are stored once."""
+        """The tensor as it is in memory: broadcast values (stride 0) are stored only once."""
         strides = self.strides
         if strides is None or len(strides) != len(self.lens):
             return self.tensor
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements follow one another in memory, as far as is known."""
+        """Whether the elements follow one another in memory. True if the strides are unknown."""
         if self.strides is None or len(self.strides) != len(self.lens):
             return True
         expected = 1
@@ -90,7 +90,7 @@ class Shape(NamedTuple):
 
 
 def shapes_of(text: str) -> tuple[Shape, ...]:
-    """Return the shape, or the tuple of shapes, at the start of `text`; empty if there is none."""
+    """Return the shape or the list of shapes at the start of `text`; empty if there is none."""
     if text.startswith("["):
         return tuple(map(_shape, _SHAPE.finditer(text)))
     found = _SHAPE.match(text)
@@ -104,7 +104,7 @@ def _shape(found: re.Match[str]) -> Shape:
 
 
 def _dimensions(text: str) -> Iterable[int | None]:
-    """Yield the sizes of a dynamic shape: `[1..4]` is unknown, and `[3..3]` is 3."""
+    """Yield the sizes of a dynamic shape: `[1..4]` becomes None, and `[3..3]` becomes 3."""
     for found in _DIMENSION.finditer(text):
         if found["range"] is None:
             yield from _sizes(found["size"])
@@ -122,8 +122,7 @@ def _sizes(text: str) -> Dims:
 def detailed_shapes(text: str) -> tuple[Shape, ...]:
     """Return the shapes of the arguments of a group: `half_type(1x64, 64x1000:1x64, 1x1000)`.
 
-    The printed dtype is that of the output. Inputs are assumed to have the same, because their
-    dtypes are not printed.
+    MIGraphX prints only the dtype of the output. The inputs are assumed to have the same dtype.
     """
     type_, _, arguments = text.partition("(")
     return tuple(
@@ -137,5 +136,5 @@ def detailed_shapes(text: str) -> tuple[Shape, ...]:
 
 
 def sizes_of(shapes: Sequence[Shape]) -> tuple[tuple[int, ...], ...] | None:
-    """Return the sizes of all shapes; None if one of them is unknown."""
+    """Return the sizes of all shapes; None if any size is unknown."""
     return all_known(all_known(shape.lens) for shape in shapes)

@@ -1,4 +1,7 @@
-"""Finds the tensors that each instruction reads and writes, without buffers for results."""
+"""Finds the tensors that each instruction reads and writes.
+
+An argument that is only a buffer for results does not count as read.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _VIEW: Final = re.compile(
     r"transpose|(?:multi)?broadcast(?:_\w+)?|reshape(?:_lazy)?|slice|squeeze|unsqueeze|flatten"
 )
 _COMPILED: Final = re.compile(r"(?:gpu|cpu|dnnl)::")
-"""Operators that write to a buffer among their arguments."""
+"""Operators that write their result to a buffer, which is one of their arguments."""
 
 
 def gives_constant(operator: str) -> bool:
@@ -30,7 +33,7 @@ def gives_constant(operator: str) -> bool:
 
 
 def writes_buffer(operator: str) -> bool:
-    """Return whether an operator writes its result to a buffer among its arguments."""
+    """Return whether an operator writes its result to a buffer that is one of its arguments."""
     return _COMPILED.match(operator) is not None
 
 
@@ -39,14 +42,14 @@ class Value(NamedTuple):
 
     shape: Shape
     is_constant: bool = False
-    """Whether it is a weight, or a view of one."""
+    """Whether the tensor is a weight, or a view of a weight."""
 
 
 class Tensors(NamedTuple):
-    """What an instruction reads and writes."""
+    """The tensors that an instruction reads and writes."""
 
     inputs: tuple[Value, ...] | None
-    """Each tensor once. None if the file lacks the line of an input."""
+    """Each tensor once; None if the file lacks the line of an input."""
     outputs: tuple[Shape, ...]
 
 
@@ -59,7 +62,7 @@ class Listing:
             self._by_name.setdefault(one.name, one)
 
     def tensors(self, instruction: Instruction) -> Tensors:
-        """Return what an instruction reads and writes."""
+        """Return the tensors that an instruction reads and writes."""
         names = self._inputs(instruction, tuple(_joined(instruction.arguments, self._by_name)))
         inputs: list[Value] = []
         for name in dict.fromkeys(names):
@@ -71,7 +74,7 @@ class Listing:
         return Tensors(tuple(inputs), instruction.shapes)
 
     def _inputs(self, instruction: Instruction, names: tuple[str, ...]) -> list[str]:
-        """Return the arguments that the instruction reads."""
+        """Return the names of the arguments that the instruction reads, without buffers."""
         if not writes_buffer(instruction.operator):
             return list(names)
         output = instruction.attribute("output_arg")
@@ -90,16 +93,16 @@ class Listing:
         return source is not None and _BUFFER.fullmatch(source.operator) is not None
 
     def _is_output(self, name: str, instruction: Instruction, is_named: bool) -> bool:  # noqa: FBT001  # passed once
-        """Return whether an argument in the position of the output is a buffer for it."""
+        """Return whether the argument at the position of the output is a buffer for the output."""
         source = self._by_name.get(name)
         if source is None:
-            return True  # the file lacks its line; the last argument is nearly always a buffer
+            return True  # the file lacks its line, and this argument is nearly always a buffer
         has_shape = source.shapes == instruction.shapes
         is_parameter = source.operator == PARAMETER and _OUTPUT_NAME.fullmatch(name) is not None
         return is_named or (has_shape and is_parameter)
 
     def _is_constant(self, source: Instruction) -> bool:
-        """Return whether an instruction gives a weight, or a view of one."""
+        """Return whether the result of an instruction is a weight, or a view of a weight."""
         seen = {source.name}
         while _VIEW.fullmatch(source.operator) and source.arguments:
             inner = self._by_name.get(source.arguments[0])
@@ -111,7 +114,10 @@ class Listing:
 
 
 def _joined(parts: Sequence[str], known: Mapping[str, Instruction]) -> Iterable[str]:
-    """Yield the names of arguments. As names may have commas, the longest known name counts."""
+    """Yield the names of arguments, which were split at commas.
+
+    Names may contain commas, so parts are joined to the longest possible name in `known`.
+    """
     start = 0
     while start < len(parts):
         ends = range(min(len(parts), start + 8), start, -1)

@@ -25,13 +25,13 @@ _LINES: Final = {
     "dry_run": (_OVERHEAD, "dry run"),
     "difference": (_OVERHEAD, "whole run minus instructions"),
 }
-"""The label of the line that shows a number, and the name of the number in that line."""
+"""For each number, the label of the line in which it is shown, and its name within the line."""
 _UNITS: Final = {"batch_size": "", "inferences_per_s": "inferences/s"}
-"""The units of all numbers but times, which are in milliseconds."""
+"""The units of the numbers that are not times. Times are in milliseconds."""
 
 
 def recorded_facts(totals: Mapping[str, float]) -> Iterator[RecordedFact]:
-    """Yield the known numbers on the whole program, without the time of a whole run."""
+    """Yield the known numbers on the whole program. `total` is left out: `Run.wall_s` has it."""
     percentiles = {name: (_WHOLE_RUNS, name) for name in totals if name[1:2].isdigit()}
     for name, (label, part) in ({**_LINES, **percentiles}).items():
         value = totals.get(name)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _NUMBER: Final = re.compile(r"\d{1,9}")
 _FUSED: Final = (names.ELEMENTWISE, names.CAST, names.VIEW, names.LAYOUT)
-"""Kinds that a kernel applies to each element of its result, and kinds that compute nothing."""
+"""Kinds that a kernel can contain beside its main operator: they work on each element of the
+result, or compute nothing."""
 _MULTIPLYING: Final = (names.CONVOLUTION, names.TRANSPOSED, names.PRODUCT)
 _BY_IMPORTANCE: Final = (
     names.ATTENTION,
@@ -33,12 +34,12 @@ _BY_IMPORTANCE: Final = (
     *(names.DATA_DEPENDENT, names.ELEMENTWISE, names.CAST, names.GATHER, names.CONCAT),
     *(names.COPY, names.LAYOUT, names.FILL, names.VIEW, names.CONTROL),
 )
-"""The kind of a kernel is the first of these kinds among its operators."""
+"""The kind of a kernel is the first kind in this list that any operator of the kernel has."""
 _BETWEEN_DEVICES: Final = re.compile(r"hip::copy_(?:to|from)_gpu|hip::copy(?:_to|_from)?_gpu")
 
 
 class InstructionWork(NamedTuple):
-    """What one call of an instruction costs."""
+    """The category of an instruction, and the work of one call."""
 
     category: str
     work: Work = Work()
@@ -57,7 +58,7 @@ class _Kernel(NamedTuple):
 
     @property
     def fused(self) -> int:
-        """How many elementwise operators are applied to each element."""
+        """How many elementwise operators are applied to each element of the result."""
         return self.contents.kinds[names.ELEMENTWISE]
 
     @property
@@ -74,9 +75,10 @@ def work_of_instruction(
     outputs: Sequence[Shape],
     attributes: Mapping[str, Any],
 ) -> InstructionWork:
-    """Return what one call of an instruction costs; NaN for what does not follow from its shapes.
+    """Return the category of an instruction and the work of one call.
 
-    `inputs` are the tensors that it reads, each once; None if they are unknown.
+    Amounts that do not follow from its name and shapes are NaN. `inputs` has each tensor that the
+    instruction reads once; None if the tensors are unknown.
     """
     contents = names.contents_of(type_)
     kind = _kind(contents, is_kernel=type_.startswith(f"{CODE_OBJECT}::"))
@@ -94,7 +96,7 @@ def _kind(contents: Contents, *, is_kernel: bool) -> str:
     if kinds[names.PRODUCT] > 1 and kinds[names.SOFTMAX]:
         return names.ATTENTION
     kind = next((one for one in _BY_IMPORTANCE if kinds[one]), "other")
-    # As an instruction, a transposition is a view of a tensor. A kernel moves the tensor.
+    # The instruction `transpose` only makes a view, but a kernel with this name moves the tensor.
     return names.LAYOUT if is_kernel and kind == names.VIEW else kind
 
 
@@ -106,7 +108,7 @@ def _memory(kind: str, inputs: Sequence[Value] | None, outputs: Sequence[Shape])
 
 
 def _operation(kernel: _Kernel, kind: str) -> Operation | None:
-    """Return what a kernel computes; None if that does not follow from names and shapes."""
+    """Return the operation of a kernel; None if name and shapes do not determine it."""
     translate = _TRANSLATIONS.get(kind)
     if translate is not None:
         return translate(kernel)

@@ -1,1 +1,1 @@
-"""Reads ONNX models: what a network costs before it runs."""
+"""Reads ONNX models, and computes what a network costs before it runs."""

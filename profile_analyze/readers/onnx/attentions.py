@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def attention(call: Call) -> Operation:
-    """Return the attention of ONNX itself: queries of (B, L, heads * D) or (B, heads, L, D)."""
+    """Translate ONNX Attention. Queries have shape (B, L, heads * D) or (B, heads, L, D)."""
     batch, heads, length, head_size = _split(call, 0, call.attribute("q_num_heads"))
     _, _, keys, _ = _split(call, 1, call.attribute("kv_num_heads"))
     _, _, _, value_size = _split(call, 2, call.attribute("kv_num_heads"))
@@ -30,13 +30,16 @@ def attention(call: Call) -> Operation:
 
 
 def flexible_attention(call: Call) -> Operation:
-    """Return an attention whose scores go through functions of the model, which are unknown."""
+    """Translate FlexAttention. `has_mask` is unknown: functions in the model may mask scores."""
     operation = attention(call)
     return operation._replace(attributes={**operation.attributes, "has_mask": None})
 
 
 def multi_head_attention(call: Call) -> Operation:
-    """Return com.microsoft MultiHeadAttention. Keys and values may be packed into one input."""
+    """Translate com.microsoft MultiHeadAttention.
+
+    One input may hold keys and values together, or queries, keys and values together.
+    """
     heads = call.attribute("num_heads")
     queries = call.dims(0) or ()
     is_packed = len(queries) == 5  # (B, L, heads, 3, D)
@@ -44,7 +47,7 @@ def multi_head_attention(call: Call) -> Operation:
     head_size = call.size(0, 4) if is_packed else quotient(call.size(0, 2), heads)
     keys, value_size = (length, head_size) if is_packed else _keys_and_values(call, heads)
     past = call.size(6, 2) if call.has_input(6) else 0
-    if call.has_input(8):  # the past is a buffer, and another input says how much of it is used
+    if call.has_input(8):  # this input says how much of the past buffer is used in a run
         past = None
     return _attention(
         call,
@@ -59,7 +62,7 @@ def multi_head_attention(call: Call) -> Operation:
 
 
 def _keys_and_values(call: Call, heads: int | None) -> tuple[int | None, int | None]:
-    """Return the number of keys, and the size of values for each head."""
+    """Return the number of keys, and the size of a value in each head; None if unknown."""
     rank = len(call.dims(1) or ())
     if rank == 5:  # (B, L, heads, 2, D)
         return call.size(1, 1), call.size(1, 4)
@@ -69,7 +72,7 @@ def _keys_and_values(call: Call, heads: int | None) -> tuple[int | None, int | N
 
 
 def grouped_query_attention(call: Call) -> Operation:
-    """Return com.microsoft GroupQueryAttention. Its outputs have the keys of past and present."""
+    """Translate com.microsoft GroupQueryAttention. Output 1 has the past and the present keys."""
     heads, groups = call.attribute("num_heads"), call.attribute("kv_num_heads")
     is_packed = not call.has_input(1)
     all_heads = total(heads, groups, groups) if is_packed else heads
@@ -90,12 +93,12 @@ def grouped_query_attention(call: Call) -> Operation:
 
 
 def projected_attention(call: Call) -> Operation:
-    """Return com.microsoft Attention, which multiplies its input with weights first."""
+    """Translate com.microsoft Attention, which multiplies its input by weights first."""
     return _projected(call, mask=3, past=4, added=5)
 
 
 def quantized_attention(call: Call) -> Operation:
-    """Return com.microsoft QAttention, the quantized form of Attention."""
+    """Translate com.microsoft QAttention, the quantized form of Attention."""
     return _projected(call, mask=5, past=8, added=None)
 
 
@@ -123,7 +126,7 @@ def _projected(call: Call, *, mask: int, past: int, added: int | None) -> Operat
 
 
 def linear_attention(call: Call) -> Operation:
-    """Return LinearAttention, which keeps a state of keys * values for each head."""
+    """Translate LinearAttention. Each head keeps a matrix, of key size x value size."""
     heads, groups = call.attribute("q_num_heads"), call.attribute("kv_num_heads")
     rule = call.attribute("update_rule", "gated_delta")
     return _with(
@@ -141,7 +144,7 @@ def linear_attention(call: Call) -> Operation:
 
 
 def _split(call: Call, index: int, heads: int | None) -> tuple[int | None, ...]:
-    """Return batch, heads, length and size of each head of an input."""
+    """Return the sizes (batch, heads, length, head size) of an input; None for unknown sizes."""
     dims = call.dims(index)
     if dims is not None and len(dims) == 4:
         return dims

@@ -1,4 +1,4 @@
-"""Infers the types inside and after nodes with bodies: If, Loop, Scan and others."""
+"""Infers the types inside the bodies of nodes such as If, and the types of the nodes' outputs."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ if TYPE_CHECKING:
     Types: TypeAlias = "list[TypeProto | None]"
 
 _MOST_SIMULATED: Final = 64
-"""The most executions of a body that are followed one by one, if shapes change between them."""
+"""If shapes change between the iterations of a loop, the iterations are inferred one by one. Loops
+with more iterations than this are left out."""
 _MOST_ROUNDS: Final = 4
-"""How often a body is inferred until the shapes of its inputs fit those of its outputs."""
+"""If the inputs and outputs of a loop's body have different shapes, the body is inferred again, up
+to this number of times."""
 _DEEPEST: Final = 2
-"""A loop inside more graphs than this is not inferred, because each loop around it multiplies the
-time. Executions are followed one by one only in the main graph."""
+"""The outputs of a loop inside more graphs than this are not inferred, because each enclosing loop
+multiplies the time. Iterations are inferred one by one only for loops in the main graph."""
 _SCAN_WITH_BATCH: Final = 8
-"""In this version of ONNX's operators, Scan has a batch axis. Its outputs are not inferred."""
+"""Up to this operator set version, Scan has a batch axis, and its outputs are not inferred."""
 _INT64, _BOOL = 7, 9
 
 
 def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> Types:
-    """Infer the bodies of a node, and return the types of its outputs as far as they are known.
+    """Infer the bodies of a node. Return the types of the node's outputs, as far as they are known.
 
-    `infer_graph(body, scope)` infers the types in a body. Its inputs have their types in `scope`.
+    `infer_graph(body, scope)` infers the types in a body; `scope` has the types of its inputs.
     """
     bodies = list(bodies_of(node))
     try:
@@ -59,7 +61,10 @@ def infer_body_node(node: NodeProto, scope: Scope, infer_graph: InferGraph) -> T
 def _inferred(
     node: NodeProto, bodies: list[tuple[str, GraphProto]], scope: Scope, infer_graph: InferGraph
 ) -> Types | None:
-    """Return the types of the outputs; None if the node is of another type, or has other bodies."""
+    """Return the types of the outputs of If, Loop or Scan.
+
+    Return None for nodes of other types, or with unexpected bodies.
+    """
     if not node.domain:
         names = sorted(name for name, _ in bodies)
         if node.op_type == "If" and names == ["else_branch", "then_branch"]:
@@ -93,7 +98,7 @@ def _types_of_outputs(body: GraphProto, scope: Scope) -> Types:
 
 
 def _common(first: TypeProto | None, second: TypeProto | None) -> TypeProto | None:
-    """Return the type that covers both: sizes that differ are unknown."""
+    """Return a type that both types fit: sizes that differ become unknown."""
     if first is None or second is None:
         return None
     if not (first.HasField("tensor_type") and second.HasField("tensor_type")):
@@ -141,13 +146,13 @@ class _Loop:
         self._arrays = [scope.array(name) for name in node.input[2:]]
         self._limit = _number(scope, node.input[0])
         self._may_start = self._limit is not None or not node.input[0]
-        """Whether the limit is known or absent. If it is unknown, the body may never run."""
+        """Whether the iteration limit is known or absent. An unknown limit may be 0."""
         self._starts = (
             _flag(scope, node.input[1]) if len(node.input) > 1 and node.input[1] else True
         )
 
     def infer(self) -> Types:
-        """Return the types of the outputs: carried values, then stacked ones."""
+        """Return the types of the outputs: first the carried values, then the stacked values."""
         count = len(self._initial)
         if self._outer.depth > _DEEPEST:
             self._executed([None] * count)
@@ -166,7 +171,8 @@ class _Loop:
             carried = self._initial
         elif self._can_be_simulated(trips) and carried != self._initial:
             carried = self._simulated(trips)
-            # The types stored for the body must hold in all executions, not only in the last.
+            # The last iteration has replaced the types in the body. Restore the types that hold in
+            # all iterations.
             self._infer_graph(self._body, inner)
         stacked = [_stacked(type_, trips) for type_ in _types_of_outputs(self._body, inner)]
         return [*carried, *stacked[count + 1 :]]
@@ -180,7 +186,7 @@ class _Loop:
         arrays: Sequence[Array | None] = (),
         iteration: int | None = None,
     ) -> Scope:
-        """Return the scope of the body after one execution."""
+        """Infer one execution of the body. Return the scope of the body."""
         number = None if iteration is None else np.array(iteration, np.int64)
         types = [tensor_type(_INT64, ()), tensor_type(_BOOL, ()), *carried]
         inner = _scope_of(self._body, self._outer, types, [number, None, *arrays])
@@ -188,7 +194,7 @@ class _Loop:
         return inner
 
     def _simulated(self, trips: int) -> Types:
-        """Return the types of the carried values after all executions."""
+        """Return the types of the carried values after `trips` iterations."""
         carried, arrays = self._initial, self._arrays
         names = [value.name for value in self._body.output[1 : len(carried) + 1]]
         for iteration in range(trips):
@@ -208,7 +214,7 @@ class _Loop:
         return self._limit if goes_on or self._passes_condition_on() else None
 
     def _passes_condition_on(self) -> bool:
-        """Return whether the body returns the condition that it reads, and never ends the loop."""
+        """Return whether the body returns its condition unchanged, and so never ends the loop."""
         name, given = self._body.output[0].name, self._body.input[1].name
         copies = {node.output[0]: node.input[0] for node in self._body.node if _copies(node)}
         while name in copies:
@@ -226,7 +232,7 @@ def _number(scope: Scope, name: str) -> int | None:
 
 
 def _stacked(type_: TypeProto | None, trips: int | None, axis: int = 0) -> TypeProto | None:
-    """Return the type of the outputs of all executions, stacked along a new axis."""
+    """Return the type of an output that stacks the values of all iterations along a new axis."""
     if type_ is None:
         return None
     sizes = sizes_of(type_)

@@ -21,7 +21,7 @@ class Call(NamedTuple):
     values: Mapping[str, Value]
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """Return an attribute of the node."""
+        """Return an attribute of the node; `default` if the node does not have it."""
         return self.node.attributes.get(name, default)
 
     def _tensor(self, names: tuple[str, ...], index: int) -> Tensor | None:
@@ -43,7 +43,7 @@ class Call(NamedTuple):
         return self.input(index) is not None
 
     def is_constant(self, index: int) -> bool:
-        """Return whether an input is given, and depends on no input of the graph."""
+        """Return whether an input is given, and does not depend on inputs of the graph."""
         names = self.node.inputs
         value = self.values.get(names[index]) if index < len(names) else None
         return value is not None and value.is_constant
@@ -70,8 +70,9 @@ class Call(NamedTuple):
     ) -> Operation:
         """Return the operation of the node.
 
-        `order` has, for each input that the kind states, its position in the node, or -1 if the
-        node has no such input. The other inputs of the node follow, so that their bytes count.
+        `order` says where the node has each input that the kind expects. For example, (0, 3, -1)
+        means: the kind's first input is input 0 of the node, the second is input 3, and the third
+        is missing. The remaining inputs of the node follow, so that their bytes count.
         """
         rest = (index for index in range(len(self.node.inputs)) if index not in order)
         positions = (*order, *rest)
@@ -96,7 +97,7 @@ def _size(dims: Dims | None, axis: int) -> int | None:
 
 
 def product(*sizes: int | None) -> int | None:
-    """Return the product of sizes; None if one is unknown."""
+    """Return the product of sizes; None if a size is unknown."""
     result = 1
     for size in sizes:
         if size is None:
@@ -106,13 +107,13 @@ def product(*sizes: int | None) -> int | None:
 
 
 def quotient(size: int | None, divisor: int | None) -> int | None:
-    """Return a size divided by another; None if it is unknown or no whole number."""
+    """Return `size / divisor`; None if the result is unknown or not an integer."""
     if size is None or not divisor or size % divisor:
         return None
     return size // divisor
 
 
 def total(*sizes: int | None) -> int | None:
-    """Return the sum of sizes; None if one is unknown."""
+    """Return the sum of sizes; None if a size is unknown."""
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None

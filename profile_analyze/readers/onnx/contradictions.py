@@ -1,7 +1,7 @@
-"""Operators that cannot run, because the shapes of their inputs do not fit each other.
+"""Finds operators that cannot run, because the shapes of their inputs do not fit each other.
 
-Shape inference finds only some of them. For example, it accepts an image with one channel for
-a convolution whose weight has three.
+The shape inference of `onnx` finds only some of these operators. For example, it accepts an image
+with one channel for a convolution whose weight has three channels.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def forget_contradictions(
     scope_of: Callable[[GraphProto], Scope],
     outer: MutableMapping[str, None] | None = None,
 ) -> Collection[str]:
-    """Add to the scopes of a graph and of its bodies what does not fit, by position of the node.
+    """Find the nodes of a graph and of its bodies that cannot run. Return names of unknown values.
 
-    The shapes that these nodes write, and all that depend on them, become unknown: nodes after an
-    operator that cannot run do not run either. Return their names. `outer` has those of the graphs
-    around this one.
+    The reasons go to `Scope.contradictions`. All values that depend on such a node become unknown,
+    because the nodes that compute these values do not run either. `outer` has the names of unknown
+    values in the graphs around this graph.
     """
     unknown: MutableMapping[str, None] = {} if outer is None else ChainMap({}, outer)
     for position, node in enumerate(graph.node):
@@ -50,9 +50,10 @@ def forget_contradictions(
 def _has_contradiction_inside(
     node: NodeProto, scope_of: Callable[[GraphProto], Scope], outer: MutableMapping[str, None]
 ) -> bool:
-    """Forget contradictions in the bodies of a node. Return whether a body's result is unknown.
+    """Call `forget_contradictions` for the bodies of a node.
 
-    Bodies that are never executed may contradict the sizes: a branch can be for other sizes.
+    Return whether the contradictions make an output of a body unknown. Bodies that are never
+    executed are skipped: a branch may be written for other sizes.
     """
     found = False
     for _, body in bodies_of(node):
@@ -64,7 +65,7 @@ def _has_contradiction_inside(
 
 
 def _read(node: NodeProto) -> set[str]:
-    """Return the names that a node and its bodies read."""
+    """Return the names of the values that a node and its bodies read."""
     names = set(node.input)
     for _, body in bodies_of(node):
         names.update(*map(_read, body.node), (output.name for output in body.output))
@@ -78,7 +79,7 @@ def _forget_outputs(node: NodeProto, scope: Scope) -> None:
 
 
 def _forget(node: NodeProto, scope: Scope, scope_of: Callable[[GraphProto], Scope]) -> None:
-    """Forget what a node writes, and what the nodes in its bodies write."""
+    """Mark as unknown all values that a node and the nodes in its bodies write."""
     _forget_outputs(node, scope)
     for _, body in bodies_of(node):
         for inner in body.node:
@@ -86,7 +87,7 @@ def _forget(node: NodeProto, scope: Scope, scope_of: Callable[[GraphProto], Scop
 
 
 def _contradiction(node: NodeProto, scope: Scope) -> str | None:
-    """Return why a node cannot run; None if it can, or if sizes are unknown."""
+    """Return why a node cannot run; None if it can run, or if sizes are unknown."""
     check = _CHECKS.get(node.op_type)
     if check is None or node.domain not in ("", "ai.onnx"):
         return None
@@ -98,7 +99,7 @@ def _contradiction(node: NodeProto, scope: Scope) -> str | None:
 
 
 def _known(sizes: Sizes | None) -> tuple[int, ...] | None:
-    """Return the shape if all sizes are known."""
+    """Return the shape; None if a size is unknown."""
     known = tuple(size for size in sizes or () if isinstance(size, int))
     return None if sizes is None or len(known) < len(sizes) else known
 
@@ -169,4 +170,4 @@ _CHECKS: Final[Mapping[str, Callable[[NodeProto, Scope], str | None]]] = {
     **dict.fromkeys(("MatMul", "MatMulInteger"), _matmul),
     "Gemm": _gemm,
 }
-"""The check for each type of operator. It returns why a node cannot run."""
+"""The check for each type of operator. A check returns why a node cannot run, or None."""

@@ -1,4 +1,4 @@
-"""Default values of attributes. Some exporters write them, others leave them out."""
+"""Adds the default values of attributes, which some exporters write and other exporters omit."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OF_WINDOWS: Final[Mapping[str, int]] = {
     "pads": 0,
     "strides": 1,
 }
-"""Defaults that the schemas describe only in words: the same number for each axis of a kernel."""
+"""Defaults that the schemas describe only in words. Each axis of a kernel has the same default."""
 
 
 def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
-    """Return the attributes of a node, with the default values of those that are left out.
+    """Return the attributes of a node. Attributes that the file omits have their default values.
 
-    Nodes that do the same then have the same attributes, whoever exported them.
+    Nodes that compute the same then have the same attributes, whichever program exported them.
     """
     known, names = _schema(node.type, node.domain, opsets.get(node.domain, 1))
     attributes = {**known, **node.attributes}
     kernel = attributes.get("kernel_shape")
     if not isinstance(kernel, tuple):
         return attributes
-    # With automatic padding, the sizes of the padding depend on those of the data.
+    # With automatic padding, the padding depends on the shape of the data.
     is_automatic = attributes.get("auto_pad", "NOTSET") != "NOTSET" or "output_shape" in attributes
     for name, value in _OF_WINDOWS.items():
         if name in names and not (name == "pads" and is_automatic):
@@ -42,10 +42,10 @@ def with_defaults(node: Node, opsets: Mapping[str, int]) -> Mapping[str, Any]:
 
 @cache
 def _schema(type_: str, domain: str, version: int) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the default values that a schema has, and the names of all its attributes."""
+    """Return the default values in the schema of an operator, and the names of all attributes."""
     try:
         schema = defs.get_schema(type_, version, domain)
-    except defs.SchemaError:  # an operator of another program
+    except defs.SchemaError:  # `onnx` does not define this operator
         return {}, frozenset()
     defaults = {
         name: _plain(helper.get_attribute_value(attribute.default_value))

@@ -1,4 +1,4 @@
-"""Sizes of dynamic inputs: what the caller gives, and what stays open."""
+"""Applies the sizes that a caller gives to dynamic inputs. Reports sizes that stay open."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _DTYPES: Final = {
     "fp32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
     "fp16": 10, "fp64": 11, "uint32": 12, "uint64": 13, "bf16": 16,
 }  # fmt: skip
-"""ONNX's number of each dtype that a caller may give to an input."""
+"""The number in ONNX of each dtype that a caller may give to an input."""
 
 
 def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
-    """Give inputs and symbols the sizes that the caller names, everywhere in the model.
+    """Give inputs and symbols their sizes from `given`, everywhere in the model.
 
-    The model must have all of them: see `known_names`. Return notes if this replaces fixed sizes of
-    the model, and if inputs have no elements. Raises `QueryError` if an input has another number of
-    axes.
+    The model must have all inputs and symbols in `given`: see `known_names`. Return a note if fixed
+    sizes of the model change, and a note if inputs have no elements. Raises `QueryError` if `given`
+    does not fit an input, for example because the input has another number of axes.
     """
     if given == NO_INPUTS:
         return ()
     inputs = inputs_of(proto.graph)
     dims = _Dims(file, given)
-    # Inputs with given sizes come first. These sizes also fix symbols of inputs that keep theirs.
+    # Inputs with given sizes come first, because these sizes also fix symbols of other inputs.
     for name, wanted in sorted(given.shapes.items(), key=lambda item: item[1].shape is None):
         dims.fix(inputs[name], wanted)
     for graph in _graphs(proto.graph):
@@ -64,7 +64,7 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
 
 
 def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str]:
-    """Yield a note if inputs have no elements, as an empty cache has none."""
+    """Yield a note if inputs have no elements, such as an empty cache."""
     empty = [name for name, value in inputs.items() if 0 in (sizes_of(value.type) or ())]
     if empty:
         yield (
@@ -74,7 +74,7 @@ def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str
 
 
 def _forget_types(main: GraphProto) -> None:
-    """Remove the types that the exporter stored. They belong to the former sizes of the inputs."""
+    """Remove the types that the exporter stored, because they are for the original input sizes."""
     for graph in _graphs(main):
         del graph.value_info[:]
         for value in graph.output if graph is main else (*graph.input, *graph.output):
@@ -90,9 +90,9 @@ class _Dims:
         self._file = file
         self._sizes = dict(given.dims)
         self.contradicts_model = False
-        """Whether a given size replaces a fixed size, or one without a symbol."""
+        """Whether a given size replaces a fixed size, or an unknown size without a symbol."""
         self.changes: list[str] = []
-        """The axes whose fixed size is replaced, as texts."""
+        """The axes whose fixed size is replaced, such as `data (axis 0: 1 to 8)`."""
 
     def fix(self, value: ValueInfoProto, wanted: InputShape) -> None:
         """Give an input its shape."""
@@ -123,7 +123,7 @@ class _Dims:
         value.type.CopyFrom(tensor_type(tensor.elem_type, shape))
 
     def _sizes_in_model(self, value: ValueInfoProto) -> tuple[int, ...]:
-        """Return the sizes that the model gives an input, with 1 for each open size."""
+        """Return the sizes of an input in the model. An open size gets its symbol's size, or 1."""
         sizes = sizes_of(value.type)
         if sizes is None:
             raise QueryError(
@@ -184,7 +184,7 @@ def _fits(value: float, elem_type: int) -> bool:
 
 
 def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array]:
-    """Return the contents of the inputs whose elements all have a value that the caller gives."""
+    """Return an array for each small input to which the caller gives a value."""
     contents = {}
     inputs = inputs_of(proto.graph)
     for name, wanted in given.shapes.items():
@@ -200,7 +200,7 @@ def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array
 
 
 def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
-    """Yield a note if inputs have sizes that are not known."""
+    """Yield a note if inputs have unknown sizes."""
     inputs = inputs_of(proto.graph)
     axes = {name: axes for name, value in inputs.items() if (axes := _open_axes(value))}
     if not axes:
@@ -218,10 +218,10 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
 
 
 def _options_for(name: str, sizes: Sizes | None) -> Iterator[str]:
-    """Yield the options that give an input its sizes.
+    """Yield the command-line options that give sizes to the open axes of an input.
 
-    These are a `--dim` for each symbol, or `--input-shape` if an open axis has no symbol. The sizes
-    are placeholders: users would copy an example such as 1, and get wrong results.
+    Each symbol needs a `--dim`; an open axis without a symbol needs `--input-shape`. The options
+    have N in place of a size: users would copy a number such as 1, and get wrong results.
     """
     if sizes is None:
         yield f"--input-shape {quote(name)}:SHAPE"
@@ -257,9 +257,9 @@ def _nodes(graph: Graph) -> Iterator[Node]:
 
 
 def _open_axes(value: ValueInfoProto) -> list[str]:
-    """Return the axes of unknown size, with their symbols.
+    """Return the axes of unknown size, with their symbols, such as `0: batch`.
 
-    If the number of axes is unknown, the result is one empty text.
+    If the number of axes is unknown, the list has one empty text.
     """
     if not value.type.HasField("tensor_type"):
         return []

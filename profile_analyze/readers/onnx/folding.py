@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     Attributes = Mapping[str, Any]
 
 LARGEST: Final = 4096
-"""The values of tensors with more elements are not computed."""
+"""Tensors with more elements than this are not computed."""
 
 _DTYPES: Final = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
     9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64,
 }  # fmt: skip
-"""NumPy's dtypes by the number of the dtype in ONNX."""
+"""NumPy's dtype for each number of a dtype in ONNX."""
 
 
 def fold(type_: str, inputs: Inputs, attributes: Attributes) -> list[Array] | None:
     """Return the outputs of a standard node of ONNX; None if they cannot be computed here.
 
-    `inputs` are the values of all inputs; None for an optional one that is left out.
+    `inputs` has the value of each input; None for an optional input that is left out.
     """
     function = FOLDED.get(type_)
     if function is None:
         return None
     try:
-        # Overflow and division by zero give what the hardware gives. NumPy's warnings would only
-        # confuse users.
+        # Overflow and division by zero are allowed, as on the hardware. NumPy's warnings would
+        # only confuse users.
         with np.errstate(all="ignore"):
             result = function(inputs, attributes)
-    # NumPy raises these for inputs of unsuitable shape, dtype or value, or if one is missing.
+    # NumPy raises these if an input is missing, or has an unsuitable shape, dtype or value.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     outputs = result if isinstance(result, list) else [result]
@@ -52,7 +52,7 @@ def _given(inputs: Inputs, position: int) -> Any:
 
 
 def _axes(inputs: Inputs, attributes: Attributes, position: int = 1) -> tuple[int, ...] | None:
-    """Return the axes, an input in newer versions of operators and an attribute in older ones."""
+    """Return the axes: an attribute in old versions of an operator, an input in new versions."""
     given = _given(inputs, position)
     axes = attributes.get("axes") if given is None else given.ravel().tolist()
     return None if axes is None else tuple(axes)
@@ -74,7 +74,7 @@ def _elementwise(function: Callable[..., Any]) -> Callable[[Inputs, Attributes],
 
 
 def _of_all(function: Callable[..., Any]) -> Callable[[Inputs, Attributes], Any]:
-    """Return a function that combines any number of inputs."""
+    """Return a function that combines any number of inputs, two at a time."""
 
     def combined(*inputs: Array) -> Array:
         result = inputs[0]
@@ -126,8 +126,9 @@ def _slice(inputs: Inputs, attributes: Attributes) -> Array:
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data.shape[axis]
         index = [slice(None)] * data.ndim
-        # With a negative step, an end below -size means "to the first element", which is None
-        # here, and a start below -size means the first element. NumPy would select no element.
+        # With a negative step, an end below -size means "including the first element". NumPy's
+        # `slice` has None for such an end. A start below -size means the first element, for which
+        # NumPy would select nothing.
         index[axis] = (
             slice(max(start, -size), None if end < -size else end, step)
             if step < 0
@@ -205,7 +206,7 @@ def _split(inputs: Inputs, attributes: Attributes) -> list[Array]:
     if sizes is not None:
         return np.split(inputs[0], np.cumsum(sizes)[:-1], axis)
     (count,) = _small((attributes["num_outputs"],))
-    part = -(-inputs[0].shape[axis] // count)  # the last part is smaller if a remainder is left
+    part = -(-inputs[0].shape[axis] // count)  # the last part may be smaller
     return np.split(inputs[0], [part * end for end in range(1, count)], axis)
 
 

@@ -1,4 +1,4 @@
-"""Which gradients are needed to train a model: those on the way from the result to a weight."""
+"""Counts the gradients that training needs: of weights, and of tensors that depend on weights."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ _SUMS_OF_PRODUCTS: Final = frozenset(
         *("Gemm", "FusedGemm", "GemmFastGelu", "GemmFloat8"),
     )
 )
-"""The types that multiply their first two inputs. Other inputs are added to the products, or say
-which elements are multiplied."""
+"""The types of operator that multiply their first two inputs. Their other inputs are added to the
+products, or select the elements to multiply."""
 
 
 class NeededGradients(NamedTuple):
-    """How many gradients a row has to compute. Each costs as many multiply-adds as the row."""
+    """How many gradients training computes for a row.
+
+    Each gradient costs as many multiply-adds as the operator itself.
+    """
 
     of_inputs: int
-    """How many gradients of factors that are not constant, and depend on a weight."""
+    """The number of gradients of factors that are not constant, but depend on a weight."""
     of_weights: int
-    """How many gradients of factors that are weights of floating-point numbers."""
+    """The number of gradients of factors that are weights with a floating-point dtype."""
 
 
 def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
-    """Yield the gradients that each row needs."""
+    """Yield, for each row, how many gradients it needs."""
     depends: set[int] = set()
     """The tensors that depend on a weight."""
     for row, (placed, weights) in enumerate(zip(tables.rows, tables.weights(), strict=True)):
@@ -46,7 +49,7 @@ def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
                 sum(index in depends for index in factors),
                 sum(any(map(tables.is_floating, tables.weights_behind(n))) for n in factors),
             )
-        if of_input:  # what the bodies read may depend on a weight, too
+        if of_input:  # then the inputs of its bodies may depend on a weight, too
             depends |= set(tables.body_inputs.get(row, ()))
         if of_input or of_weight or tables.bodies_have_weights(row):
             depends |= {
@@ -55,7 +58,7 @@ def needed_gradients(tables: ModelTables) -> Iterator[NeededGradients]:
 
 
 def _factors(placed: PlacedNode) -> tuple[int | None, ...] | None:
-    """Return the tensors that a row multiplies; None if its operator is no plain product."""
+    """Return the tensors that a row multiplies; None if its operator is no sum of products."""
     if placed.node.type == "Einsum":
         return placed.inputs
     return placed.inputs[:2] if placed.node.type in _SUMS_OF_PRODUCTS else None

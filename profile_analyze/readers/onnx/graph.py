@@ -1,4 +1,4 @@
-"""The graph of an ONNX model with all shapes, in the form that the modules of this reader share."""
+"""Classes for an ONNX model with all shapes, which the modules of this reader share."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ class Value(NamedTuple):
     dims: Dims | None
     """See `Tensor.shape`. For sparse tensors, the shape of the dense tensor."""
     dtype: str | None
-    """One of `terms.DTYPES`, or the name in ONNX for any other dtype. None if it is unknown or if
-    the value is not a tensor."""
+    """One of `terms.DTYPES`, or the name in ONNX for any other dtype. None if the dtype is unknown,
+    or if the value is not a tensor."""
     symbols: tuple[str | None, ...] = ()
-    """The symbol of each dimension that has one; empty if no dimension has one."""
+    """For each dimension, its symbol or None; empty if no dimension has a symbol."""
     is_constant: bool = False
-    """Whether it depends on no input of the graph."""
+    """Whether the value does not depend on inputs of the graph."""
     is_initializer: bool = False
     is_graph_input: bool = False
-    """Whether it is an input of the main graph that has no initializer."""
+    """Whether the value is an input of the main graph without an initializer."""
     is_shape_arithmetic: bool = False
-    """Whether a node of shape arithmetic writes it."""
+    """Whether a node of shape arithmetic writes the value."""
 
 
 class Body(NamedTuple):
     """A graph inside a node of type If, Loop or Scan."""
 
     attribute: str
-    """The attribute of the node that has the graph, such as `then_branch`."""
+    """The attribute of the node that contains the graph, such as `then_branch`."""
     graph: Graph
     trip_count: int | None = None
-    """How often one call of the node executes it; None if this is not known before it runs."""
+    """How often one call of the node executes the body; None if that is unknown before a run."""
 
 
 class Node(NamedTuple):
     """A node of the graph."""
 
     name: str
-    """The name in the file, or else a unique name made of the type and the position."""
+    """A unique name: the name in the file, or the type and position of a node without a name."""
     type: str
     domain: str
     """Empty for the operators of ONNX itself."""
@@ -63,18 +63,20 @@ class Node(NamedTuple):
     is_constant: bool = False
     """Whether all inputs, and all values that its bodies capture, are constant."""
     is_shape_arithmetic: bool = False
+    """Whether the node is Shape or Size, or computes only with results of such nodes and constants.
+    All outputs are integers or bool."""
     bodies: tuple[Body, ...] = ()
     contradiction: str | None = None
-    """Why the node cannot run with the shapes of its inputs; None if it can."""
+    """Why the node cannot run with the shapes of its inputs; None if it can run."""
 
 
 class Graph(NamedTuple):
-    """A graph: the main one, or a body."""
+    """The main graph, or a body."""
 
     nodes: tuple[Node, ...]
     """In the order of the file."""
     values: Mapping[str, Value]
-    """All values that the nodes read or write, also those captured from outer graphs."""
+    """All values that the nodes read or write, including values of outer graphs."""
     inputs: tuple[str, ...]
     """The inputs without an initializer."""
     outputs: tuple[str, ...]
@@ -82,8 +84,8 @@ class Graph(NamedTuple):
     constants: Mapping[str, Weight] = {}
     """The tensors that Constant nodes write, by the name of their output."""
     fills: Mapping[str, Weight] = {}
-    """The single values that ConstantOfShape nodes repeat, by the name of their output. The default
-    value 0 is left out."""
+    """The value that each ConstantOfShape node repeats, by the name of its output. Nodes with the
+    default value 0 are left out."""
 
 
 class OnnxModel(NamedTuple):
@@ -95,8 +97,8 @@ class OnnxModel(NamedTuple):
     producer: str
     """The program that wrote the file, with its version; empty if the file does not say."""
     problems: tuple[str, ...] = ()
-    """What a person should know about the inference: for example which inputs have symbols."""
+    """Notes for the user about the inference, for example which inputs have symbols."""
     lacks: Mapping[str, str] = {}
     """See `StaticModel.lacks`."""
     problem_of_values: str | None = None
-    """What a person who asks for the values of weights should know; None if all are there."""
+    """A note for users who ask about the values of weights; None if no values are missing."""

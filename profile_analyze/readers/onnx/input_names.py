@@ -1,4 +1,4 @@
-"""The names of inputs and symbols that a caller gives sizes to, and that a model may lack."""
+"""Checks that a model has the inputs and symbols to which a caller gives sizes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def inputs_of(graph: GraphProto) -> dict[str, ValueInfoProto]:
 def known_names(
     given: ModelInputs, graph: GraphProto, file: str
 ) -> tuple[ModelInputs, dict[str, str]]:
-    """Return the sizes of the inputs and symbols that the model has, and a message on each other.
+    """Return `given` without the names that the model lacks, and a message about each missing name.
 
-    The key of a message is the option without the size. Raises `QueryError` with the first message,
-    unless the model may lack names because another model may have them.
+    The key of a message is the option without the size, such as `--dim batch`. Raises `QueryError`
+    with the first message if `given.may_lack` is false, or if a size has no name.
     """
     inputs = inputs_of(graph)
     lacks = dict(_messages(given, inputs, file))
@@ -63,7 +63,7 @@ def _messages(
 
 
 def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto]) -> str:
-    """Return the message about the shape of an input that the model does not have."""
+    """Return the message about a shape for an input that the model does not have."""
     its_inputs = f"its inputs: {_listed(inputs.values())}"
     if name:
         return f"has no input '{name}' to shape; {its_inputs}"
@@ -78,7 +78,7 @@ def _no_input(name: str, wanted: InputShape, inputs: Mapping[str, ValueInfoProto
 
 
 def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
-    """Return the message about the size of a symbol that the model does not have."""
+    """Return the message about a size for a symbol that the model does not have."""
     if symbol:
         has = "no symbols" if not symbols else "these: " + some(symbols)
         return (
@@ -92,7 +92,7 @@ def _no_symbol(symbol: str, size: int, symbols: list[str]) -> str:
 
 
 def shape_text(value: ValueInfoProto) -> str:
-    """Return the sizes of an input as text."""
+    """Return the sizes of an input as text, such as `1x3x?`."""
     sizes = sizes_of(value.type)
     if sizes is None:
         return "?"
@@ -104,6 +104,6 @@ def _listed(values: Iterable[ValueInfoProto]) -> str:
 
 
 def some(names: list[str], separator: str = ", ") -> str:
-    """Return the first names, and how many more there are."""
+    """Return a text with the first names, and with the number of further names."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return separator.join(names[:_MOST_NAMED]) + more

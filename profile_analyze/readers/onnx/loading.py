@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _SHAPE_DTYPES: Final = ("int64", "int32", "bool")
-"""The dtypes of shape arithmetic."""
+"""The dtypes that the results of shape arithmetic may have."""
 _DTYPES: Final = {
     "FLOAT": "fp32", "DOUBLE": "fp64", "FLOAT16": "fp16", "BFLOAT16": "bf16", "BOOL": "bool",
     "COMPLEX64": "complex64", "COMPLEX128": "complex128", "FLOAT4E2M1": "fp4",
@@ -67,20 +67,20 @@ def read_model(source: Source) -> OnnxModel:
 
 
 class _GraphMaker:
-    """Makes graphs of one model from its protobuf and the inferred types."""
+    """Makes the graphs of one model from its protobuf and the inferred types."""
 
     def __init__(self, parsed: Parsed, inference: Inference) -> None:
         self._parsed = parsed
         self._inference = inference
         self._names: set[str] = set()
         self._copies: dict[str, int] = {}
-        """The last number that was appended to each name. Without it, each further node of a name
-        would try all numbers again."""
+        """The last number that was appended to each repeated name. Without this record, each later
+        node with the name would try all numbers again."""
 
     def graph(self, proto: GraphProto, outer: MutableMapping[str, Value] | None = None) -> Graph:
-        """Return a graph.
+        """Return the graph that `proto` stores.
 
-        For a body, `outer` has the values of the graphs around it, which the body may read.
+        If `proto` is a body, it may read values of the graphs around it; `outer` has these values.
         """
         scope = self._inference.scope_of(proto)
         initializers = {tensor.name: tensor for tensor in proto.initializer}
@@ -114,7 +114,7 @@ class _GraphMaker:
         )
 
     def _tensors_of_nodes(self, proto: GraphProto, type_: str) -> dict[str, Weight]:
-        """Return the tensors in nodes of a type, by the name of the node's output."""
+        """Return the tensor in each node of the type `type_`, by the name of the node's output."""
         return {
             node.output[0]: Weight(self._parsed.complete(attribute.t))
             for node in proto.node
@@ -179,8 +179,8 @@ class _GraphMaker:
     def _unique_names(self, graph: GraphProto) -> list[str]:
         """Return the names of the nodes. No two nodes of the model have the same name.
 
-        The name of an unnamed node is its type and position, as in profiles of ONNX Runtime. The
-        position counts the nodes before it in the same graph, except nodes of type Constant.
+        A node without a name gets its type and position, as in profiles of ONNX Runtime. The
+        position is the number of earlier nodes in the same graph, except nodes of type Constant.
         """
         # The last position, after all nodes, is not used.
         positions = accumulate((not _is_constant_node(node) for node in graph.node), initial=0)
@@ -200,7 +200,7 @@ class _GraphMaker:
 
 
 def _constant(graph: Graph) -> Graph:
-    """Return the body of a constant node, whose inputs are constant, too."""
+    """Return the body of a constant node. All nodes and values in such a body are constant."""
     nodes = tuple(
         node._replace(
             is_constant=True,

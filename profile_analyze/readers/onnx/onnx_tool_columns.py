@@ -1,4 +1,4 @@
-"""The columns with the counts of onnx-tool."""
+"""Computes the columns with the counts of onnx-tool."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def onnx_tool_columns(rows: Sequence[PlacedNode]) -> dict[str, NDArray[np.float64]]:
-    """Return the optional columns of `rows`.
+    """Return the columns `onnx_tool_*` for `rows`.
 
-    onnx-tool counts nothing in bodies, so nodes of bodies have N/A.
+    onnx-tool counts nothing in bodies, so nodes in bodies are N/A.
     """
     counts = counts_of(_call(one.node, one.graph) for one in rows if not one.scope)
     of_rows = [Counts() if one.scope else next(counts) for one in rows]

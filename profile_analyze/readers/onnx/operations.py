@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def operation_of(node: Node, values: Mapping[str, Value]) -> Operation | None:
-    """Return the operation of a node; None if its type is not known."""
+    """Return the operation of a node; None if its type of operator is unknown."""
     translation = _translation_of(node)
     return None if translation is None else translation(Call(node, values))
 
 
 def is_known(node: Node) -> bool:
-    """Return whether a node has an operation."""
+    """Return whether `operation_of` knows the type of a node."""
     return _translation_of(node) is not None
 
 
@@ -35,7 +35,7 @@ def _translation_of(node: Node) -> Translation | None:
 
 
 def known_operators(domain: str) -> frozenset[str]:
-    """Return the types of operator of a domain that have a translation."""
+    """Return the types of operator in a domain that can be translated."""
     return frozenset(_OPERATORS.get(domain, {}))
 
 

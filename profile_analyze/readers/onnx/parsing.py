@@ -1,4 +1,4 @@
-"""Parses and checks the bytes of a model. Large tensors are kept apart from the graph."""
+"""Parses and checks the bytes of a model. Moves the values of large tensors out of the graph."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Parsed(NamedTuple):
     proto: ModelProto
     """The model without local functions. Large tensors have dims and dtype, but no values."""
     stored: Mapping[str, Any]
-    """The large tensors with their values. The key is the doc string of the tensor in `proto`."""
+    """The large tensors with their values. The key is `doc_string` of the tensor in `proto`."""
     opsets: Mapping[str, int]
 
     def complete(self, tensor: Any) -> Any:
-        """Return `tensor` as it is in the file."""
+        """Return a tensor of `proto` as it is in the file, with its values."""
         return self.stored.get(tensor.doc_string, tensor)
 
 
@@ -67,7 +67,11 @@ def parse(source: Source) -> Parsed:
 
 
 def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
-    """Return the version of each domain. Raises `MalformedProfileError` for an unknown one."""
+    """Return the operator set version of each domain.
+
+    Raises `MalformedProfileError` if the model names no version, or a version that the
+    installed `onnx` does not support.
+    """
     opsets = {
         "" if one.domain == _ALIAS_OF_ONNX else one.domain: one.version
         for one in proto.opset_import
@@ -90,7 +94,7 @@ def _opsets(proto: ModelProto, file: str) -> dict[str, int]:
 def _inlined(proto: ModelProto, file: str) -> ModelProto:
     """Return the model with calls of local functions replaced by the nodes of the functions.
 
-    A node of a function keeps its name, with a number after it that makes it unique.
+    A number is appended to the name of each such node, which makes the name unique.
     """
     try:
         return inline_local_functions(proto)
@@ -100,10 +104,10 @@ def _inlined(proto: ModelProto, file: str) -> ModelProto:
 
 
 def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
-    """Move the values of large tensors in a graph or function, and in its bodies, to `stored`."""
+    """Move the values of large tensors to `stored`, from a graph or function and its bodies."""
     if isinstance(graph, GraphProto):
         initializers = list(graph.initializer)
-        # `initializers` keeps the tensors when the list is emptied: their values are not copied.
+        # `initializers` keeps the removed tensors, so their values need not be copied.
         del graph.initializer[:]
         for tensor in initializers:
             _add_without_values(graph.initializer.add(), tensor, stored)
@@ -118,7 +122,7 @@ def _store_large_tensors(graph: Any, stored: dict[str, Any]) -> None:
 
 
 def _add_without_values(new: TensorProto, tensor: TensorProto, stored: dict[str, Any]) -> None:
-    """Fill `new` with a small tensor, or with all but the values of a large one."""
+    """Copy `tensor` to `new`. If `tensor` is large, its values go to `stored` instead."""
     if not _is_large(tensor):
         new.CopyFrom(tensor)
         return
@@ -138,9 +142,10 @@ def _is_large(tensor: TensorProto) -> bool:
 
 
 def _check_graph(graph: GraphProto, file: str, outer: tuple[set[str], ...]) -> None:
-    """Raise `MalformedProfileError` if nodes read values that no earlier node writes.
+    """Raise `MalformedProfileError` if a graph or its bodies read undefined values.
 
-    `outer` has the values that each graph around this one has so far.
+    A node may read inputs, initializers and the outputs of earlier nodes. `outer` has the names
+    that are defined so far in each graph around this graph.
     """
     _check_sizes(graph, file)
     known = {value.name for value in graph.input}
@@ -218,7 +223,7 @@ def _one_line(error: Exception) -> str:
 
 
 def files_of_external_data(parsed: Parsed) -> dict[str, int]:
-    """Return the number of tensors whose values are in each file beside the model, by its name."""
+    """Return how many tensors have their values in each file with external data, by file name."""
     files: dict[str, int] = {}
     for tensor in parsed.stored.values():
         if tensor.data_location == TensorProto.EXTERNAL:
@@ -229,9 +234,9 @@ def files_of_external_data(parsed: Parsed) -> dict[str, int]:
 
 
 def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
-    """Return a note on files with weights that are not beside the model; None if all are there.
+    """Return a note on missing files with weights; None if all files are beside the model.
 
-    Only questions about zeros need the values.
+    Only questions about zeros need the values of weights.
     """
     missing = {
         name: tensors

@@ -1,4 +1,4 @@
-"""Translates convolutions, products of matrices and recurrent layers of ONNX models."""
+"""Translates convolutions, matrix products and recurrent layers of ONNX models."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def convolution(
 ) -> Translation:
     """Return the translation of a convolution.
 
-    `order` are the positions of data, weight, bias and so on. `added` is the position of an input
-    that is added to the result. `channels_last` says that the data has its channels last.
+    `order` has the positions of data, weight, bias and so on. `added` is the position of an input
+    that is added to the result. `channels_last` says that the last axis of the data has the
+    channels.
     """
 
     def translate(call: Call) -> Operation:
@@ -42,14 +43,14 @@ def convolution(
 
 
 def causal_convolution(call: Call) -> Operation:
-    """Return a depthwise convolution that continues from a state, so that padding is unknown."""
+    """Translate CausalConvWithState: a depthwise convolution with a state, and unknown padding."""
     fused = call.attribute("activation", "none") not in {"", "none"}
     attributes = {"groups": call.size(1, 0), "fused": int(fused), "padding_before": None}
     return call.as_operation("convolution", (0, 1, 2), attributes)
 
 
 def padded_at_run_time(call: Call) -> Operation:
-    """Return a transposed convolution whose padding is an input."""
+    """Translate ConvTransposeWithDynamicPads, whose padding is an input and therefore unknown."""
     attributes = {"groups": call.attribute("group", 1), "padding_before": None}
     return call.as_operation("transposed convolution", (0, 1, 3), attributes)
 
@@ -69,7 +70,10 @@ def _channels_second(operation: Operation) -> Operation:
 
 
 def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return strides, dilations and the padding before the data, as far as they are known."""
+    """Return strides, dilations and the padding before the data, as attributes of the operation.
+
+    Empty if the number of axes is unknown. If the padding depends on unknown sizes, it is None.
+    """
     data, weight, result = (
         None if tensor is None else tensor.shape
         for tensor in (*operation.inputs[:2], tensor_at(operation.outputs, 0))
@@ -103,9 +107,14 @@ def _window(operation: Operation, attributes: Mapping[str, Any]) -> dict[str, An
 def _same_padding(
     shapes: Sequence[Sequence[int | None] | None], windows: Sequence[Sequence[int]], *, rule: str
 ) -> tuple[int, ...] | None:
-    """Return the padding before the data, computed from the sizes, for a node that has only a rule.
+    """Return the padding before the data for each axis of the kernel; None if a size is unknown.
 
-    `shapes` has the shape of the side with fewer elements, of the other side, and of the weight.
+    Instead of padding, the node states `rule`, such as SAME_UPPER, or the shape of the result. The
+    padding is computed from these.
+
+    `shapes` has the shapes of the smaller tensor, of the larger tensor and of the weight. The
+    smaller tensor is the result of a convolution, or the data of a transposed convolution.
+    `windows` has the strides, the dilations and the output padding.
     """
     padding = []
     sides = [shape[2:] for shape in shapes if shape is not None]
@@ -122,7 +131,7 @@ def _same_padding(
 
 
 def matmul(*order: int) -> Translation:
-    """Return the translation of a product of matrices. `order` has the positions of A, B, bias."""
+    """Return the translation of a matrix product. `order` has the positions of A, B and bias."""
 
     def translate(call: Call) -> Operation:
         attributes: dict[str, Any] = {"transposed_a": bool(call.attribute("transA", 0))}
@@ -135,12 +144,15 @@ def matmul(*order: int) -> Translation:
 
 
 def gemm_and_activation(call: Call) -> Operation:
-    """Return a product of matrices with a function of each output element."""
+    """Translate GemmFastGelu: a matrix product, then an activation of each element."""
     return call.as_operation("matmul", (0, 1, 2), {"fused": 1})
 
 
 def packed_matmul(*order: int) -> Translation:
-    """Return the translation of a product with a packed matrix. K and N are attributes."""
+    """Return the translation of a product with a packed matrix.
+
+    The attributes K and N of the node have the sizes of the matrix.
+    """
 
     def translate(call: Call) -> Operation:
         columns = "N" if call.attribute("transB", 1) else "K"
@@ -150,18 +162,21 @@ def packed_matmul(*order: int) -> Translation:
 
 
 def einsum(call: Call) -> Operation:
-    """Return an Einstein sum."""
+    """Translate Einsum."""
     equation = call.attribute("equation", "")
     return call.as_operation("einsum", attributes={"equation": equation})
 
 
 def recurrent(kind: str, peepholes: int = -1) -> Translation:
-    """Return the translation of a recurrent layer."""
+    """Return the translation of a recurrent layer.
+
+    `peepholes` is the position of the peephole weights; -1 if the layer has none.
+    """
     return lambda call: call.as_operation(kind, (0, 1, 2, 3, peepholes))
 
 
 def quantized_lstm(call: Call) -> Operation:
-    """Return an LSTM whose weights are transposed: (directions, inputs, gates * H)."""
+    """Translate DynamicQuantizeLSTM. Weights are transposed: (directions, inputs, gates * H)."""
     operation = call.as_operation("LSTM", (0, 1, 2, 3, 7))
     data, *weights = operation.inputs[:3]
     turned = [

@@ -55,7 +55,7 @@ class _Cost(NamedTuple):
 
 
 _NOTHING: Final = _Cost(CONTROL, Work(0.0, 0.0, 0.0), 0.0, 0.0)
-"""The cost of a constant operator, whose result can be stored."""
+"""The cost of a constant operator. It is zero, because the result can be stored."""
 
 
 def profile_of(
@@ -63,8 +63,8 @@ def profile_of(
 ) -> Profile:
     """Return the profile of `model`.
 
-    It has all tables, all columns that are cheap to compute, and the other columns in `wanted`.
-    `folder` has the files with external data; it is None if there is no such folder.
+    The profile has all tables, all columns that are cheap to compute, and the other columns in
+    `wanted`. `folder` has the files with external data; it is None if there is no such folder.
     """
     tables = ModelTables(model.graph)
     costs = [
@@ -96,7 +96,7 @@ def profile_of(
 def _costly_columns(
     model: OnnxModel, tables: ModelTables, folder: Path | None, wanted: Collection[str]
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
-    """Return the columns that are computed only if a question needs them, and notes on them."""
+    """Return the columns that are computed only if a question needs them, and their notes."""
     columns: dict[str, OptionalValues] = {}
     notes: tuple[Note, ...] = ()
     if not frozenset(wanted).isdisjoint(ONNX_TOOL_NAMES):
@@ -131,10 +131,10 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
 
 
 def _cost(placed: PlacedNode, needed: NeededGradients) -> _Cost:
-    """Return the cost of a node. All numbers are N/A if its attributes are of wrong types."""
+    """Return the cost of a node. All numbers are N/A if its attributes have wrong types."""
     try:
         return _known_cost(placed, needed)
-    # A node of a damaged model has, for example, a number in place of a list.
+    # For example, a node of a damaged model may have a number in place of a list.
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         return _Cost(OTHER, Work())
 
@@ -195,7 +195,7 @@ def _operators(
 
 
 def _bytes(tables: ModelTables, indices: Iterable[int | None]) -> float:
-    """Return the bytes of the tensors that are not constant, each tensor counted once."""
+    """Return the total bytes of the tensors that are not constant. Each tensor counts once."""
     return sum((tensor.bytes for tensor in tables.distinct(indices)), 0.0)
 
 
@@ -221,7 +221,7 @@ def _shapes(tables: ModelTables, indices: Iterable[int | None]) -> Shapes | None
 
 
 def _compute_dtype(tables: ModelTables, placed: PlacedNode) -> str | None:
-    """Return the dtype that a node computes in; None for a constant, which no run computes."""
+    """Return the dtype that a node computes in; None for a constant node, which no run executes."""
     if placed.node.is_constant:
         return None
     return compute_dtype(

@@ -1,4 +1,4 @@
-"""Which role each constant of a model has: a weight, a scale, a shape."""
+"""Decides the role of each constant of a model, such as weight, quantization or structure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.tensor import Tensor
 
 ORDER: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED)
-"""A constant with several uses has the first of their roles."""
+"""If the uses of a constant give it several roles, it has the first of these roles."""
 
 _ALL: Final = tuple(range(16))
 
@@ -57,10 +57,10 @@ _STRUCTURE: Final[Mapping[str, tuple[int, ...]]] = {
     **dict.fromkeys(("GRU", "RNN"), (4, 5)),
     **dict.fromkeys(("LSTM", "DynamicQuantizeLSTM"), (4, 5, 6)),
 }
-"""The inputs that are shapes, axes, indices, bounds, masks or initial states, by the type of the
-operator.
+"""The positions of inputs that are shapes, axes, indices, bounds, masks or initial states.
 
-If two domains have different operators of one type, the key is the domain and the type.
+The key is the type of the operator. If two domains use the same type for different operators, the
+key for one of them is the domain and the type.
 """
 
 _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
@@ -79,7 +79,8 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     "QGemm": (1, 2, 4, 5, 7, 8),
     **dict.fromkeys(("MatMulNBits", "GatherBlockQuantized"), (2, 3)),
     "MatMulBnb4": (2,),
-    # Scale and zero point of the result, then for each input the tensor, its scale and zero point.
+    # First come scale and zero point of the result. Then come a tensor, its scale and its zero
+    # point for each input.
     "QLinearConcat": tuple(position for position in range(1000) if position % 3 != 2),
     "MatMulIntegerToFloat": (2, 3, 4, 5),
     "DynamicQuantizeMatMul": (2, 3),
@@ -94,7 +95,7 @@ _QUANTIZATION: Final[Mapping[str, tuple[int, ...]]] = {
     "GemmFloat8": (3, 4, 5),
     "QMoE": (3, 6, 9),
 }
-"""The inputs that are scales or zero points, by the type of the operator."""
+"""The positions of inputs that are scales or zero points, by the type of the operator."""
 
 _SINGLE_NUMBER_TYPES: Final = frozenset(
     (
@@ -102,18 +103,18 @@ _SINGLE_NUMBER_TYPES: Final = frozenset(
         *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
     )
 )
-"""The types whose inputs of one element are single numbers, even if they are not of rank 0.
+"""The types of operator for which a constant with one element is a scalar, whatever its rank.
 
-Add and Mul are no such types: the bias or the scale of a layer with one channel is a weight.
+Add and Mul are not among them: the bias or the scale of a layer with one channel is a weight.
 """
 _COUNTING_DTYPES: Final = ("int64", "bool")
-"""A single value of these dtypes counts or selects: nothing trains it."""
+"""A single value of these dtypes is a count, an index or a flag, which training never changes."""
 
 
 def role_of_use(node: Node, position: int, tensor: Tensor) -> str:
     """Return the role of a constant as the input of `node` at `position`.
 
-    If `node` is constant, too, the caller replaces `WEIGHT` by the role of the node's output.
+    If `node` itself is constant, the caller replaces `WEIGHT` by the role of the node's output.
     """
     if position in _QUANTIZATION.get(node.type, ()):
         return QUANTIZATION

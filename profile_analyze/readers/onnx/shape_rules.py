@@ -1,4 +1,4 @@
-"""Types of the outputs of operators for which `onnx` has no inference.
+"""Infers the types of outputs for operators that `onnx` cannot infer.
 
 These are old versions of operators, and operators of ONNX Runtime (`com.microsoft`).
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MICROSOFT: Final = "com.microsoft"
 _FLOAT, _INT32, _BOOL = 1, 6, 9
 _BOOL_MASK_SINCE: Final = 10
-"""The version of ONNX's operators from which the mask of Dropout is of type bool."""
+"""From this operator set version on, the mask of Dropout has dtype bool."""
 
 
 class _Node:
@@ -44,13 +44,16 @@ class _Node:
         return self._scope.dtype(self._node.input[position]) if self.has(position) else 0
 
     def number(self, position: int) -> int | None:
-        """The value of a scalar input of integers; None if it is unknown."""
+        """Return the value of an integer input with one element; None if it is unknown."""
         array = self._scope.array(self._node.input[position]) if self.has(position) else None
         return int(array.ravel()[0]) if array is not None and array.size == 1 else None
 
 
 def standard_node(node: NodeProto) -> NodeProto:
-    """Return a standard node with the same types of outputs; `node` itself if there is none."""
+    """Return a node that `onnx` can infer, and whose outputs have the same types.
+
+    For example, FusedConv becomes Conv. Nodes of other types are returned unchanged.
+    """
     standard = _STANDARD.get(node.op_type) if node.domain == _MICROSOFT else None
     if standard is None:
         return node
@@ -58,13 +61,13 @@ def standard_node(node: NodeProto) -> NodeProto:
     same.CopyFrom(node)
     same.op_type = standard
     same.domain = ""
-    # The activation has inputs and attributes of its own, which the standard operator lacks.
+    # The standard operator has no inputs after the bias.
     del same.input[3:]
     return same
 
 
 def types_by_rule(node: NodeProto, scope: Scope) -> list[TypeProto | None]:
-    """Return the types of the outputs; an empty list if there is no rule."""
+    """Return the types of the outputs; an empty list if there is no rule for the node."""
     rule = _RULES.get((node.domain, node.op_type))
     if rule is None:
         return []
@@ -86,7 +89,7 @@ def _dropout(node: _Node) -> Any:
 
 
 def _normalized(node: _Node) -> Any:
-    """Outputs: normalized data, mean and inverse deviation of each row, sum of the inputs."""
+    """Outputs: normalized data, row means, inverse standard deviations of rows, sum of inputs."""
     sizes = node.sizes(0)
     rows = None if sizes is None else (*sizes[:-1], 1)
     return [(node.dtype(0), sizes), (_FLOAT, rows), (_FLOAT, rows), (node.dtype(0), sizes)]
@@ -112,7 +115,7 @@ def broadcast(left: Sizes | None, right: Sizes | None) -> Sizes | None:
 
 
 def _product(left: Sizes | None, right: Sizes | None) -> Sizes | None:
-    """Return the shape of a matrix product, as of MatMul."""
+    """Return the shape of a matrix product, by the rules of MatMul."""
     if not left or not right:
         return None
     outer = broadcast(left[:-2], right[:-2])
@@ -140,7 +143,7 @@ def _integer_matmul(scale: int) -> Callable[[_Node], Any]:
 
 
 def _packed_matmul(node: _Node) -> Any:
-    """Output: a product with packed weights. The attribute N is their number of columns."""
+    """Output: a product with packed weights. The attribute N is the number of columns."""
     left = node.sizes(0)
     return [(node.dtype(0), None if left is None else (*left[:-1], node.attributes["N"]))]
 
@@ -196,7 +199,7 @@ def _times(size: int | str | None, by: int | str | None) -> int | None:
 
 
 def _attention(node: _Node) -> Any:
-    """Outputs: (batch, sequence, size of v), and keys and values of all positions."""
+    """Outputs: the result of shape (batch, sequence, size of v), and all keys and values."""
     data, weight = node.sizes(0), node.sizes(1)
     if data is None or weight is None:
         return [(node.dtype(0), None)]
@@ -280,11 +283,11 @@ _OF_MICROSOFT: Final[Mapping[str, Callable[[_Node], Any]]] = {
 }  # fmt: skip
 
 _STANDARD: Final[Mapping[str, str]] = {"FusedConv": "Conv", "FusedGemm": "Gemm"}
-"""Operators of ONNX Runtime that join a standard operator and an activation."""
+"""Operators of ONNX Runtime that fuse a standard operator and an activation."""
 
 _RULES: Final[Mapping[tuple[str, str], Callable[[_Node], Any]]] = {
     ("", "Dropout"): _dropout,
     ("", "SimplifiedLayerNormalization"): _normalized,
     **{(_MICROSOFT, name): rule for name, rule in _OF_MICROSOFT.items()},
 }
-"""By domain and type of the operator."""
+"""The rule for each operator, by its domain and type."""

@@ -45,7 +45,7 @@ class Inference:
     def __init__(
         self, proto: ModelProto, opsets: Mapping[str, int], values: Mapping[str, Array]
     ) -> None:
-        """Infer all types of `proto`. `values` has the contents of inputs that are known."""
+        """Infer all types of `proto`. `values` has the contents of some inputs."""
         self._opset_imports = list(proto.opset_import)
         self._ir_version = max(proto.ir_version, 8)
         self._scopes: dict[int, tuple[GraphProto, Scope]] = {}
@@ -88,7 +88,7 @@ class Inference:
         self._fold(node, scope)
 
     def _types_of_outputs(self, node: NodeProto, scope: Scope) -> list[TypeProto | None]:
-        """Return the types of the outputs of one node, from a model of this node alone."""
+        """Infer the types of a node's outputs: `onnx` infers a model that has only this node."""
         model = ModelProto(ir_version=self._ir_version, opset_import=self._opset_imports)
         graph = model.graph
         graph.name = "one node"
@@ -121,7 +121,7 @@ class Inference:
 
 
 def _needs_walk(graph: GraphProto, scope: Scope) -> bool:
-    """Return whether a graph has bodies, or types that are not known in full."""
+    """Return whether types must be inferred node by node: for bodies, or for incomplete types."""
     return any(
         next(bodies_of(node), None) is not None
         or any(name and not is_complete(scope.types.get(name)) for name in node.output)
@@ -147,13 +147,13 @@ def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
     inputs = [scope.array(name) if name else None for name in node.input]
     if any(name and array is None for name, array in zip(node.input, inputs, strict=True)):
         return None
-    # Most constants of a model are weights. Only small ones can be part of a shape.
+    # Large results are skipped: they are weights or data, and never part of a shape.
     sizes = sizes_of(scope.types.get(node.output[0]))
     known = [size for size in sizes or () if isinstance(size, int)]
     if sizes is not None and len(known) == len(sizes) and prod(known) > folding.LARGEST:
         return None
     attributes = attributes_of(node)
-    if node.op_type == "Split":  # operators before version 18 have no such attribute
+    if node.op_type == "Split":  # before version 18, Split has no such attribute
         attributes.setdefault("num_outputs", len(node.output))
     if any(value is None for value in attributes.values()):
         return None
@@ -161,7 +161,7 @@ def _folded(node: NodeProto, scope: Scope) -> Iterable[Array] | None:
 
 
 def _shape(node: NodeProto, scope: Scope) -> list[Array] | None:
-    """Return the output of a Shape or Size node."""
+    """Return the output of a Shape or Size node; None if a size is unknown."""
     sizes = scope.sizes(node.input[0])
     if sizes is None:
         return None

@@ -1,4 +1,4 @@
-"""Translates the operators of ONNX models that multiply no matrices."""
+"""Translates ONNX operators that need little translation, such as elementwise operators."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ if TYPE_CHECKING:
 
 
 def kind(name: str, *order: int, **attributes: Any) -> Translation:
-    """Return the translation to a kind, with the inputs in `order` first."""
+    """Return a translation to the kind `name`. For `order` see `Call.as_operation`."""
     return lambda call: call.as_operation(name, order, attributes)
 
 
-def of_all_inputs(first: int = 0) -> Translation:
-    """Return the translation of a function of n inputs: n - 1 operations, and `first` more."""
+def of_all_inputs(extra: int = 0) -> Translation:
+    """Return the translation of an operator such as Max, which combines n inputs.
+
+    It computes n - 1 + `extra` operations for each element.
+    """
     return lambda call: call.as_operation(
-        "elementwise", attributes={"per_element": len(call.node.inputs) - 1 + first}
+        "elementwise", attributes={"per_element": len(call.node.inputs) - 1 + extra}
     )
 
 
 def with_bias(call: Call) -> Operation:
-    """Return an activation with an optional bias."""
+    """Translate an activation with an optional bias."""
     return call.as_operation("activation", attributes={"per_element": 1 + call.has_input(1)})
 
 
 def rotary(query: int = 0) -> Translation:
-    """Return the translation of a rotary embedding, which may rotate a part of each head."""
+    """Return the translation of a rotary embedding, which may rotate only a part of each head."""
 
     def translate(call: Call) -> Operation:
         rotated = call.attribute("rotary_embedding_dim", 0)
@@ -49,7 +52,7 @@ def rotary(query: int = 0) -> Translation:
 
 
 def gather(call: Call) -> Operation:
-    """Return an embedding if rows are read from a constant table, otherwise a gather."""
+    """Translate Gather: to an embedding if it reads rows of a constant table, else to a gather."""
     dims = call.dims(0)
     is_table = call.is_constant(0) and dims is not None and len(dims) == 2
     on_rows = call.attribute("axis", 0) in {0, -2}
@@ -57,13 +60,13 @@ def gather(call: Call) -> Operation:
 
 
 def embedding_by_indices(call: Call) -> Operation:
-    """Return com.microsoft TorchEmbedding: a table and indices."""
+    """Translate com.microsoft TorchEmbedding. Only the table and the indices are its inputs."""
     operation = call.as_operation("embedding")
     return operation._replace(inputs=operation.inputs[:2])
 
 
 def embedding_normalization(call: Call) -> Operation:
-    """Return com.microsoft EmbedLayerNormalization; it reads rows of two or three tables."""
+    """Translate com.microsoft EmbedLayerNormalization, which reads two or three tables."""
     operation = call.as_operation("embedding normalization", (0, 5, 6, 1, 7, 8))
     return operation._replace(
         inputs=operation.inputs[:6], attributes={"tables": 2 + call.has_input(4)}
@@ -71,27 +74,27 @@ def embedding_normalization(call: Call) -> Operation:
 
 
 def dropout(call: Call) -> Operation:
-    """Return a view unless an input says whether the network is being trained."""
+    """Translate Dropout to a view. If an input may switch to training, the work is unknown."""
     if call.has_input(2):
         return call.as_operation("elementwise", attributes={"per_element": None})
     return call.as_operation("view")
 
 
 def batch_normalization(call: Call) -> Operation:
-    """Return a batch normalization."""
+    """Translate BatchNormalization."""
     is_training = bool(call.attribute("training_mode", 0))
     return call.as_operation("batch normalization", attributes={"is_training": is_training})
 
 
 def window_normalization(call: Call) -> Operation:
-    """Return a normalization by the neighbouring channels."""
+    """Translate LRN, which divides by a function of the neighbouring channels."""
     return call.as_operation(
         "local response normalization", attributes={"window": call.attribute("size")}
     )
 
 
 def pooling(per_element: int = 1) -> Translation:
-    """Return the translation of pooling by windows."""
+    """Return the translation of a pooling with windows."""
 
     def translate(call: Call) -> Operation:
         kernel = call.attribute("kernel_shape")
@@ -110,11 +113,11 @@ _TAPS: Final[dict[str, int | None]] = {
     "cubic": 4,
     "bicubic": 4,
 }
-"""How many values are combined in each dimension, by the mode of the operator."""
+"""How many values an interpolation combines along each axis, by the mode of the operator."""
 
 
 def resize(call: Call) -> Operation:
-    """Return a resize. Only the dimensions whose size changes are interpolated."""
+    """Translate Resize and Upsample, which interpolate only along axes whose size changes."""
     taps = _TAPS.get(call.attribute("mode", "nearest"))
     output = call.output(0)
     before, after = call.dims(0), None if output is None else output.shape
@@ -130,7 +133,7 @@ def resize(call: Call) -> Operation:
 
 
 def grid_sample(call: Call) -> Operation:
-    """Return a resize that reads at the positions that a grid gives."""
+    """Translate GridSample to a resize. An input, the grid, has the positions to read."""
     taps = _TAPS.get(call.attribute("mode", "linear"))
     dims = call.dims(0)
     if taps and dims is not None:
@@ -141,12 +144,15 @@ def grid_sample(call: Call) -> Operation:
 
 
 def affine_grid(call: Call) -> Operation:
-    """Return the products and sums of coordinates with a matrix of (N, D, D + 1)."""
+    """Translate AffineGrid, which multiplies coordinates by matrices of D x (D + 1) elements."""
     rank = call.size(0, 1)
     per_element = None if rank is None else 2 * rank
     return call.as_operation("elementwise", attributes={"per_element": per_element})
 
 
 def optimizer(per_parameter: int, tensors: int) -> Translation:
-    """Return the translation of an optimizer's step that writes `tensors` for each parameter."""
+    """Return the translation of an optimizer step.
+
+    Each parameter needs `per_parameter` operations, and has an element in `tensors` outputs.
+    """
     return kind("optimizer step", per_element=per_parameter, tensors_per_parameter=tensors)

@@ -1,4 +1,4 @@
-"""The zeros in weights: their share, and the shape of the blocks that they form."""
+"""Computes the share of zeros in weights, and the shape of the blocks that the zeros form."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.onnx.tables import ModelTables
 
-_LOSS: Final = 10
-"""How many percent of a weight's elements may be zeros outside of the blocks of zeros."""
+_MOST_OUTSIDE: Final = 10
+"""The most zeros outside of the blocks of zeros, in percent of the weight's elements."""
 
 
 class Sparsity(NamedTuple):
     """The zeros of one weight. NaN and None are N/A."""
 
     share: float = np.nan
+    """The share of the elements that are 0."""
     pattern: str | None = None
     """The shape of the blocks, as rows x columns."""
     zero_blocks: float = np.nan
@@ -40,7 +41,7 @@ class Sparsity(NamedTuple):
 def sparsity_columns(
     tables: ModelTables, folder: Path | None
 ) -> tuple[dict[str, OptionalValues], tuple[Note, ...]]:
-    """Return the optional columns of all rows, and notes.
+    """Return the sparsity columns of all rows, and notes on weights with unknown sparsity.
 
     `folder` has the files with external data; it is None if there is no such folder.
     """
@@ -79,8 +80,11 @@ def _sparsity_in(tables: ModelTables, index: int, folder: Path | None) -> Sparsi
 
 
 def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
-    """Return the sparsity of a weight, treated as a matrix whose rows are its first dimension."""
-    if not any(zeros.strides):  # one value for all elements, however many these are
+    """Return the sparsity of a weight, which is treated as a matrix.
+
+    The first axis of the weight has the rows. All further axes together have the columns.
+    """
+    if not any(zeros.strides):  # all elements are a view of one value
         rows, columns = len(zeros), zeros.size // len(zeros)
         # `n & -n` is the largest power of two that divides n.
         pattern = f"{rows & -rows}x{columns & -columns}"
@@ -88,7 +92,7 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
     matrix = zeros.reshape(len(zeros), -1)
     found = _count(matrix)
     share = found / matrix.size
-    if found * 100 <= _LOSS * matrix.size:  # blocks of any shape would qualify
+    if found * 100 <= _MOST_OUTSIDE * matrix.size:  # blocks of any shape would qualify
         return Sparsity(share)
     best = (1, 0, 1, 1, share)
     tall: NDArray[np.bool_] | None = matrix
@@ -98,7 +102,8 @@ def sparsity_of(zeros: NDArray[np.bool_]) -> Sparsity:
         columns = 1
         while wide is not None and _is_kept(wide, matrix.size, found):
             count = _count(wide)
-            # Of two block shapes of equal size, the one with more zeros wins, then the wider one.
+            # Prefer larger blocks. If sizes are equal, prefer more blocks of zeros, then wider
+            # blocks.
             best = max(best, (rows * columns, count, columns, rows, count / wide.size))
             wide, columns = _joined_columns(wide), 2 * columns
         tall, rows = _joined_rows(tall), 2 * rows
@@ -111,9 +116,9 @@ def _count(zeros: NDArray[np.bool_]) -> int:
 
 
 def _is_kept(blocks: NDArray[np.bool_], elements: int, zeros: int) -> bool:
-    """Return whether few `zeros` lie outside of `blocks`: at most 10 % of all `elements`."""
+    """Return whether the zeros outside of `blocks` are at most `_MOST_OUTSIDE` % of `elements`."""
     in_blocks = _count(blocks) * (elements // blocks.size)
-    return (zeros - in_blocks) * 100 <= _LOSS * elements
+    return (zeros - in_blocks) * 100 <= _MOST_OUTSIDE * elements
 
 
 def _joined_columns(blocks: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

@@ -1,4 +1,4 @@
-"""The facts of a model as a whole: inputs, outputs, bodies, and what one run executes."""
+"""Computes facts about a whole model: its inputs, outputs, bodies, and the work of one run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _Scope = tuple[str, ...]
 
 
 def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]) -> StaticModel:
-    """Return the facts of a model, whose rows have `macs` multiply-adds each."""
+    """Return the facts about a model. `macs` has the multiply-adds of each row."""
     by_scope: dict[_Scope, float] = {}
     times = dict(_times_of_constants(graph, (), 1.0))
     of_constants = 0.0
     for placed, row_macs in zip(rows, macs, strict=True):
         if placed.node.is_constant:
-            # A body that is never executed adds nothing, even if its own count is unknown.
+            # A body that is never executed adds nothing, even if its multiply-adds are unknown.
             of_constants += row_macs * times[placed.scope] if times[placed.scope] else 0.0
         else:
             by_scope[placed.scope] = by_scope.get(placed.scope, 0.0) + row_macs
@@ -42,10 +42,10 @@ def static_model(graph: Graph, rows: Sequence[PlacedNode], macs: Sequence[float]
 def _times_of_constants(
     graph: Graph, scope: _Scope, times: float
 ) -> Iterator[tuple[_Scope, float]]:
-    """Yield how often the constant nodes of each body are executed; NaN if that is unknown.
+    """Yield each scope, and how often its constant nodes are computed; NaN if that is unknown.
 
-    Only bodies of constant nodes count as often as they are executed. In other bodies, constant
-    nodes are computed once, before the run.
+    If a constant node has a body, the nodes in the body are computed each time that the body is
+    executed. In other bodies, constant nodes are computed once, before the run.
     """
     yield scope, times
     for node in graph.nodes:
@@ -90,7 +90,7 @@ def _bodies(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> It
 
 
 def _executed(graph: Graph, scope: _Scope, by_scope: Mapping[_Scope, float]) -> float:
-    """Return the multiply-adds of one execution of a graph, with its bodies."""
+    """Return the multiply-adds of one execution of a graph, including its bodies."""
     return by_scope.get(scope, 0.0) + sum(
         _executed_in_bodies(node, scope, by_scope) for node in graph.nodes if node.bodies
     )
@@ -103,7 +103,7 @@ def _executed_in_bodies(node: Node, scope: _Scope, by_scope: Mapping[_Scope, flo
     ]
     trips = [body.trip_count for body in node.bodies]
     if node.type == "If" and None in trips:
-        # Which branch runs depends on the input. It makes no difference if both cost the same.
+        # The input decides which branch runs. The result is known if both branches cost the same.
         return of_bodies[0] if len(set(of_bodies)) == 1 else nan
     return sum(
         0.0 if 0 in (macs, trip) else nan if trip is None else macs * trip

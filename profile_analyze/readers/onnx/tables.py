@@ -1,4 +1,4 @@
-"""The nodes of a model and of its bodies as rows, with the tables of tensors and uses."""
+"""Makes the rows of a model, one for each node, and the tables of tensors and uses."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class PlacedNode(NamedTuple):
-    """A node as a row, with its graph."""
+    """A row: a node, its graph, and the indices of the tensors that it uses."""
 
     node: Node
     graph: Graph
     scope: tuple[str, ...]
     """The nodes and bodies around the node, outermost first; empty in the main graph."""
     inputs: tuple[int | None, ...]
-    """The tensor of each input; None for an optional input that is left out."""
+    """The index of the tensor of each input; None for an optional input that is left out."""
     outputs: tuple[int | None, ...]
     captured: tuple[int, ...]
     """The tensors that the bodies of the node read from outside."""
@@ -42,7 +42,7 @@ class WeightsOfRow(NamedTuple):
     counted: tuple[int, ...]
     """The weights that no earlier row uses."""
     reused: tuple[int, ...]
-    """The weights that an earlier row uses, too. Their parameters count there."""
+    """The weights that an earlier row uses, too. Their parameters count in that row."""
 
 
 class ModelTables:
@@ -54,14 +54,14 @@ class ModelTables:
         """The tensors, in the order of their definition."""
         self._roles: list[str] = []
         self._stored: dict[int, Weight] = {}
-        """The constants whose values are in the file."""
+        """The constants whose values are in the file, by the index of the tensor."""
         self._producer: dict[int, PlacedNode] = {}
-        """The constant node that makes a derived constant."""
+        """The constant node that computes each tensor, by the index of the tensor."""
         self.body_inputs: dict[int, list[int]] = {}
-        """The inputs of all bodies of a row."""
+        """The inputs of all bodies of each row, by the index of the row."""
         self._returned: dict[int, list[tuple[int, int]]] = {}
-        """Pairs of an output of a row with bodies, and a tensor that a body returns as this output.
-        They are stored under the last row inside the bodies."""
+        """Pairs of tensors: an output of a row with bodies, and the tensor that a body returns for
+        this output. The key is the index of the last row inside the bodies."""
         names = self._add_graph(graph, (), {})
         self._results = {names[name] for name in graph.outputs if name in names}
         self._set_roles_of_constants()
@@ -69,7 +69,7 @@ class ModelTables:
     def _add_graph(
         self, graph: Graph, scope: tuple[str, ...], outer: MutableMapping[str, int]
     ) -> MutableMapping[str, int]:
-        """Add the nodes of a graph, and return its tensors by name, with those of `outer`."""
+        """Add the nodes of a graph. Return its tensors, and the tensors in `outer`, by name."""
         # The names around a body are not copied: a graph may have thousands of bodies.
         visible: MutableMapping[str, int] = ChainMap({}, outer) if scope else {}
         for name in graph.inputs:
@@ -107,13 +107,13 @@ class ModelTables:
                     self._stored[index] = graph.constants[name]
 
     def _add_bodies(self, row: int, visible: MutableMapping[str, int]) -> None:
-        """Add the bodies of a row, with what they read from outside and what they return."""
+        """Add the bodies of a row, and set `captured` and `returned` of the row."""
         placed = self.rows[row]
         first_inside = len(self.values)
         own = self.body_inputs[row] = []
         read: set[int | None] = set()
         pairs: list[tuple[int, int]] = []
-        # The first result of the body of a loop is whether the loop goes on.
+        # The first output of a loop's body says whether the loop goes on.
         first_output = 1 if placed.node.type == "Loop" else 0
         for body in placed.node.bodies:
             first = len(self.rows)
@@ -136,7 +136,10 @@ class ModelTables:
         )
 
     def _set_roles_of_constants(self) -> None:
-        """Give each constant the highest role of its uses, from the last use to the first."""
+        """Give each constant the highest role of its uses.
+
+        A constant node passes the role of its output on to its inputs, so the last row comes first.
+        """
         constants = [index for index, one in enumerate(self._roles) if one == terms.UNUSED]
         of_bodies = (output for pairs in self._returned.values() for output, _ in pairs)
         roles = dict.fromkeys((*constants, *of_bodies), terms.UNUSED)
@@ -144,12 +147,12 @@ class ModelTables:
         # parameters, so its role stays `UNUSED`.
         for index in self._results & roles.keys():
             if self._roles[index] != terms.UNUSED or index in self._producer:
-                roles[index] = self._unless_scalar(index)
+                roles[index] = self._weight_or_scalar(index)
         for row in range(len(self.rows) - 1, -1, -1):
             for output, index in reversed(self._returned.get(row, ())):
                 if roles[output] == terms.WEIGHT:
                     roles[index] = higher(
-                        roles.get(index, terms.UNUSED), self._unless_scalar(index)
+                        roles.get(index, terms.UNUSED), self._weight_or_scalar(index)
                     )
                 else:
                     roles[index] = higher(roles.get(index, terms.UNUSED), roles[output])
@@ -158,11 +161,11 @@ class ModelTables:
             is_stored = index not in self._producer or _makes_values(self._producer[index].node)
             self._roles[index] = roles[index] if is_stored else terms.DERIVED_CONSTANT
 
-    def _unless_scalar(self, index: int) -> str:
+    def _weight_or_scalar(self, index: int) -> str:
         return terms.SCALAR if self.values[index].dims == () else terms.WEIGHT
 
     def _add_uses(self, placed: PlacedNode, roles: dict[int, str]) -> None:
-        """Raise the roles of the tensors in `roles` that are inputs of a row."""
+        """Update `roles`: this row may give its inputs higher roles."""
         made = terms.UNUSED
         for index in placed.outputs:
             made = higher(made, roles.get(-1 if index is None else index, terms.UNUSED))
@@ -175,16 +178,17 @@ class ModelTables:
             roles[index] = higher(roles[index], role)
 
     def weights(self) -> Iterator[WeightsOfRow]:
-        """Yield the weights of each row. The weights of a constant node count at its consumer.
+        """Yield the weights of each row.
 
-        A row with bodies also has the weights that its bodies return.
+        The weights of a constant node count in the rows that use its result. A row with bodies also
+        has the weights that its bodies return.
         """
         users: set[int] = set()
         for placed in self.rows:
             own: set[int] = set()
             read: Iterable[int | None] = (*placed.inputs, *placed.returned)
-            # A constant node counts only weights behind results of the model: these results may
-            # have no consumer.
+            # A constant node has weights only if it computes a result of the model, because other
+            # rows may not use the result.
             if placed.node.is_constant:
                 read = self._results.intersection(placed.outputs)
             for index in read:
@@ -193,7 +197,7 @@ class ModelTables:
             users |= own
 
     def weights_behind(self, index: int | None) -> set[int]:
-        """Return the weight `index`, or the weights that the derived constant is computed from."""
+        """Return the weights from which a constant is computed; for a weight, the weight itself."""
         found: set[int] = set()
         pending = [] if index is None else [index]
         seen = set(pending)
@@ -210,9 +214,9 @@ class ModelTables:
         return found
 
     def largest_weight(self, row: int) -> int | None:
-        """Return the input of a row that is its largest weight of at least two dimensions.
+        """Return the largest weight of at least two dimensions that is an input of a row.
 
-        It may be a constant that is derived from weights. None if the row has no such input.
+        A constant that is computed from weights counts, too. None if there is no such input.
         """
         weights = [
             index
@@ -274,7 +278,7 @@ class ModelTables:
         )
 
     def uses(self) -> Uses:
-        """Return the table of uses. A node also uses what its bodies read from outside."""
+        """Return the table of uses. A node also uses the outer tensors that its bodies read."""
         found = [
             (row, index, is_output)
             for row, placed in enumerate(self.rows)
@@ -306,5 +310,5 @@ def _makes_values(node: Node) -> bool:
 
 
 def known_shape(dims: tuple[int | None, ...] | None) -> tuple[int, ...] | None:
-    """Return a shape without unknown sizes; None if there is one."""
+    """Return the shape; None if a size is unknown."""
     return None if dims is None else all_known(dims)

@@ -1,4 +1,4 @@
-"""Types of values, as ONNX stores them, and what is known about the values of a graph."""
+"""`Scope`, which has all known facts about the values of a graph, and functions for ONNX types."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _GENERATED: Final = "unk__"
 
 
 class Scope:
-    """What is known about the values of a graph: their types, and the contents of small ones."""
+    """What is known about the values of a graph: their types, and the contents of small values."""
 
     def __init__(self, opsets: Mapping[str, int], outer: Scope | None = None) -> None:
         self.opsets = opsets
         self.depth: int = 0 if outer is None else outer.depth + 1
-        """How many graphs are around this one."""
+        """How many graphs are around this graph."""
         self.trip_count: int | None = None
-        """How often one call of the node around it executes a body; None if that is unknown."""
+        """For a body: how often one call of its node executes it; None if that is unknown."""
         self.contradictions: dict[int, str] = {}
         """Why nodes of the graph cannot run, by position of the node."""
         self.types: ChainMap[str, TypeProto] = ChainMap(
@@ -48,11 +48,11 @@ class Scope:
         )
 
     def set_array(self, name: str, array: Array | TensorProto | None) -> None:
-        """Store what a value contains; None hides the value of that name in an outer graph."""
+        """Store the contents of a value; None hides a value of the same name in an outer graph."""
         self._arrays[name] = array
 
     def array(self, name: str) -> Array | None:
-        """Return what a value contains; None if that is unknown, or if it is large."""
+        """Return the contents of a value; None if they are unknown or large."""
         array = self._arrays.get(name)
         if isinstance(array, TensorProto):
             array = self._arrays[name] = small_array(array)
@@ -74,7 +74,7 @@ def is_stored_apart(tensor: TensorProto) -> bool:
 
 
 def small_array(tensor: TensorProto) -> Array | None:
-    """Return the values of a small tensor; None if it is large, or has values of a rare dtype."""
+    """Return the values of a small tensor; None if it is large or damaged, or has a rare dtype."""
     if is_stored_apart(tensor) or prod(tensor.dims) > LARGEST:
         return None
     try:
@@ -114,7 +114,7 @@ def _symbol(name: str) -> str | None:
 
 
 def without_generated_symbols(type_: TypeProto) -> TypeProto:
-    """Return the type without symbols that shape inference made up, which differ in each call."""
+    """Return the type without symbols that shape inference made up. They differ in each call."""
     if not type_.HasField("tensor_type") or not type_.tensor_type.HasField("shape"):
         return type_
     return tensor_type(type_.tensor_type.elem_type, sizes_of(type_))
@@ -128,7 +128,7 @@ def dims_of(sizes: Sizes | None) -> Dims | None:
 
 
 def is_complete(type_: TypeProto | None) -> bool:
-    """Return whether the type is known with all its sizes. Only tensors have sizes."""
+    """Return whether the type is known with all its sizes. Sequences and the like have no sizes."""
     if type_ is None:
         return False
     if type_.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
@@ -138,7 +138,11 @@ def is_complete(type_: TypeProto | None) -> bool:
 
 
 def merged(new: TypeProto | None, old: TypeProto | None) -> TypeProto | None:
-    """Return the new type, with the sizes of the old one where the new one has none."""
+    """Merge two types of a value.
+
+    A known size wins over a symbol, and a symbol over an unknown size. If both types have sizes or
+    symbols, the new type wins.
+    """
     if new is None or old is None or new.WhichOneof("value") is None:
         return old if new is None or new.WhichOneof("value") is None else new
     if not (new.HasField("tensor_type") and old.HasField("tensor_type")):
@@ -176,9 +180,9 @@ def take_types(graph: GraphProto, scope: Scope) -> None:
 
 
 def attributes_of(node: NodeProto) -> dict[str, Any]:
-    """Return the attributes of a node by name: numbers, texts, lists of them, and small arrays.
+    """Return the attributes of a node by name: numbers, texts, tuples of these, and small arrays.
 
-    A large list or array is None.
+    A large tuple or array is None.
     """
     attributes: dict[str, Any] = {}
     for attribute in node.attribute:
@@ -206,7 +210,7 @@ _SIMPLE: Final[Mapping[int, Any]] = {
 
 
 def bodies_of(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
-    """Yield the graphs inside a node, with the name of the attribute of each."""
+    """Yield each graph inside a node, after the name of its attribute."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.name, attribute.g

@@ -1,4 +1,4 @@
-"""Finds the zeros in stored weights, which are read only here, and only on demand."""
+"""Finds the zeros in stored weights. Their values are read only here, and only on demand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from onnx import SparseTensorProto, TensorProto, numpy_helper
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The sign bit of a float does not count, because -0.0 is a zero. In the dtypes FNUZ it stands for
-# NaN instead.
+# The sign bit of a float is not in its mask, because -0.0 is a zero. In the dtypes FNUZ, the bits
+# of -0.0 stand for NaN, so the sign bit is in the mask.
 _NONZERO_BITS: Final = {
     "FLOAT": (32, 0x7FFF_FFFF),
     "DOUBLE": (64, 0x7FFF_FFFF_FFFF_FFFF),
@@ -31,7 +31,8 @@ _NONZERO_BITS: Final = {
     },
     "BOOL": (8, 0xFF),
 }
-"""The size of a value in bits, and a mask of the bits that are 0 in a zero, by the dtype's name."""
+"""For each dtype name: the size of a value in bits, and a mask. A value is 0 if all its bits in the
+mask are 0."""
 
 
 _BITS_OF_NUMBER: Final = {
@@ -39,18 +40,18 @@ _BITS_OF_NUMBER: Final = {
     for name, number in TensorProto.DataType.items()
     if name in _NONZERO_BITS
 }
-"""The same by the dtype's number in the file."""
+"""The values of `_NONZERO_BITS`, by the number of the dtype in ONNX."""
 
 _INTEGERS: Final = [number for name, number in TensorProto.DataType.items() if "INT" in name]
 
 
 LARGEST_SPARSE: Final = 1 << 28
-"""The zeros of a sparse weight with more elements are not located: even a small file can hold a
-sparse weight too large for the memory."""
+"""In a sparse weight with more elements than this, the zeros are not located: a small file can have
+a sparse weight that is too large for memory."""
 
 
 def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
-    """Return where a weight is 0, in the shape of the weight; None if its values are not there.
+    """Return, for each element of a weight, whether it is 0; None if the values are unavailable.
 
     `folder` has the files with external data; it is None if there is no such folder.
     """
@@ -61,9 +62,9 @@ def zeros_of(proto: Any, folder: Path | None) -> NDArray[np.bool_] | None:
 
 
 def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
-    """Return a number for each value of a dense weight; None if its values are not there.
+    """Return a number for each value of a dense weight; None if its values are unavailable.
 
-    The number is 0 if the value is 0. Equal integers have equal numbers.
+    The number is 0 for a zero, and only for a zero. Equal integers have equal numbers.
     """
     shape = tuple(proto.dims)
     if proto.data_type not in _BITS_OF_NUMBER:
@@ -81,7 +82,10 @@ def words_of(proto: Any, folder: Path | None) -> NDArray[Any] | None:
 def _words_of_bytes(
     raw: NDArray[np.uint8], shape: tuple[int, ...], bits: int, nonzero: int
 ) -> NDArray[Any] | None:
-    """Return values of `bits` bits, as integers. Values of less than 8 bits share a byte."""
+    """Return each value of `bits` bits as an integer. Values of less than 8 bits share a byte.
+
+    Bits that are not in the mask `nonzero` become 0. None if there are too few or too many bytes.
+    """
     elements = prod(shape)
     if len(raw) != -(-elements * bits // 8):
         return None
@@ -91,7 +95,7 @@ def _words_of_bytes(
 
 
 def _parts(raw: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Return each byte in parts of `bits` bits, the lowest part first."""
+    """Split each byte into parts of `bits` bits. The lowest bits come first."""
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     parts: NDArray[np.uint8] = (raw[:, None] >> shifts) & np.uint8((1 << bits) - 1)
     return parts.reshape(-1)
@@ -115,7 +119,7 @@ def _words_of_fields(proto: Any, shape: tuple[int, ...], nonzero: int) -> NDArra
     """Return the values of a weight that is stored as a list of numbers."""
     try:
         values = numpy_helper.to_array(proto)
-    except (TypeError, ValueError):  # no values, or another number of them
+    except (TypeError, ValueError):  # no values, or a wrong number of values
         return None
     if values.shape != shape or not values.size:
         return None
@@ -133,14 +137,14 @@ def share_of_zeros(sparse: SparseTensorProto) -> float:
 
 
 def _zeros_of_sparse(proto: Any) -> NDArray[np.bool_] | None:
-    """Return where a sparse weight is 0. What it does not store is 0."""
+    """Return where a sparse weight is 0. Elements that it does not store are 0."""
     stored = zeros_of(proto.values, None)
     shape = tuple(proto.dims)
     if prod(shape) > LARGEST_SPARSE:
         return None
     try:
         indices = numpy_helper.to_array(proto.indices)
-        if indices.ndim > 1:  # one index for each dimension
+        if indices.ndim > 1:  # each element has one index for each axis
             indices = np.ravel_multi_index(tuple(indices.T), shape)
         zeros = np.ones(prod(shape), np.bool_)
         if stored is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _MAKERS: Final = ("ConstantOfShape", "DequantizeLinear")
-"""The types of nodes whose results need not be computed to find their zeros."""
+"""For these types of node, zeros are found without computing the result of the node."""
 
 
 def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
@@ -34,15 +34,15 @@ def zeros_behind(tables: ModelTables, index: int, folder: Path | None) -> NDArra
 
 
 def is_computed(tables: ModelTables, index: int) -> bool:
-    """Return whether nodes that `zeros_behind` cannot follow compute a constant."""
+    """Return whether a constant is computed by nodes that `zeros_behind` does not support."""
     origin, _ = _origin_of(tables, index)
     return origin is None or (tables.stored(origin) is None and _maker(tables, origin) is None)
 
 
 def _origin_of(tables: ModelTables, index: int) -> tuple[int | None, list[tuple[int, ...] | None]]:
-    """Follow the Identity and Transpose nodes back from a constant.
+    """Follow a constant back through Identity and Transpose nodes.
 
-    Return the constant at the other end, and the `perm` of each Transpose node on the way.
+    Return the constant that these nodes start from, and the `perm` of each Transpose node.
     """
     transposed: list[tuple[int, ...] | None] = []
     origin: int | None = index
@@ -69,8 +69,8 @@ def _maker(tables: ModelTables, index: int) -> PlacedNode | None:
 def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray[np.bool_] | None:
     """Return where a constant is 0.
 
-    The constant must be stored, or one node of `_MAKERS` must compute it from stored constants.
-    Otherwise, return None.
+    The constant must be stored, or a node of a type in `_MAKERS` must compute it from stored
+    constants. Otherwise, return None.
     """
     stored, maker = tables.stored(index), _maker(tables, index)
     if stored is not None:
@@ -85,9 +85,9 @@ def _zeros_made(tables: ModelTables, index: int, folder: Path | None) -> NDArray
 def _constant_of_shape(
     tables: ModelTables, placed: PlacedNode, index: int
 ) -> NDArray[np.bool_] | None:
-    """Return where the result is 0.
+    """Return where the result of a ConstantOfShape node is 0.
 
-    The array is a view of one element, because a small file can ask for any shape.
+    The array is a view of one element, because a small file can ask for a huge shape.
     """
     value = tables.values[index]
     fill = placed.graph.fills.get(value.name)
@@ -101,7 +101,7 @@ def _constant_of_shape(
 def _dequantized(
     tables: ModelTables, placed: PlacedNode, folder: Path | None
 ) -> NDArray[np.bool_] | None:
-    """Return where a weight equals its zero point: one for all, or one for each channel."""
+    """Return where a weight equals its zero point. Each channel may have its own zero point."""
     data, _, zero_point = (*placed.inputs, None)[:3]
     values = _stored_words(tables, data, folder)
     points = np.zeros(1) if zero_point is None else _stored_words(tables, zero_point, folder)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from profile_analyze.readers.source import Source
 
 _EVENT_START: Final = b'\n{"cat"'
-"""How an event begins: the runtime writes each one on a line of its own."""
+"""How an event begins. The runtime writes each event on a line of its own."""
 _EVENT: Final = re.compile(r'\{\s*"cat"\s*:')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*)("\s*,\s*"args"\s*:)')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _AROUND_EVENTS: Final = b" \t\r,"
-# Lists of shapes end with a bracket, too, but an event ends with two braces.
+# The list of events ends with a bracket. A list of shapes does, too, but no two braces precede it.
 _END: Final = re.compile(rb"(?:^|\n|\}\s*\})\s*\]$")
 
 
@@ -43,18 +43,19 @@ def read_events(source: Source) -> Events:
         events.add(decoded)
         line += part.count(b"\n")
     if events.repaired_lines and events.doubtful_lines:
-        # The version that wrote the file does not escape names: `\n` in `C:\new` is no line break.
+        # A repaired line shows that the writer does not escape names. In `C:\new`, `\n` is then no
+        # line break.
         events.rename(_as_written)
         events.repaired_lines = sorted((*events.repaired_lines, *events.doubtful_lines))
     if events.broken_lines and not events.count:
         raise MalformedProfileError(source.name, _reason(failure))
     if not events.has_end and events.broken_lines[-1:] == [line]:
-        events.broken_lines.pop()  # the event at which the file ends in the middle
+        events.broken_lines.pop()  # the file ends inside this event, which gets a note of its own
     return events
 
 
 def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
-    """Return whether lines of `part` are names that may be unescaped, although they are JSON.
+    """Return whether valid lines of `part` may have names that the writer did not escape.
 
     Only the runtime leaves names unescaped, and it writes each event on a line of its own.
     """
@@ -64,7 +65,7 @@ def _is_doubtful(part: bytes, decoded: Sequence[Event]) -> bool:
 
 
 def _as_written(name: str) -> str:
-    """Return a name with the control characters as JSON escapes them."""
+    """Return a name with its control characters replaced by JSON escapes, as in the file."""
     return _CONTROL.sub(lambda found: msgspec.json.encode(found[0]).decode()[1:-1], name)
 
 
@@ -76,9 +77,9 @@ def _reason(failure: Exception | None) -> str:
 
 
 def _parts(source: Source, events: Events) -> Iterator[bytes]:
-    """Yield the file in parts of whole events, without the brackets around all of them.
+    """Yield the file in parts of whole events, without the brackets around the whole list.
 
-    A file with other line breaks than the runtime writes is one part.
+    A file in which events do not begin on a new line is one part.
     """
     rest = bytearray()
     is_first = True
@@ -86,7 +87,7 @@ def _parts(source: Source, events: Events) -> Iterator[bytes]:
         searched = max(0, len(rest) - len(_EVENT_START))
         rest += chunk
         if is_first:
-            # White space stays, because lines are counted.
+            # Only the bracket is removed. White space stays, so that line numbers are right.
             rest[:] = rest.replace(b"[", b"", 1)
             is_first = False
         end = rest.rfind(_EVENT_START, searched)
@@ -99,7 +100,11 @@ def _parts(source: Source, events: Events) -> Iterator[bytes]:
 
 
 def _decoded_lines(part: bytes, first_line: int, events: Events) -> list[Event]:
-    """Return the events of a part, decoded line by line. Lines that are not JSON are left out."""
+    """Return the events of a part, decoded line by line.
+
+    Lines that are not JSON are repaired or left out. The numbers of broken, repaired and doubtful
+    lines are added to `events`.
+    """
     decoded: list[Event] = []
     for number, line in enumerate(part.split(b"\n"), first_line):
         text = line.strip(_AROUND_EVENTS)
@@ -124,9 +129,9 @@ def _decoded(line: bytes) -> Event | None:
 
 
 def _repaired(line: bytes) -> Event | None:
-    """Return the event in a line whose name is not escaped or not UTF-8; None if it is no event.
+    """Return the event in a line whose name is not escaped or not UTF-8.
 
-    ONNX Runtime before 1.31 writes names as they are.
+    Return None if the line is no event. ONNX Runtime before 1.31 does not escape names.
     """
     text = line.decode("utf-8", "replace")
     found = _NAME.search(text)

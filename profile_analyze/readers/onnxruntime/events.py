@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_EVENTS: Final = 1_000_000
 """ONNX Runtime stops recording after this many events."""
 _KERNEL_TIME: Final = "_kernel_time"
-"""The end of the name of an event that has the time of a node; other events mark fences."""
+"""If an event has the time of a node, its name ends with this text. Other events mark fences."""
 
 
 class _MainThread(msgspec.Struct, gc=False):
@@ -28,7 +28,7 @@ class _ThreadStatistics(msgspec.Struct, gc=False):
 
 
 class _Arguments(msgspec.Struct, gc=False):
-    """The arguments of an event. All are optional, because each version writes different ones."""
+    """The arguments of an event. All are optional, because versions write different arguments."""
 
     op_name: str | None = None
     provider: str | None = None
@@ -44,7 +44,7 @@ class _Arguments(msgspec.Struct, gc=False):
 
 
 class Event(msgspec.Struct, gc=False):
-    """One event as the file has it. Times are in microseconds."""
+    """One event in the file. Times are in microseconds."""
 
     cat: str
     name: str
@@ -63,7 +63,7 @@ _NO_ARGUMENTS: Final = _Arguments()
 
 
 class NodeFacts(NamedTuple):
-    """What the file says of a node with certain shapes. Texts are as in the file."""
+    """What the file says about a node with certain shapes. Texts are as in the file."""
 
     name: str
     type: str | None
@@ -74,22 +74,22 @@ class NodeFacts(NamedTuple):
     """The dtypes and shapes of the inputs, as JSON; empty if the file does not say."""
     outputs: bytes
     sizes: tuple[str | None, str | None, str | None]
-    """The bytes of the computed inputs, of the constant inputs, and of the outputs."""
+    """The sizes in bytes of the computed inputs, the constant inputs and the outputs."""
 
 
 class KernelFacts(NamedTuple):
-    """What the file says of an execution of a kernel on a GPU."""
+    """What the file says about an execution of a kernel on a GPU."""
 
     name: str
     stream: str | None
     parent: str | None
-    """The name of the node that launched it; None if the file does not say."""
+    """The name of the node that launched the kernel; None if the file does not say."""
     type: str | None
-    """The type of that node."""
+    """The type of the node that launched the kernel."""
 
 
 class Times:
-    """The times of all events of one sort, in microseconds, in the order of the file."""
+    """The times of all runs, nodes or kernels, in microseconds, in the order of the file."""
 
     def __init__(self) -> None:
         self.start_us = array("d")
@@ -108,13 +108,13 @@ class Events:
 
     def __init__(self) -> None:
         self.count = 0
-        """The number of all events, also of those that are left out."""
+        """The number of all events, including events that are left out."""
         self.runs = Times()
         self.nodes = Times()
         self.facts_of_nodes = array("q")
-        """The index in `facts` of each execution of a node."""
+        """For each execution of a node, the index in `facts`."""
         self.wait_us = array("d")
-        """How long the main thread of each execution of a node waited for the others."""
+        """How long, in each execution of a node, the main thread waited for other threads."""
         self.facts: dict[NodeFacts, int] = {}
         self.kernels = Times()
         self.facts_of_kernels: list[KernelFacts] = []
@@ -129,7 +129,8 @@ class Events:
         self.repaired_lines: list[int] = []
         """The lines with a name in which quotes or backslashes are not escaped."""
         self.doubtful_lines: list[int] = []
-        """The lines with a name that is escaped, or else has what looks like `\\n` in JSON."""
+        """The lines with a name that has a text such as `\\n`. It stands for a line break if the
+        writer escapes names, and otherwise for a backslash and an n."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
@@ -176,7 +177,7 @@ class Events:
 
 
 def node_name(event: str) -> str:
-    """Return the name of the node of an event; empty if the node has none."""
+    """Return the name of the node in the name of an event; empty if the node has no name."""
     return event.removesuffix(_KERNEL_TIME)
 
 

@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 _LAUNCHING: Final = frozenset(
     ("CUDA", "ROCM", "Tensorrt", "NvTensorRTRTX", "MIGraphX", "Dml", "WebGpu", "Js", "CANN")
 )
-"""Nodes only launch work on these devices, and may end before that work ends. The times of such
+"""On these devices, a node only launches work and may end before the work ends. The times of such
 nodes are therefore host times."""
 
 
 class Recorded(NamedTuple):
-    """What the events of a profile say."""
+    """The operators, executions and tracks in a file."""
 
     operators: list[Operator]
     executions: Executions
     tracks: tuple[Track, ...]
     left_out: int
-    """How many executions of nodes are in no complete run."""
+    """How many executions of nodes were outside of complete runs, and are left out."""
     is_launch: NDArray[np.bool_]
-    """Whether an operator only launches work on a device, shape (operators,)."""
+    """Shape (operators,): whether an operator only launches work on a device."""
 
 
 def recorded(events: Events) -> Recorded:
-    """Return the operators, executions and tracks."""
+    """Return the operators, executions and tracks of all complete runs."""
     operators: list[Operator] = []
     nodes = nodes_of(events, operators)
     kernels = kernels_of(events, nodes, operators)
@@ -79,6 +79,6 @@ def _seconds(
     node_rows: Indices,
     kernel_rows: Indices,
 ) -> NDArray[np.float64]:
-    """Return the times of nodes, then those of kernels."""
+    """Return the times of nodes, followed by the times of kernels, in seconds."""
     of_nodes, of_kernels = (column(getattr(one, name)) for one in (events.nodes, events.kernels))
     return np.append(of_nodes[node_rows], of_kernels[kernel_rows]) / US_PER_S

@@ -1,4 +1,4 @@
-"""The executions of kernels on a GPU, and the nodes that launched them."""
+"""The executions of kernels on a GPU, and the nodes that launched the kernels."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Kernels(NamedTuple):
     """The executions of kernels that are in a run."""
 
     rows: Indices
-    """Their indices among the events of kernels. The other columns have an entry for each."""
+    """For each execution, the index in `Events.kernels`. The other columns have the same order."""
     operator: Indices
     run: Indices
     launched_by: Indices
-    """The index in `Nodes` of the node that launched each one, or -1."""
+    """The index in `Nodes` of the node that launched the kernel, or -1."""
 
 
 def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kernels:
-    """Return the executions of kernels that are in a run, and append their operators."""
+    """Return the executions of kernels that are in a run. Append their operators to `operators`."""
     launched_by = _launched_by(events, nodes)
     # A kernel may end after its run, so it gets the run of the node that launched it.
-    of_time = runs_of(events.kernels, events.runs)
-    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], of_time)
+    run_at_start = runs_of(events.kernels, events.runs)
+    run = np.where(launched_by >= 0, np.append(nodes.run, -1)[launched_by], run_at_start)
     rows = np.flatnonzero(run >= 0)
     row_of: dict[str, int] = {}
     operator = []
@@ -53,7 +53,7 @@ def kernels_of(events: Events, nodes: Nodes, operators: list[Operator]) -> Kerne
 
 
 def _launched_by(events: Events, nodes: Nodes) -> Indices:
-    """Return the node that launched each kernel, as an index in `nodes`, or -1."""
+    """Return, for each kernel, the index in `nodes` of the node that launched it, or -1."""
     if not events.facts_of_kernels:
         return np.empty(0, np.int64)
     facts = [*events.facts]
@@ -70,11 +70,13 @@ def _launched_by(events: Events, nodes: Nodes) -> Indices:
         if kernel.parent is not None:
             launched_from.setdefault(kernel.parent, []).append(row)
         elif before[row] >= 0 and facts[nodes.facts[before[row]]].type == kernel.type:
-            result[row] = before[row]  # older versions write a kernel after its node
+            # Older versions do not name the node, but write a kernel directly after it.
+            result[row] = before[row]
     for name, rows in launched_from.items():
         named = np.array(by_name.get(name, []), np.int64)
         latest = np.searchsorted(start_us[named], kernel_start_us[rows], side="right") - 1
-        result[rows] = np.append(named, -1)[latest]  # -1, the last entry, if none is earlier
+        # If no node started earlier, `latest` is -1, the index of the appended -1.
+        result[rows] = np.append(named, -1)[latest]
     return result
 
 
@@ -85,7 +87,10 @@ def tracks_of_kernels(
     devices: Categorical[str],
     tracks: dict[Track, int],
 ) -> Indices:
-    """Return the track of each execution of a kernel, and add the tracks: one for each stream."""
+    """Return the index of the track of each execution of a kernel.
+
+    Each stream of a device has a track. New tracks are added to `tracks`.
+    """
     result = []
     for row, node in zip(kernels.rows.tolist(), kernels.launched_by.tolist(), strict=True):
         code = devices.codes[nodes.facts[node]] if node >= 0 else -1

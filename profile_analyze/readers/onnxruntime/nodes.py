@@ -30,20 +30,20 @@ class Nodes(NamedTuple):
     """The executions of nodes that are in a run."""
 
     rows: Indices
-    """Their indices among the events of nodes. The other columns have an entry for each."""
+    """For each execution, the index in `Events.nodes`. The other columns have the same order."""
     facts: Indices
     """The index in `Events.facts`."""
     operator: Indices
     run: Indices
     parent: Indices
-    """The index of the execution that this one ran inside, or -1."""
+    """The index in `Nodes` of the execution that this execution ran inside, or -1."""
 
 
 def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
-    """Return the executions of nodes that are in a run, and append their operators."""
+    """Return the executions of nodes that are in a run. Append their operators to `operators`."""
     run = runs_of(events.nodes, events.runs)
     rows = np.flatnonzero(run >= 0)
-    new_index = np.full(len(run) + 1, -1)  # -1 stays -1: it is the last entry
+    new_index = np.full(len(run) + 1, -1)  # the extra last entry keeps -1 as it is
     new_index[rows] = np.arange(len(rows))
     parent = new_index[enclosing(events.nodes)[rows]]
     facts = column(events.facts_of_nodes)[rows]
@@ -53,7 +53,7 @@ def nodes_of(events: Events, operators: list[Operator]) -> Nodes:
 def _operators(
     events: Events, facts: Indices, parent: Indices, operators: list[Operator]
 ) -> Indices:
-    """Return the row of the operator of each execution, and append the operators."""
+    """Return, for each execution, the row of its operator. Append the operators to `operators`."""
     all_facts = [*events.facts]
     row_of: dict[tuple[int, tuple[str, ...]], int] = {}
 
@@ -70,7 +70,7 @@ def _operators(
     result = np.full(len(facts), -1)
     result[is_outermost] = row_of_facts[facts[is_outermost]]
     for inner in np.flatnonzero(~is_outermost).tolist():
-        path = [inner]  # up to the first one whose row is known
+        path = [inner]  # outwards, until the row of the enclosing execution is known
         while result[parent[path[-1]]] < 0:
             path.append(int(parent[path[-1]]))
         for one in reversed(path):
@@ -92,10 +92,10 @@ def devices_of(events: Events) -> Categorical[str]:
 def tracks_of_nodes(
     events: Events, nodes: Nodes, devices: Categorical[str], side: Side, tracks: dict[Track, int]
 ) -> Indices:
-    """Return the track of each execution of a node, and add the tracks.
+    """Return the index of the track of each execution of a node. Add new tracks to `tracks`.
 
-    A thread has a track for each device. Threads are numbered, because their ids differ from
-    process to process.
+    A thread has a track for each device. Tracks have the numbers of threads, not their ids, because
+    ids differ from process to process.
     """
     threads = column(events.nodes.thread)[nodes.rows]
     device = devices.codes[nodes.facts]

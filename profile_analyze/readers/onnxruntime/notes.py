@@ -47,7 +47,7 @@ _SEVERAL_SHAPES: Final = (
 
 
 def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
-    """Yield notes on the events; `left_out` executions of nodes are in no complete run."""
+    """Yield notes on the events. `left_out` is the number of executions outside complete runs."""
     if not events.has_end:
         lost = (
             f": left out {counted(left_out, 'execution')} of nodes in a run that is cut"
@@ -86,7 +86,7 @@ def notes_on_file(events: Events, left_out: int) -> Iterator[Note]:
 
 
 def notes_on_operators(found: Recorded) -> Iterator[Note]:
-    """Yield notes on operators, with their share of the time."""
+    """Yield notes on some of the operators, with the share of the time that these take."""
     time_s = _time_s(found)
     total_s = float(time_s.sum())
     for is_affected, text, importance in _affected(found):
@@ -98,7 +98,7 @@ def notes_on_operators(found: Recorded) -> Iterator[Note]:
 
 
 def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importance]]:
-    """Yield which operators each note is about, with its text and importance."""
+    """Yield, for each note, which operators it is about, its text and its importance."""
     rows = found.operators
     is_node = np.array([row.level != KERNEL for row in rows], np.bool_)
     if is_node.all():
@@ -117,7 +117,11 @@ def _affected(found: Recorded) -> Iterator[tuple[NDArray[np.bool_], str, Importa
 
 
 def _time_s(found: Recorded) -> NDArray[np.float64]:
-    """Return the time of each operator: of the kernels that it launched, if there are any."""
+    """Return the time of each operator in seconds.
+
+    If the file has kernels, this is the time of the kernels that the operator launched. Otherwise
+    it is the time of the operator without the operators that ran inside it.
+    """
     executions = found.executions
     launched = np.flatnonzero(executions.launched_by >= 0)
     if len(launched):

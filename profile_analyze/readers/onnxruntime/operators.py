@@ -1,4 +1,7 @@
-"""The table of operators: nodes that differ in name, enclosing nodes, shapes or sizes; kernels."""
+"""The table of operators, with a row for each kernel and node.
+
+A node has several rows if it ran with several shapes or sizes, or inside several other nodes.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,11 @@ class Operator(NamedTuple):
 
     @property
     def memory(self) -> float:
-        """The bytes that one call moves: as measured, with the weights that the file lacks."""
+        """The bytes that one call moves.
+
+        These are the measured sizes of all tensors, plus the weights that the file lacks. If a size
+        is not measured, the bytes are derived from the shapes.
+        """
         if self.cost.moves_nothing:
             return 0.0
         measured = self.input_bytes + self.constant_bytes + self.output_bytes
@@ -56,7 +63,7 @@ class Operator(NamedTuple):
 
 
 def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
-    """Return the row of a node inside the nodes `scope`, outermost first."""
+    """Return the row of a node. `scope` names the nodes that it ran inside, outermost first."""
     inputs, outputs = tensors_of(facts.inputs), tensors_of(facts.outputs)
     shapes = (
         None if found is None else [tensor(*one) for one in found] for found in (inputs, outputs)
@@ -78,7 +85,7 @@ def node(facts: NodeFacts, scope: tuple[str, ...]) -> Operator:
 
 
 def _bytes(text: str | None) -> float:
-    """Return a size that the file has as text; NaN if it has none, or an impossible one."""
+    """Return the size in `text`; NaN if the file lacks the size, or the size is impossible."""
     if text is None or not text.isdecimal() or len(text) > len(str(LARGEST_SIZE)):
         return nan
     return float(text)

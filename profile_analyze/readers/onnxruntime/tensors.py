@@ -16,7 +16,7 @@ DTYPES: Final = {
     "float4e2m1": "fp4",
     **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), "fp8"),
 }
-"""The canonical names (`terms.DTYPES`) of dtypes that ONNX Runtime calls otherwise."""
+"""The canonical names (`terms.DTYPES`) of dtypes that have another name in ONNX Runtime."""
 
 _decode: Final = msgspec.json.Decoder(list[dict[str, list[int]]]).decode
 
@@ -24,7 +24,7 @@ _decode: Final = msgspec.json.Decoder(list[dict[str, list[int]]]).decode
 def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
     """Return dtype and shape of each tensor in a list such as `[{"float":[1,3]},{"int64":[]}]`.
 
-    None if the file does not say. The dtypes are as in the file.
+    None if the file has no list. The names of the dtypes are as in the file.
     """
     if not text:
         return None
@@ -36,6 +36,6 @@ def tensors_of(text: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
 
 
 def tensor(dtype: str, shape: tuple[int, ...]) -> Tensor:
-    """Return a tensor with a canonical dtype. Impossible sizes are unknown."""
+    """Return a tensor with a canonical dtype. Impossible sizes become unknown."""
     dims = tuple(size if size >= 0 else None for size in shape)
     return Tensor(dims if is_possible_shape(dims) else None, DTYPES.get(dtype, dtype))

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 _NONE: Final = -1
 _ROUNDING_US: Final = 1.0
-"""Starts and durations are cut to whole microseconds. An end that is computed from both may be one
-microsecond before the start of what ran inside."""
+"""Starts and durations are cut to whole microseconds. The computed end of an execution may thus be
+up to one microsecond before the start of an execution that ran inside it."""
 
 
 def column(values: Any) -> NDArray[Any]:
-    """Return an `array` of the standard library as a NumPy array."""
+    """Return an array of the standard library (`array.array`) as a NumPy array."""
     return np.array(values)
 
 
 def runs_of(times: Times, runs: Times) -> Indices:
-    """Return the run that contains each execution, or -1. `runs` must be in order of their start.
+    """Return, for each execution, the index of the run that contains it, or -1.
 
-    If runs overlap, the result is the run on the thread of the execution.
+    `runs` must be in order of their start. If runs overlap, an execution belongs to the run on its
+    own thread.
     """
     start_us, thread = column(times.start_us), column(times.thread)
     result = np.full(len(start_us), _NONE)
@@ -39,16 +40,16 @@ def runs_of(times: Times, runs: Times) -> Indices:
         on_thread = np.flatnonzero(thread == one)
         own_runs = np.flatnonzero(run_threads == one)
         result[on_thread] = _containing(start_us[on_thread], runs, own_runs)
-    # Other threads run the nodes of a parallel session, and kernels are on no thread.
+    # Some executions have no run on their thread: kernels, and nodes of a parallel session.
     others = np.flatnonzero(result < 0)
     result[others] = _containing(start_us[others], runs, np.arange(len(run_threads)))
     return result
 
 
 def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
-    """Return, for each start, the last run among `candidates` that had started by then.
+    """Return, for each start, the last run among `candidates` that started at or before it.
 
-    The result is -1 if that run had ended, or if there is none.
+    The result is -1 if there is no such run, or if the run ended before the start.
     """
     run_start_us = column(runs.start_us)[candidates]
     run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
@@ -58,7 +59,10 @@ def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
 
 
 def enclosing(times: Times) -> Indices:
-    """Return the execution on the same thread that each execution ran inside, or -1."""
+    """Return, for each execution, the row of the execution that it ran inside, or -1.
+
+    Both are on the same thread.
+    """
     start_us, duration_us = column(times.start_us), column(times.duration_us)
     thread = column(times.thread)
     result = np.full(len(start_us), _NONE)
@@ -72,7 +76,8 @@ def enclosing(times: Times) -> Indices:
 
 def _may_be_nested(rows: Indices, start_us: Floats, duration_us: Floats) -> bool:
     """Return whether executions on a thread, in order of their start, may be nested."""
-    # An execution is written when it ends: after those inside it, which started later.
+    # An execution is written when it ends, so it follows the executions inside it, which started
+    # later. Sorted by start, nested executions are therefore not in the order of the file.
     if (rows[1:] < rows[:-1]).any():
         return True
     latest_end_us = np.maximum.accumulate(start_us[rows] + duration_us[rows])
@@ -80,11 +85,14 @@ def _may_be_nested(rows: Indices, start_us: Floats, duration_us: Floats) -> bool
 
 
 def _enclosing(rows: Sequence[int], start_us: Floats, duration_us: Floats) -> list[int]:
-    """Return what each of `rows` ran inside, or -1. The rows must be in order of their start."""
+    """Return, for each of `rows`, the row that it ran inside, or -1.
+
+    The rows must be in order of their start.
+    """
     starts = start_us[rows].tolist()
     ends = (start_us[rows] + duration_us[rows]).tolist()
     result = []
-    around: list[tuple[float, int]] = []  # the end and the row of each execution still open
+    around: list[tuple[float, int]] = []  # the end and the row of each execution that has not ended
     for row, start, end in zip(rows, starts, ends, strict=True):
         while around and not _is_inside(row, start, *around[-1]):
             around.pop()
@@ -94,9 +102,9 @@ def _enclosing(rows: Sequence[int], start_us: Floats, duration_us: Floats) -> li
 
 
 def _is_inside(row: int, start_us: float, outer_end_us: float, outer_row: int) -> bool:
-    """Return whether an execution that starts later ran inside an outer one.
+    """Return whether the execution `row` ran inside `outer_row`, which started earlier.
 
-    If rounding leaves this open, the order in the file decides: inner executions are written first.
+    If rounding hides the answer, the order in the file decides: inner executions are written first.
     """
     if start_us < outer_end_us:
         return True
@@ -104,7 +112,7 @@ def _is_inside(row: int, start_us: float, outer_end_us: float, outer_row: int) -
 
 
 def order_by_start(times: Times) -> Times:
-    """Return the same times in order of their start."""
+    """Sort `times` by start, in place, and return them."""
     order = np.argsort(column(times.start_us), kind="stable")
     for name in ("start_us", "duration_us", "thread"):
         values = getattr(times, name)

@@ -1,8 +1,10 @@
 """Derives what the nodes of a profile compute, from their types and shapes.
 
-Nodes are translated to the kinds of operator in the same way as nodes of ONNX models. A profile has
-no attributes, leaves out optional inputs, and lacks the weights that were packed when the session
-was created.
+The code for ONNX models translates the nodes. But a profile lacks some facts that a model has:
+
+- attributes
+- the positions of inputs, because optional inputs may be left out
+- weights that were packed when the session was created
 """
 
 from __future__ import annotations
@@ -27,30 +29,33 @@ if TYPE_CHECKING:
 
 
 class NodeWork(NamedTuple):
-    """What one call of a node costs."""
+    """The category of a node, and the work of one call."""
 
     category: str
     work: Work = Work()
     packed_bytes: float = 0.0
-    """The bytes of weights that the file lacks, because they were packed in advance."""
+    """The bytes of the weights that the file lacks, because they were packed in advance."""
     moves_nothing: bool = False
-    """Whether the node only looks at its tensors in another way, or controls other nodes."""
+    """Whether the node only makes a view of its tensors, or only controls other nodes."""
 
 
 _REORDERING: Final = {"ReorderInput", "ReorderOutput"}
-"""Nodes that change the layout of images: from and to blocks of channels (NCHWc)."""
+"""Nodes that change the layout of images to or from blocks of channels (NCHWc)."""
 _DOMAINS: Final = ("", "com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training")
 _UNKNOWN_WITHOUT_ATTRIBUTES: Final = frozenset(
     ("Resize", "Upsample", "GridSample", "RotaryEmbedding", "GemmaRotaryEmbedding")
 )
-"""Nodes whose computation depends on an attribute. A profile lacks it, so the default that a model
-would have must not be assumed: the computation is unknown."""
+"""Nodes whose computation depends on an attribute. A profile has no attributes, and the default of
+the attribute must not be assumed. The computation is therefore unknown."""
 
 
 def work_of_node(
     type_: str | None, inputs: Sequence[Tensor] | None, outputs: Sequence[Tensor] | None
 ) -> NodeWork:
-    """Return what one call of a node costs; NaN for what does not follow from its shapes."""
+    """Return the category of a node and the work of one call.
+
+    Amounts that do not follow from the node's shapes are NaN.
+    """
     if type_ in _REORDERING:
         return NodeWork(terms.DATA_MOVEMENT, Work(0.0, 0.0))
     domain = next((one for one in _DOMAINS if type_ in known_operators(one)), None)
@@ -72,14 +77,17 @@ def work_of_node(
 
 
 class _Completed(NamedTuple):
-    """The inputs of a node in the positions of its definition, and what follows from shapes."""
+    """The inputs of a node at the positions that its ONNX definition gives them.
+
+    The other fields are facts that follow from the shapes.
+    """
 
     inputs: Inputs
     packed_bytes: float = 0.0
     attributes: Mapping[str, Any] = {}
-    """Attributes of the node that follow from shapes."""
+    """Attributes of the ONNX node."""
     of_operation: Mapping[str, Any] = {}
-    """Attributes of the operation that follow from shapes."""
+    """Attributes of the `Operation`."""
 
 
 def _operation(
@@ -120,16 +128,17 @@ def _convolution(
     is_transposed: bool = False,
     channels_last: bool = False,
 ) -> Completion:
-    """Return the completion of a convolution with its weight at position `at`.
+    """Return a function that completes the inputs of a convolution with its weight at index `at`.
 
-    `has_added` says that an input after the optional bias may be added to the result.
+    `has_added` says whether the node may have an input, after the optional bias, that it adds to
+    the result.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
         data, result = known_shape(inputs[0]), known_shape(outputs[0])
         weight = known_shape(inputs[at]) if at < len(inputs) else ()
         if not len(weight) == len(data) == len(result) >= 3:
-            # The weight was packed in advance, so its kernel is unknown.
+            # The weight was packed in advance, so the size of the convolution kernel is unknown.
             return _Completed([*inputs[:at], None, *inputs[at:]])
         if has_added and at + 1 < len(inputs) and len(known_shape(inputs[at + 1])) == len(data):
             inputs = [*inputs[: at + 1], None, *inputs[at + 1 :]]  # there is no bias
@@ -141,23 +150,23 @@ def _convolution(
 
 
 def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
-    """Return the completion of a product with its second matrix at position `at`.
+    """Return a function that completes a product with its second matrix at index `at`.
 
-    `packed_dtype` is the dtype of that matrix; None if it is the dtype of the first matrix.
+    `packed_dtype` is the dtype of a packed second matrix; None if it has the dtype of the first.
     """
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
         a, result = known_shape(inputs[0]), known_shape(outputs[0])
         b = known_shape(inputs[at]) if at < len(inputs) else ()
-        if not result or (len(b) == 1 and len(result) < len(a)):  # the second one is a vector
+        if not result or (len(b) == 1 and len(result) < len(a)):  # `b` is a vector
             return _Completed(inputs)
         depth = _depth(a, b, result)
         if depth is not None:
             return _Completed(inputs, of_operation={"k": depth})
         if len(a) < 2 or len(b) > 2:
             return _Completed(inputs)
-        # The second matrix was packed in advance: what is in its place is the bias, if anything.
-        # If the first matrix is transposed, its rows come last.
+        # The second matrix was packed in advance. If another input follows, such as a bias, it is
+        # in its place. If the first matrix is transposed, its last size is its number of rows.
         is_transposed = len(result) > 1 and result[-2] == a[-1] != a[-2]
         depth = a[-2] if is_transposed else a[-1]
         packed = Tensor((depth, result[-1]), packed_dtype or _dtype(inputs[0]))
@@ -169,10 +178,11 @@ def _matmul(at: int = 1, packed_dtype: str | None = None) -> Completion:
 
 
 def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> int | None:
-    """Return the common size of two matrices; None if the result is not that of their product."""
+    """Return the size K that two matrices share; None if their product does not fit `result`."""
     if not a or len(b) < 2:
         return None
-    # The first matrix may be transposed. Its rows tell a second matrix from a bias with rows.
+    # The first matrix may be transposed, but only if its last size is the number of rows of the
+    # result. Without this condition, a bias with rows would look like a second matrix.
     is_transposed = len(a) > 1 and len(result) > 1 and a[-1] == result[-2]
     for depth in (a[-1], a[-2]) if is_transposed else (a[-1],):
         if b[-2:] in {(depth, result[-1]), (result[-1], depth)}:
@@ -181,7 +191,10 @@ def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> i
 
 
 def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
-    """Complete a product of packed 4-bit weights, which has as many columns as the result."""
+    """Complete a product with packed 4-bit weights, whose columns are the columns of the result.
+
+    The number of columns is the attribute N or K. The other attribute is not read.
+    """
     result = known_shape(outputs[0])
     if not result:  # only in a damaged file
         return _Completed(inputs)
@@ -189,7 +202,7 @@ def _packed_by_bits(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
 
 
 def _recurrent(gates: int) -> Completion:
-    """Return the completion of a recurrent layer with this number of gates."""
+    """Return a function that completes the inputs of a recurrent layer with this many gates."""
 
     def complete(inputs: Inputs, outputs: Sequence[Tensor]) -> _Completed:
         data, result = known_shape(inputs[0]), known_shape(outputs[0])
@@ -197,10 +210,12 @@ def _recurrent(gates: int) -> Completion:
             return _Completed(inputs)
         units = result[-1]
         sizes = [(gates * units, size) for size in (data[-1], units)]
-        # Without weights, states come next, which have three dimensions, too.
+        # If the weights are missing, states are in their place. States also have three dimensions,
+        # so the sizes must be compared.
         if [known_shape(one)[1:] for one in inputs[1:3]] == sizes:
             return _Completed(inputs)
-        # (steps, directions, batch, units), (batch, steps, directions, units), or the last step
+        # The result is (steps, directions, batch, units), (batch, steps, directions, units), or
+        # (directions, batch, units) of the last step.
         is_time_first = len(result) == 4 and result[2] == data[1]
         directions = result[0] if len(result) == 3 else result[1 if is_time_first else 2]
         weights = [Tensor((directions, *one), _dtype(inputs[0])) for one in sizes]

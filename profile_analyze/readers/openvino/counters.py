@@ -1,4 +1,4 @@
-"""Reads reports of counters: CSV and JSON, in the dialects of the tools in Python and C++."""
+"""Reads reports of counters: CSV and JSON, as the Python tool and the C++ tool write them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STATUS: Final = re.compile(r"(Status\.)?(EXECUTED|NOT_RUN|OPTIMIZED_OUT)")
 
 
 class Counter(NamedTuple):
-    """A layer of a report."""
+    """A layer in a report, with its times."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class Section(NamedTuple):
 
     counters: list[Counter]
     total_ms: float | None
-    """The total time that the file states; None if it states none."""
+    """The total time in the file; None if the file has no total."""
 
 
 class Report(NamedTuple):
@@ -46,11 +46,11 @@ class Report(NamedTuple):
 
     sections: list[Section]
     is_sorted: bool = False
-    """Whether the layers are sorted by their time, and not in the order of execution."""
+    """Whether the layers are sorted by their time instead of the order of execution."""
     broken_lines: tuple[int, ...] = ()
     """The numbers of lines that were left out because they are not layers."""
     is_cut_by_tool: bool = False
-    """Whether benchmark_app wrote only the first layer, as it does in some kinds of report."""
+    """Whether benchmark_app wrote only the first layer, as it does in JSON of average counters."""
 
 
 _Time = Annotated[float, msgspec.Meta(ge=0, le=1e300)]
@@ -76,12 +76,12 @@ class _Document(msgspec.Struct, gc=False):
     avg_performance: _Part | None = None
 
 
-# benchmark_app writes numbers as texts. Only a decoder that is not strict reads them as numbers.
+# benchmark_app writes numbers as texts, which only a decoder with `strict=False` reads as numbers.
 _decode: Final = msgspec.json.Decoder(_Document, strict=False).decode
 
 
 def read_report(source: Source) -> Report:
-    """Return the report in `source`. Raises `MalformedProfileError` if it is none."""
+    """Return the report in `source`. Raises `MalformedProfileError` if `source` has no report."""
     data = source.content()
     if not data.lstrip().startswith(b"{"):
         return _of_csv(data.decode("utf-8", "replace"))
@@ -126,7 +126,7 @@ def _of_csv(text: str) -> Report:
 
 
 def _of_semicolons(line: str) -> list[str]:
-    """Return the fields of a line. Names are not quoted, but may contain semicolons."""
+    """Return the fields of a line. The name, which comes first, may contain semicolons."""
     return line.removesuffix(";").rsplit(";", _COLUMNS - 1)
 
 
@@ -157,7 +157,7 @@ def _total(fields: list[str]) -> float | None:
 
 
 def _milliseconds(text: str) -> float | None:
-    """Return a time; None if the text is not a time."""
+    """Return the time in `text`; None if `text` is not a time."""
     try:
         milliseconds = float(text)
     except ValueError:

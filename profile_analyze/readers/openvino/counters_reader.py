@@ -37,7 +37,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
     with gc_paused():
         report = read_report(source)
         _check(source.name, report)
-        # All requests of one stream have the counters of that stream, so each stream counts once.
+        # All requests of a stream have the counters of the stream. Each stream is one run.
         streams = [*dict.fromkeys(tuple(section.counters) for section in report.sections)]
         operators: dict[tuple[Counter, int], int] = {}
         rows = [
@@ -81,7 +81,7 @@ def _rows_of(
 ) -> Iterator[tuple[int, Counter]]:
     """Yield the row and the counter of each layer that ran. New layers are added to `operators`.
 
-    If several layers are equal except for their times, their order distinguishes them.
+    Layers that differ only in their times are told apart by their order.
     """
     seen: dict[Counter, int] = {}
     for counter in stream:
@@ -109,7 +109,7 @@ def _table(counters: Sequence[Counter]) -> Operators:
 
 
 def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> Executions:
-    """Return the executions on the device, and with `has_host` also those on the host."""
+    """Return the executions on the device; and on the host, if `has_host` is set."""
     found = [(row, run, 0, one.real_ms) for row, run, one in rows]
     if has_host:
         found += [(row, run, 1, one.cpu_ms) for row, run, one in rows]

@@ -42,11 +42,11 @@ _PARAMETERS: Final = {
     "layout": "outputLayouts",
     "original_layers": "originalLayersNames",
 }
-"""The parameters of a row, each with the attribute of the file that has its value."""
+"""Maps the parameters of a row to the attributes in the file that have their values."""
 
 
 class Row(NamedTuple):
-    """A layer as a row."""
+    """A layer, with the tensors, cost and dtype of its row in the table of operators."""
 
     layer: Layer
     inputs: tuple[Tensor | None, ...]
@@ -153,7 +153,11 @@ def _texts(rows: Sequence[Row]) -> dict[str, OptionalValues]:
 
 
 def _keys(layers: Sequence[Layer]) -> NDArray[np.int64] | Categorical[str]:
-    """Return the position of each layer in the order of execution; its id if that is unknown."""
+    """Return the position of each layer in the order of execution.
+
+    If a position is unknown or occurs twice, the keys are the ids of the layers. If an id occurs
+    twice, too, the layers are numbered.
+    """
     orders = [layer.order for layer in layers if layer.order is not None]
     if len(set(orders)) == len(layers):
         return np.array(orders, np.int64)
@@ -183,7 +187,7 @@ def _parameters(layer: Layer) -> Parameters:
 
 
 def _fused_names(layer: Layer) -> tuple[str, ...] | None:
-    """Return the names of the model's layers that `layer` executes; None if it is only one."""
+    """Return the names of the model's layers that `layer` executes; None if there is only one."""
     names = tuple(filter(None, layer.data.get("originalLayersNames", "").split(",")))
     return names if len(names) > 1 else None
 

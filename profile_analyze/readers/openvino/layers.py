@@ -23,7 +23,7 @@ _DIMS: Final = {(*path, "dim"): side for path, side in _PORTS.items()}
 _EDGE: Final = ("net", "edges", "edge")
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}")
 _LONGEST_SIZE: Final = 64
-"""A longer text is no size, and messages show no more of it."""
+"""A text with more characters is not a size. Error messages cut the text to this length."""
 _NOT_EXECUTED: Final = "not_executed"
 
 
@@ -34,7 +34,7 @@ class LayerPort(NamedTuple):
     precision: str
     """The name in the file: `FP32`, `U8`."""
     dims: Dims
-    """Sizes that change from run to run are None."""
+    """The sizes; None for a size that changes from run to run."""
 
 
 class Layer(NamedTuple):
@@ -44,17 +44,17 @@ class Layer(NamedTuple):
     name: str
     type: str
     data: Mapping[str, str]
-    """The attributes of its element `data`, which say how it was executed."""
+    """The attributes of the XML element `data`, which say how the layer was executed."""
     inputs: tuple[LayerPort, ...]
     outputs: tuple[LayerPort, ...]
     time_us: float | None
     """The mean time in an inference; None if the layer was not executed."""
     order: int | None
-    """Its position in the order of execution."""
+    """The position of the layer in the order of execution; None if the file does not say."""
 
 
 class Edge(NamedTuple):
-    """A connection from an output of one layer to an input of another one. All fields are ids."""
+    """A connection from an output of one layer to an input of another layer. All fields are ids."""
 
     from_layer: str
     from_port: str
@@ -66,16 +66,16 @@ class ExecutionGraph(NamedTuple):
     """The content of a file."""
 
     layers: tuple[Layer, ...]
-    """In the order of execution, if the file has it; otherwise in the order of the file."""
+    """In the order of execution if it is known, otherwise in the order of the file."""
     edges: tuple[Edge, ...]
 
 
 class _Unreadable(Exception):  # noqa: N818  # it is caught in this module
-    """The file is no execution graph. The text of the exception says why."""
+    """The file is not an execution graph. The text of the exception says why."""
 
 
 def read_graph(source: Source) -> ExecutionGraph:
-    """Return the graph in `source`. Raises `MalformedProfileError` if it is none."""
+    """Return the graph in `source`. Raises `MalformedProfileError` if `source` has no graph."""
     handler = _Handler()
     # The encoding of the file is UTF-8, whatever its first line says.
     parser = expat.ParserCreate("UTF-8")
@@ -127,7 +127,7 @@ class _Handler:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._below or len(self._path) > len(_LAYER) + 2:
-            self._below += 1  # elements at this depth, or deeper, have no meaning
+            self._below += 1  # no element at this depth, or deeper, has a meaning for the reader
             return
         self._path = (*self._path, name)
         self._text = ""
@@ -145,7 +145,7 @@ class _Handler:
             self.edges.append(Edge(*(attributes.get(one, "") for one in names)))
 
     def text(self, text: str) -> None:
-        # expat calls this for each line of a text.
+        # expat may call this several times for one text, for example for each line.
         if self._path in _DIMS and len(self._text) <= _LONGEST_SIZE:
             self._text = (self._text + text)[: _LONGEST_SIZE + 1]
 

@@ -67,9 +67,9 @@ def notes_on_graph(rows: Sequence[Row], layers: Iterable[Layer]) -> Iterator[Not
 def reduced_precision(
     dtypes: Iterable[str | None], times: Sequence[float], *, stored: Collection[str | None] | None
 ) -> Iterator[Note]:
-    """Yield a note for each dtype of less than 32 bits that operators compute in.
+    """Yield a note for each 16-bit dtype in which operators compute.
 
-    `stored` are the dtypes of the inputs and constants of the model; None if they are unknown.
+    `stored` has the dtypes of the model's inputs and constants; None if they are unknown.
     """
     dtypes = [*dtypes]
     for dtype in _REDUCED:
@@ -85,7 +85,7 @@ def reduced_precision(
 def _affected(
     text: str, is_affected: Sequence[bool], times: Sequence[float], importance: Importance
 ) -> Iterator[Note]:
-    """Yield a note on some operators, with their share of the time."""
+    """Yield a note on the affected operators, with their share of the time."""
     affected = sum(time for time, is_one in zip(times, is_affected, strict=True) if is_one)
     yield from notes_with_share(
         text, importance, sum(is_affected), affected, sum(times),

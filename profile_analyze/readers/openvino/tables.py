@@ -1,7 +1,9 @@
 """The layers of an execution graph as rows, with the tables of tensors and uses.
 
-Inputs, results and constants that were not executed are tensors, not rows. The same holds for
-layers that depend only on constants: OpenVINO runs them once, when it compiles the model.
+The following layers are rows only if an inference executed them:
+
+- inputs, results and constants
+- layers that depend only on constants, because OpenVINO runs them when it compiles the model
 """
 
 from __future__ import annotations
@@ -61,7 +63,10 @@ class GraphTables:
         self._index = {one: index for index, one in enumerate(self._tensors)}
 
     def _constant_layers(self) -> frozenset[str]:
-        """Return the ids of constants, and of layers that depend only on constants."""
+        """Return the ids of constants and of layers that depend only on constants.
+
+        A layer that an inference executed does not count as constant.
+        """
         constant: set[str] = set()
         for layer in self._graph.layers:
             writers = [self._writer.get((layer.id, port.id)) for port in layer.inputs]
@@ -76,7 +81,10 @@ class GraphTables:
         return layer.time_us is not None or not (is_end or layer.id in self._constant)
 
     def weights(self) -> list[list[Tensor]]:
-        """Return the weights that each row is the first to use. Single numbers are not weights."""
+        """Return, for each row, the weights that no earlier row uses.
+
+        A tensor with a single number is not a weight.
+        """
         seen: set[tuple[str, str]] = set()
         result = []
         for layer in self.rows:
@@ -90,7 +98,10 @@ class GraphTables:
         return result
 
     def _stored(self, layer: str, port: str) -> Iterator[tuple[str, str]]:
-        """Yield the constants in the file from which the constant input of a layer is computed."""
+        """Yield the keys of the constants from which an input of a layer is computed.
+
+        Nothing is yielded if the input is not constant.
+        """
         waiting = [self._writer.get((layer, port))]
         visited: set[tuple[str, str]] = set()
         while waiting:
@@ -104,7 +115,7 @@ class GraphTables:
             waiting += [self._writer.get((key[0], one)) for one in inputs]
 
     def constants(self) -> list[Tensor]:
-        """Return the constants that the file lists, whether they are used or not."""
+        """Return all constants in the file, used or not."""
         return [
             tensor_of(port) or _UNKNOWN
             for layer in self._graph.layers
@@ -129,7 +140,7 @@ class GraphTables:
         if self._inputs_of[key[0]]:
             return DERIVED_CONSTANT
         tensor = self._tensors[key]
-        if tensor == _UNKNOWN:  # it stands for an optional input that is left out
+        if tensor == _UNKNOWN:  # the placeholder of an optional input that is left out
             return UNUSED
         if (tensor.dtype or "").startswith(("int32", "int64", "uint32", "uint64", "bool")):
             return STRUCTURE

@@ -90,14 +90,14 @@ _KINDS: Final = {
     ),
     **_each("data-dependent", "multiclassnms matrixnms nonmaxsuppression nonzero topk unique"),
 }
-"""The kind of operator (`work.kinds`) of each type, in lower case: the types of OpenVINO's
-operators, and further types that the plugins for CPU and GPU use for the same work."""
+"""Maps types, in lower case, to kinds of operator (`work.kinds`). The types are OpenVINO's, and
+further types that the plugins for CPU and GPU use for the same work."""
 
 CONSTANTS: Final = frozenset(("const", "constant"))
 INPUTS: Final = frozenset(("input", "parameter"))
 RESULTS: Final = frozenset(("output", "result"))
 FUSED_TYPE: Final = "subgraph"
-"""The type of a layer that runs several operators in one, or a softmax, or an attention."""
+"""The type of a layer that runs several fused operators, a softmax or an attention."""
 
 DTYPES: Final = {
     "f64": "fp64",
@@ -117,7 +117,7 @@ _OF_GPU: Final = re.compile(r"__|_gpu_|^ocl|^onednn")
 
 
 def kind_of(type_: str) -> str | None:
-    """Return the kind of operator of a type; None if it is not known."""
+    """Return the kind of operator of a type; None if the kind is unknown."""
     return _KINDS.get(type_.lower())
 
 
@@ -139,7 +139,8 @@ def dtype_of_primitive(primitive: str) -> str | None:
 def device_track(primitives: Iterable[str]) -> Track:
     """Return the track of the device that ran the `primitives`.
 
-    Its kind is unknown if no name shows it, as on an NPU, or if layers ran on several devices.
+    The kind of device is unknown if no name of a primitive shows it, as on an NPU, or if layers ran
+    on several devices.
     """
     kinds = {_device_kind(one) for one in primitives} - {None}
     kind = kinds.pop() if len(kinds) == 1 else None
@@ -154,5 +155,5 @@ def _device_kind(primitive: str) -> DeviceKind | None:
     """Return the kind of device that runs a primitive; None if its name does not show it."""
     if _OF_GPU.search(primitive):
         return GPU
-    # The plugin for the CPU writes `brgconv_avx512_f32`: an implementation, then the dtype.
+    # Only the plugin for the CPU writes a dtype at the end, such as `brgconv_avx512_f32`.
     return None if dtype_of_primitive(primitive) is None else CPU

@@ -24,11 +24,11 @@ _UNKNOWN: Final = {
     "pooling": {"kernel": None},
     "rotary embedding": {"per_element": None},
 }
-"""Attributes on which the work depends, but which a graph lacks. None is unknown."""
+"""Attributes that the work of a kind depends on, but that a graph lacks. None means unknown."""
 
 
 class LayerWork(NamedTuple):
-    """What one call of a layer costs."""
+    """The category of a layer, the work of one call, and the kind of convolution, if any."""
 
     category: str
     work: Work = Work()
@@ -52,7 +52,10 @@ def category_of(type_: str) -> str:
 def work_of_layer(
     type_: str, inputs: Sequence[Tensor | None], outputs: Sequence[Tensor | None]
 ) -> LayerWork:
-    """Return what one call of a layer costs; NaN for what does not follow from its shapes."""
+    """Return the work of one call of a layer.
+
+    Amounts that do not follow from the shapes are NaN.
+    """
     kind = kind_of(type_)
     if kind is None:
         return LayerWork(terms.OTHER)
@@ -77,7 +80,7 @@ def _dtype(tensor: Tensor | None) -> str | None:
 
 
 def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a convolution. A weight with groups has one dimension more than the data."""
+    """Return a convolution. A weight with groups has one more dimension than the data."""
     data, weight, result = (
         known_shape(inputs[0]),
         known_shape((inputs[1:] or [None])[0]),
@@ -89,8 +92,8 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
         merged = (groups * weight[1], *weight[2:])
         inputs[1] = Tensor(merged, _dtype(inputs[1]))
     elif len(weight) != len(data):
-        inputs = [inputs[0], None, *inputs[1:]]  # the kernel is unknown
-    # An input that is added to the result follows the bias.
+        inputs = [inputs[0], None, *inputs[1:]]  # the weight is unknown
+    # The bias may be followed by inputs that are added to the result.
     bias = [one for one in inputs[2:3] if len(known_shape(one)) <= 1]
     rest = inputs[2 + len(bias) :]
     added = sum(known_shape(one) == result and len(result) > 1 for one in rest)
@@ -103,7 +106,7 @@ def _convolution(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 
 def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a product of matrices. Each of them may be transposed."""
+    """Return a matrix product. Both matrices may be transposed."""
     a, result = known_shape(inputs[0]), known_shape(outputs[0])
     depth: int | None = None
     if len(a) == 1:
@@ -118,16 +121,16 @@ def _product(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 def _fully_connected(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
     weight = known_shape((inputs[1:] or [None])[0])
     a = known_shape(inputs[0])
-    # The weight has the sizes (columns, depth). Further dimensions may have been merged into these.
+    # The weight has the shape (columns, depth), perhaps after other dimensions were merged.
     if len(weight) == 2 and a and weight[-1] == a[-1]:
         return Operation(kind, tuple(inputs), tuple(outputs), {"k": weight[-1]})
     return _product(kind, inputs, outputs)
 
 
 def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return a recurrent layer: its last inputs are weights, recurrent weights and bias.
+    """Return a recurrent layer. Its last three inputs are weights, recurrent weights and bias.
 
-    A cell runs one step, and lacks the dimensions of steps and directions.
+    A cell runs a single step. Its tensors have no dimensions for steps and directions.
     """
     *_, weight, recurrence, bias = (None, None, None, *inputs)
     shapes = [known_shape(one) for one in (weight, recurrence)]
@@ -142,7 +145,7 @@ def _recurrent(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
 
 
 def _gather(kind: str, inputs: Tensors, outputs: Tensors) -> Operation:
-    """Return an embedding if rows of a matrix are read, otherwise a gather."""
+    """Return an embedding if the layer reads whole rows of a matrix, otherwise a gather."""
     table, result = known_shape(inputs[0]), known_shape(outputs[0])
     indices = known_shape((inputs[1:] or [None])[0])
     is_rows = len(table) == 2 and result == (*indices, table[1])

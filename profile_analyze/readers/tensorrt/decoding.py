@@ -1,4 +1,4 @@
-"""Decodes the JSON of trtexec, which writes names without escapes, and unknown numbers as `nan`."""
+"""Decodes the JSON of trtexec, which does not escape names and writes unknown numbers as `nan`."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _NO_NUMBER: Final = re.compile(
     r'("(?:timeMs|averageMs|medianMs|percentage)"\s*:\s*)-?(?:nan(?:\([a-z]*\))?|inf)'
 )
-"""On Windows, `nan` has its kind behind it: `-nan(ind)`."""
+"""Windows writes the kind of `nan` behind it: `-nan(ind)`."""
 
 
 def decoded(source: Source) -> Any:
-    """Return the content of `source`, repaired if it is not JSON.
+    """Return the decoded JSON in `source`. If the JSON is not valid, repair it first.
 
     Raises `MalformedProfileError`.
     """
@@ -70,14 +70,14 @@ def _reason(error: Exception, data: bytes) -> str:
 
 
 def _repaired(text: str) -> str:
-    """Return the JSON with escapes in names, and with null for numbers that are unknown."""
+    """Return the JSON with names escaped, and with null instead of `nan` and `inf`."""
     with_names = "".join(_with_escaped_names(text))
     without_control = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", with_names)
     return _NO_NUMBER.sub(r"\1null", without_control)
 
 
 def _with_escaped_names(text: str) -> Iterator[str]:
-    """Yield the text in parts, with the names escaped."""
+    """Yield the parts of the text, with names escaped."""
     position = 0
     while start := _NAME_START.search(text, position):
         end = _NAME_END.search(text, start.end())

@@ -1,4 +1,4 @@
-"""The reader of descriptions of engines: what `trtexec --exportLayerInfo` writes."""
+"""The reader of descriptions of engines, which `trtexec --exportLayerInfo` writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FORMAT: Final = "TensorRT engine description"
 
 _MOST_TYPES: Final = 4
-"""How many types of operator a note names at most."""
+"""A note names at most this many types of operator."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -99,13 +99,16 @@ def _shapes(tensors: Sequence[EngineTensor]) -> tuple[tuple[int, ...], ...] | No
 
 
 def _bytes(tensors: Sequence[EngineTensor]) -> float:
-    """Return the bytes that all tensors occupy in memory, each once."""
+    """Return the bytes of all tensors in memory. Each tensor counts once."""
     by_name = {one.name or str(number): one.stored for number, one in enumerate(tensors)}
     return sum((one.bytes for one in by_name.values()), 0.0)
 
 
 def _compute_dtype(layer: Layer) -> str | None:
-    """Return the dtype of the weights, or if there are none, that of the other tensors."""
+    """Return the dtype that the layer computes in.
+
+    It follows from the weights. If there are no weights, it follows from the inputs and outputs.
+    """
     inputs = [one.dtype for one in layer.constants[:1]] or [
         one.tensor.dtype for one in layer.inputs
     ]

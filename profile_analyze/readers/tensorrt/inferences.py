@@ -29,7 +29,7 @@ class Inference(msgspec.Struct, gc=False):
 
     compute_ms: _Time = msgspec.field(name="computeMs")
     latency_ms: _Time = msgspec.field(name="latencyMs")
-    """The time from the first copy to the device to the end of the last copy from it."""
+    """From the start of the first copy to the device, to the end of the last copy back."""
 
 
 def read_inferences(source: Source) -> list[Inference]:
@@ -38,12 +38,12 @@ def read_inferences(source: Source) -> list[Inference]:
 
 
 def mean_compute_s(inferences: list[Inference]) -> float:
-    """Return the mean time of the kernels of an inference."""
+    """Return the mean time that the device computes in an inference, in seconds."""
     return float(np.mean([one.compute_ms for one in inferences])) / MS_PER_S
 
 
 def recorded_facts(inferences: list[Inference]) -> Iterator[RecordedFact]:
-    """Yield the distribution of the latencies."""
+    """Yield the number of inferences, and the distribution of their latencies."""
     latencies_s = np.array([one.latency_ms for one in inferences]) / MS_PER_S
     yield RecordedFact("inferences", float(len(inferences)), "", "inferences")
     for part, value_s in _distribution(latencies_s):

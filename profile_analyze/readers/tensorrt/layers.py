@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _ONNX_LAYER: Final = re.compile(r"\[ONNX Layer: (.*?)\](?=[\x1e\x1f\s]*(?:\[|$))", re.DOTALL)
 _OTHER_PROFILE: Final = re.compile(r" \[profile ([1-9][0-9]*)\]$")
 _IN_COLUMNS: Final = frozenset(("Name", "ParameterType", "Inputs", "Outputs", "Metadata"))
-"""The keys that are no parameters, because a column or another parameter has their values."""
+"""Keys that do not become parameters, because a column or another parameter has their values."""
 _LARGEST_SIDE: Final = 1 << 31
 
 
 class Layer(msgspec.Struct, gc=False):
-    """A layer. Besides its name and tensors, it has values that depend on its kind."""
+    """A layer, with its name, its tensors, and values that depend on the type of layer."""
 
     name: str = msgspec.field(name="Name")
     layer_type: str | None = msgspec.field(default=None, name="LayerType")
@@ -37,28 +37,28 @@ class Layer(msgspec.Struct, gc=False):
 
     @property
     def type(self) -> str | None:
-        """The kind of layer: what it computes, or if that is unknown, how it is implemented."""
+        """What the layer computes; if that is unknown, how it is implemented."""
         return self.parameter_type or self.layer_type or None
 
     @property
     def scope(self) -> tuple[str, ...] | None:
-        """The optimization profile that the layer is for, if it is not the first one."""
+        """The optimization profile that the layer belongs to; None for the first profile."""
         return scope_of(self.name)
 
     def sizes(self, key: str) -> tuple[int, ...] | None:
-        """Return a list of sizes; None if the layer has none."""
+        """Return the value of `key` as a list of sizes; None if it is not such a list."""
         found = self.values.get(key)
         if not isinstance(found, list) or not all(map(_is_size, found)):
             return None
         return tuple(found)
 
     def size(self, key: str) -> int | None:
-        """Return a size; None if the layer has none."""
+        """Return the value of `key` as a size; None if it is not a size."""
         found = self.values.get(key)
         return found if _is_size(found) else None
 
     def constant(self, key: str) -> Tensor | None:
-        """Return the weights or the bias in one dimension; None if the layer has none."""
+        """Return the `Weights` or `Bias` as a tensor with one dimension; None if missing."""
         found = self.values.get(key)
         if not isinstance(found, dict):
             return None
@@ -75,7 +75,7 @@ class Layer(msgspec.Struct, gc=False):
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the layer, with the names in the file. A kernel is `3x3`."""
+        """The parameters of the layer, with the names in the file. A list of sizes is `3x3`."""
         found = {name: _text(value) for name, value in self.values.items()}
         parameters = {name: value for name, value in found.items() if name not in _IN_COLUMNS}
         for name, tensors in (("InputFormats", self.inputs), ("OutputFormats", self.outputs)):
@@ -102,7 +102,7 @@ class _Document(msgspec.Struct):
 
 
 def scope_of(name: str) -> tuple[str, ...] | None:
-    """Return the optimization profile that a layer is for; None for the first one."""
+    """Return the optimization profile of the layer with this name; None for the first profile."""
     found = _OTHER_PROFILE.search(name)
     return None if found is None else (f"profile {found[1]}",)
 

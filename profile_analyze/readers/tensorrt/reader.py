@@ -1,4 +1,4 @@
-"""The reader of layer times: what `trtexec --exportProfile` writes."""
+"""The reader of layer times, which `trtexec --exportProfile` writes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity
 
 
 class _Entry(msgspec.Struct, gc=False):
-    """An entry of the file: the first one has the count, each other one a layer."""
+    """An entry of the file: the first has the number of inferences, every other entry a layer."""
 
     count: Annotated[int, msgspec.Meta(ge=0)] | None = None
     name: str | None = None
@@ -60,9 +60,9 @@ class _Entry(msgspec.Struct, gc=False):
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:
-    """Return the profile in `source`, with the files beside it.
+    """Return the profile in `source`.
 
-    These are the description of the engine, and the times of whole inferences.
+    Files beside it add the description of the engine, and the times of whole inferences.
     """
     entries = converted(decoded(source), list[_Entry], source.name)
     layers = [(entry.name, entry) for entry in entries if entry.name is not None]
@@ -99,7 +99,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:
 
 
 def _with_inferences(profile: Profile, source: Source) -> Profile:
-    """Return the profile with the times of whole inferences, if they are in a file beside it."""
+    """Return the profile with the times of whole inferences, if a file beside it has them."""
     beside = _first_beside(source, inference_times_of(Path(source.name).name))
     if beside is None:
         return profile
@@ -124,9 +124,10 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 
 
 def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
-    """Leave out the layers of further optimization profiles, because an inference uses one.
+    """Return the layers of one optimization profile, and a note on the layers that are left out.
 
-    All layers may belong to a further one: that is the one that trtexec used.
+    An inference uses only one profile. This is the first profile if the file has layers of it,
+    otherwise the profile of the first layer.
     """
     scopes = [scope_of(name) for name, _ in layers]
     used = None if None in scopes else scopes[0]
@@ -146,7 +147,10 @@ def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_
 
 
 def _with_description(profile: Profile, source: Source, wanted: Collection[str]) -> Profile:
-    """Return the profile with columns from the description beside it, and a note on the source."""
+    """Return the profile with columns from the description beside it.
+
+    If the description is missing or cannot be read, the profile gets a note instead.
+    """
     beside = _description_beside(source)
     if beside is None:
         return _with_note_on_lack(

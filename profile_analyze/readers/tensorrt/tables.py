@@ -1,4 +1,4 @@
-"""The tables of tensors and uses: tensors between the layers of an engine, and weights."""
+"""The tables of tensors and uses. They have the tensors between layers, and the weights."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class EngineTables:
             read.update(one.name for one in layer.inputs)
             written.update(one.name for one in layer.outputs)
         bindings = _bindings(engine) if self._tensors.keys() >= _bindings(engine) else set()
-        # Early versions list no bindings. Inputs are then the tensors that no layer writes, and
-        # results the tensors that no layer reads.
+        # Early versions list no bindings. Then the inputs are the tensors that no layer writes, and
+        # the results are the tensors that no layer reads.
         inputs = (bindings or self._tensors.keys()) - written
         results = (bindings or self._tensors.keys() - read) & written
         self._roles = {
@@ -50,7 +50,7 @@ class EngineTables:
         ]
 
     def weights(self) -> dict[int, list[Tensor]]:
-        """Return the weights that each layer is the first to read."""
+        """Return, for the row of each layer, the weights that no earlier layer reads."""
         found = {row: [*layer.constants] for row, layer in self._layers}
         seen: set[str] = set()
         for row, layer in self._layers:
@@ -80,7 +80,7 @@ class EngineTables:
         )
 
     def uses(self) -> Uses:
-        """Return the table of which layer reads and writes which tensor."""
+        """Return the table that says which layers read and write which tensors."""
         index = {name: row for row, name in enumerate(self._tensors)}
         uses = [
             (row, index[one.name], is_output)
@@ -98,5 +98,5 @@ class EngineTables:
 
 
 def _bindings(engine: Engine) -> set[str]:
-    """Return the names of the inputs and outputs for the first optimization profile."""
+    """Return the names of the engine's inputs and outputs in the first optimization profile."""
     return {name for name in engine.bindings if " [profile " not in name}

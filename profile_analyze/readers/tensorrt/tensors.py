@@ -1,4 +1,4 @@
-"""The tensors of an engine: their shapes, dtypes, and the channels that their formats add."""
+"""The tensors of an engine: their shapes, their dtypes, and the channels that formats add."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MULTIPLE: Final = re.compile(r"channel % ([1-9][0-9]{0,2}) == 0")
 
 
 class EngineTensor(msgspec.Struct, gc=False):
-    """An input or output of a layer, with the values in the file."""
+    """An input or output of a layer, as the file describes it."""
 
     name: str = msgspec.field(default="", name="Name")
     dims: list[int] | None = msgspec.field(default=None, name="Dimensions")
@@ -36,7 +36,7 @@ class EngineTensor(msgspec.Struct, gc=False):
 
     @property
     def dtype_name(self) -> str | None:
-        """The dtype as the file names it; None if it has none."""
+        """The name of the dtype in the file; None if the file has no dtype."""
         found = _DTYPE.search(self.format)
         return None if found is None else found[1]
 
@@ -48,7 +48,7 @@ class EngineTensor(msgspec.Struct, gc=False):
 
     @property
     def tensor(self) -> Tensor:
-        """The tensor with its canonical dtype. A dynamic size is unknown."""
+        """The tensor with its canonical dtype. Dynamic sizes are None."""
         dtype = canonical_dtype(self.dtype_name)
         if self.dims is None or not is_possible_shape(self.dims):
             return Tensor(None, dtype)
@@ -56,7 +56,7 @@ class EngineTensor(msgspec.Struct, gc=False):
 
     @property
     def stored(self) -> Tensor:
-        """The tensor as it is in memory: some formats round the number of channels up."""
+        """The tensor as it is in memory, where some formats round up the number of channels."""
         shape = self.shape
         if shape is None or len(shape) < _LEAST_RANK_OF_IMAGES:
             return self.tensor
@@ -64,7 +64,7 @@ class EngineTensor(msgspec.Struct, gc=False):
         return self.tensor._replace(shape=(shape[0], -(-shape[1] // block) * block, *shape[2:]))
 
     def _channel_block(self) -> int:
-        """Return the block size: the number of channels in memory is a multiple of it."""
+        """Return the block size. The format rounds up the channels to a multiple of this size."""
         if found := _WIDTH.search(self.format):
             return _WIDTHS[found[1].lower()]
         found = _MULTIPLE.search(self.format)
@@ -72,5 +72,5 @@ class EngineTensor(msgspec.Struct, gc=False):
 
 
 def canonical_dtype(name: str | None) -> str | None:
-    """Return the canonical name of a dtype; None if it is unknown."""
+    """Return the canonical name of a dtype; None if the dtype is unknown."""
     return None if name is None else _DTYPES.get(name.lower())

@@ -40,16 +40,17 @@ _KINDS: Final = {
     "Quantize": "quantize",
     "Dequantize": "dequantize",
 }
-"""The kind of operator by type of layer, if the work follows from the tensors alone."""
+"""Maps types of layers to kinds of operator, for work that follows from the tensors alone."""
 _WITH_HIDDEN_WEIGHTS: Final = ("Myelin", "myelin", "ForeignNode")
-"""Types of layers that execute a part of the network. The file has only inputs and outputs."""
+"""Types of layers that execute a part of the network. The file lists only their inputs and outputs,
+not their weights."""
 _MOVING_NOTHING: Final = ("view", "control")
 _QUANTIZED: Final = ("int8", "fp8", "int4", "fp4")
 _PADDING_MODES: Final = ("FILL", "CLAMP", "WRAP", "REFLECT")
 
 
 class Cost(NamedTuple):
-    """What one call of a layer costs. NaN is N/A."""
+    """The cost of one call of a layer. NaN is N/A."""
 
     category: str
     work: Work
@@ -59,7 +60,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(layer: Layer) -> Cost:
-    """Return what one call of a layer costs. The memory includes channels that formats add."""
+    """Return the cost of one call. The memory includes the channels that formats add."""
     operation = _TRANSLATIONS.get(layer.type or "", _simple)(layer)
     kind, work = KINDS[operation.kind], work_of(operation)
     if layer.type in _WITH_HIDDEN_WEIGHTS:
@@ -103,7 +104,7 @@ def _operation(
         tuple(tensors),
         tuple(one.tensor for one in layer.outputs),
         attributes or {},
-        # A tensor that is read twice is in memory once.
+        # If a tensor is read twice, it still occupies memory only once.
         frozenset(n for n, name in enumerate(names) if name and name in names[:n]),
     )
 
@@ -113,7 +114,7 @@ def _simple(layer: Layer) -> Operation:
 
 
 def _convolution(layer: Layer) -> Operation:
-    """Return a convolution, with a sum and an activation that are fused into it."""
+    """Return a convolution. It may have a fused sum and a fused activation."""
     is_transposed = "deconvolution" in f"{layer.layer_type} {layer.parameter_type}".lower()
     others = layer.inputs[1:]
     weight: EngineTensor | Tensor = _weight(layer, is_transposed=is_transposed)
@@ -153,9 +154,9 @@ def _weight(layer: Layer, *, is_transposed: bool) -> Tensor:
 
 
 def _product(layer: Layer) -> Operation:
-    """Return a product of matrices. A `gemm` may compute more, but the file does not say what."""
+    """Return a matrix product. A `gemm` may compute more, but the file does not say what."""
     inputs: list[EngineTensor | Tensor] = [*layer.inputs, *layer.constants]
-    if len(inputs) == 1:  # the second matrix is a constant that is not described
+    if len(inputs) == 1:  # the second matrix is a constant that the file does not describe
         inputs.append(Tensor(None))
     shapes = [one.shape or () for one in (*layer.inputs[:2], *layer.outputs[:1])]
     depth = _depth(*shapes) if len(shapes) == 3 else None
@@ -163,10 +164,10 @@ def _product(layer: Layer) -> Operation:
 
 
 def _depth(a: tuple[int, ...], b: tuple[int, ...], result: tuple[int, ...]) -> int | None:
-    """Return the common size of two matrices; None if `result` is not their product's shape."""
+    """Return the size K that two matrices share; None if their product does not fit `result`."""
     if min(len(a), len(b), len(result)) < 2:
         return None
-    for rows, depth in ((a[-2], a[-1]), (a[-1], a[-2])):  # the first one may be transposed
+    for rows, depth in ((a[-2], a[-1]), (a[-1], a[-2])):  # the first matrix may be transposed
         if rows == result[-2] and b[-2:] in {(depth, result[-1]), (result[-1], depth)}:
             return depth
     return None
@@ -186,12 +187,12 @@ def _pooling(layer: Layer) -> Operation:
 
 
 def _pointwise(layer: Layer) -> Operation:
-    """Return several elementwise functions in one layer."""
+    """Return an elementwise operation that applies several functions to each element."""
     return _operation(layer, "elementwise", {"per_element": layer.size("NbOperations")})
 
 
 def _reformat(layer: Layer) -> Operation:
-    """Return a change of format, which may also quantize."""
+    """Return a layout change, or a quantization if the layer quantizes or dequantizes."""
     if layer.values.get("Origin") == "QDQ" and layer.inputs and layer.outputs:
         before, after = (one[0].tensor.dtype in _QUANTIZED for one in (layer.inputs, layer.outputs))
         if before != after:
@@ -217,4 +218,4 @@ _TRANSLATIONS: Final[Mapping[str, Translation]] = {
         ("Resize", "GridSample"), lambda layer: _operation(layer, "resize", {"taps": None})
     ),
 }
-"""The function that returns the operation, for types of layers that need more than a kind."""
+"""Functions that return the operation of a layer, for types that need more than `_KINDS` says."""

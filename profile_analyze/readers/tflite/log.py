@@ -1,8 +1,8 @@
 """Reads the output of benchmark_model line by line: its tables of nodes, and facts about the runs.
 
 The output has a section for the initialisation and a section for the runs. Each section has a part
-for the main graph, for each subgraph, and for the inside of delegates. The tables of one part list
-the same nodes in different orders.
+for the main graph, a part for each subgraph, and a part for nodes inside of delegates. The tables
+of one part list the same nodes in different orders.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAIN: Final = ""
-"""The part of the main graph."""
+"""The name of the part for the main graph."""
 DELEGATE: Final = "delegate"
-"""The part for nodes that ran inside of delegates."""
+"""The name of the part for nodes that ran inside of delegates."""
 _RUN_ORDER: Final = "Run Order"
 
 _PREFIX: Final = re.compile(
@@ -38,9 +38,9 @@ _INFERENCE: Final = re.compile(r"Inference timings in us: .*Inference \(avg\): (
 _THREADS: Final = re.compile(r"(?:Num threads|#threads used for CPU inference): \[(\d{1,4})\]")
 _NUMBER: Final = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?$")
 _MOST_DIGITS: Final = 15
-"""A number with more digits is not read as a count."""
+"""A number with more digits does not count as an integer."""
 _LONGEST_ROW: Final = 1 << 16
-"""A line with more characters is no row. To split it would take much memory."""
+"""A line with more characters is not read as a row, because splitting it would take much memory."""
 
 
 class Node(NamedTuple):
@@ -49,15 +49,16 @@ class Node(NamedTuple):
     type: str
     name: str
     start_ms: float
-    """The mean time from the start of a run to the start of the node; NaN since about 2021."""
+    """The mean time from the start of a run to the start of the node. NaN if the table lacks it, as
+    all tables do since about 2021."""
     first_ms: float
     """The time of the first call."""
     mean_ms: float
     """The mean time of a call."""
     share: float
-    """The share of the time of the table, from 0 to 1."""
+    """The node's share of the time of all nodes in the table, from 0 to 1."""
     calls: int
-    """The calls in a run, rounded down."""
+    """The number of calls in a run, rounded down."""
 
 
 class Part:
@@ -67,14 +68,14 @@ class Part:
         self.tables: dict[str, list[Node]] = {}
         """The nodes of each table, by its title."""
         self.executed: int | None = None
-        """The number of nodes that the file states. A truncated table has fewer."""
+        """The number of nodes according to the file. A truncated table has fewer nodes."""
         self.runs: int | None = None
         self.mean_us = nan
         """The mean time of all nodes in a run."""
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes in the order of execution, or of another table if that table is missing."""
+        """The nodes in the order of execution. If that table is missing, any other table counts."""
         return self.tables.get(_RUN_ORDER) or next(iter(self.tables.values()), [])
 
 
@@ -86,13 +87,13 @@ class Section:
         self.parts: dict[str, Part] = {}
         """The parts by name: `MAIN`, `DELEGATE`, or the name of a subgraph."""
         self.runs: int | None = None
-        """The number of runs in the lines before the section; None if these lack it."""
+        """The number of runs, from the lines before the section; None if it is missing there."""
         self.wall_us = nan
-        """The mean wall time of a run. It is also in the lines before the section."""
+        """The mean wall time of a run, from the lines before the section; NaN if it is missing."""
         self.threads: int | None = None
 
     def part(self, name: str) -> Part:
-        """Return the part with this name. If there is none, add an empty one."""
+        """Return the part with this name. If it is missing, add an empty part."""
         return self.parts.setdefault(name, Part())
 
 
@@ -102,9 +103,9 @@ class Log(NamedTuple):
     sections: list[Section]
     """The sections with at least one node."""
     is_complete: bool
-    """Whether the file has the end of its last table."""
+    """Whether the last table in the file is complete."""
     unread: list[int]
-    """The numbers of the lines inside of tables that are not rows."""
+    """The numbers of lines that are inside of tables, but are not rows."""
 
 
 class _Columns(NamedTuple):
@@ -175,7 +176,7 @@ class _Reading:
         part.tables.setdefault(self._title, []).append(node)
 
     def _moves_on(self, body: str) -> bool:
-        """Return whether the line begins a section, a part or a table."""
+        """If the line begins a section, a part or a table, move on to it and return True."""
         if found := _SECTION.search(body):
             self._start_section(is_initialisation=found[1].endswith("Initialization"))
         elif found := _TITLE.match(body):
@@ -213,7 +214,7 @@ class _Reading:
 
 
 def _columns_of(body: str) -> _Columns | None:
-    """Return the columns if the line is the header of a table with a row for each node."""
+    """Return the columns if the line is the header of a table of nodes; otherwise None."""
     if "[node type]" in body and "[avg ms]" in body:
         return _Columns(is_csv=False, has_start="[start]" in body)
     if body.startswith("node type, ") and "avg_ms" in body and body.rstrip().endswith("name"):
@@ -224,8 +225,8 @@ def _columns_of(body: str) -> _Columns | None:
 def _node(body: str, columns: _Columns) -> Node | None:
     """Return the node in a line; None if the line is not a row.
 
-    Types and names may have blanks and commas. The position of the two percentages shows which
-    cells are the numbers.
+    Types and names may contain blanks and commas, so the cells cannot be counted. The two adjacent
+    percentages show which cells are the numbers.
     """
     if len(body) > _LONGEST_ROW:
         return None
@@ -244,7 +245,7 @@ def _node(body: str, columns: _Columns) -> Node | None:
         type_ = body[cells[0][1] : cells[index - before - 1][2]].strip()
         name = body[cells[index + 4][1] :].strip()
         if columns.is_csv:
-            name = name.replace("\t", ",")  # the writer replaced the commas
+            name = name.replace("\t", ",")  # in CSV, the writer replaces commas by tabs
         return Node(type_, name, start_ms, first_ms, mean_ms, percent / 100, calls)
     return None
 
@@ -261,7 +262,7 @@ def _is_number(text: str) -> bool:
 
 
 def _float(text: str) -> float:
-    """Return a number, which may have commas between thousands; NaN for any other text."""
+    """Return the number in `text`, such as 1,234.5; NaN if `text` is not a finite number."""
     plain = text.replace(",", "")
     value = float(plain) if _is_number(plain) else nan
     return value if isfinite(value) else nan

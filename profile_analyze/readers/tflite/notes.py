@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.tflite.rows import Row, Rows
 
 _SLOW_START: Final = 1.2
-"""The first run gets a note if it takes more than this many times the mean."""
+"""If the first run takes more than this many times the mean, a note says so."""
 
 
 def notes_on(log: Log, section: Section, found: Rows) -> Iterator[Note]:
@@ -102,7 +102,7 @@ def _notes_on_rows(rows: list[Row]) -> Iterator[Note]:
 
 
 def _note_on_first_run(rows: list[Row]) -> Iterator[Note]:
-    """Yield a note if the first run was slow, judged by the nodes that are called once a run."""
+    """Yield a note if the first run was slow. Only nodes with one call in each run are compared."""
     once = [row for row in rows if row.parent < 0 and row.calls == 1 and row.first_s == row.first_s]
     first_s = sum(row.first_s for row in once)
     mean_s = sum(row.duration_s for row in once)

@@ -56,7 +56,7 @@ def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  #
 
 
 def _section(file: str, log: Log) -> Section:
-    """Return the first section about runs. Raises `MalformedProfileError` if there is none."""
+    """Return the first section that is about runs. Raises `MalformedProfileError`."""
     for section in log.sections:
         if not section.is_initialisation:
             return section
@@ -84,7 +84,7 @@ def _operators(rows: Sequence[Row]) -> Operators:
 
 
 def _executions(rows: Sequence[Row], section: Section, tracks: dict[Track, int]) -> Executions:
-    """Return an execution for each row, and add the tracks: one for each device."""
+    """Return an execution for each row. Each device has a track; new tracks go into `tracks`."""
     return Executions.of(
         np.arange(len(rows)),
         np.array([row.duration_s for row in rows], np.float64),

@@ -1,4 +1,7 @@
-"""Chooses the rows of a profile from the tables of a benchmark, and nests the inner ones."""
+"""Chooses the rows of a profile from the tables of a benchmark.
+
+Nodes of subgraphs and delegates are nested inside the node of the main graph that ran them.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ if TYPE_CHECKING:
 
 _NO_PARENT: Final = -1
 _TOLERANCE: Final = 1.05
-"""Inner nodes together may seem to take up to this many times as long as the node around them. Each
-time is rounded to a microsecond and includes the cost of measuring it."""
+"""The times of inner nodes may add up to this many times the time of the node around them. Each
+time is rounded to a microsecond and includes the cost of the measurement."""
 
 
 class Row(NamedTuple):
-    """A node, as an operator with one execution."""
+    """A node, which becomes an operator with one execution."""
 
     name: str
     kind: Kind
@@ -33,19 +36,19 @@ class Row(NamedTuple):
     start_s: float
     first_s: float
     parent: int
-    """The index of the row that this one ran inside, or -1."""
+    """The index of the row that this row ran inside, or -1."""
 
 
 class Rows(NamedTuple):
-    """The rows of a profile, and the nodes that are not among them."""
+    """The rows of a profile."""
 
     rows: list[Row]
     left_out: int
-    """How many nodes ran inside of other nodes, while the file does not say inside of which."""
+    """How many nodes have no row, because the file does not say which nodes they ran inside."""
 
 
 def rows_of(section: Section, runs: int | None) -> Rows:
-    """Return the rows of a section. `runs` is the number of its runs, if it is known."""
+    """Return the rows of a section. `runs` is the number of runs; None if it is unknown."""
     main = section.part(MAIN)
     outer = [node for node in main.nodes if node.type != INSIDE]
     rows = [_row(node, main.mean_us, runs) for node in outer]
@@ -71,11 +74,11 @@ def rows_of(section: Section, runs: int | None) -> Rows:
 def _parent(
     outer: Sequence[Node], rows: Sequence[Row], inner: Sequence[Row], *, is_inside_delegate: bool
 ) -> int:
-    """Return the index of the only node of the main graph in which the inner rows can have run.
+    """Return the index of the only node of the main graph that can have run the inner rows.
 
-    Return -1 if no node or several are possible, or if the inner rows together take longer than the
-    only one. This happens if they are cycles, as Hexagon's delegate writes them, or if subgraphs
-    call other subgraphs.
+    Return -1 if there are several such nodes, or none. Also return -1 if the inner rows together
+    take longer than the node. This happens in two cases: Hexagon's delegate writes cycles instead
+    of times, and subgraphs may call other subgraphs.
     """
     candidates = [
         index
@@ -99,7 +102,8 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
     is_of_all_runs = node.name.startswith(_OF_ALL_RUNS)
     if is_of_all_runs:
         calls = calls / runs if runs else nan
-    # If a node is called only in some runs, the file has 0 calls. Its share of the time is exact.
+    # If a node is called only in some runs, its number of calls is rounded down to 0. The time then
+    # follows from its share, which is not rounded down.
     duration_s = node.mean_ms * calls / MS_PER_S if calls else node.share * total_us / US_PER_S
     return Row(
         _name(node.name),
@@ -114,14 +118,15 @@ def _row(node: Node, total_us: float, runs: int | None) -> Row:
 
 
 _OF_ALL_RUNS: Final = "[Unknown]:"
-"""The start of all names in tables of LiteRT, which does not know the names of nodes. In these
-tables, `times called` counts the calls of all runs, and `first` is the start of the first call."""
+"""The start of all names in LiteRT's tables, because LiteRT does not know the names of nodes. In
+these tables, `times called` counts the calls of all runs, and `first` is the start of the first
+call."""
 
 
 def _name(name: str) -> str:
-    """Return the names of the tensors in `[a;b]:7`, or the whole name if it has no brackets.
+    """Return the name without the index of the node: `[a;b]:7` becomes `a;b`.
 
-    The number is the index of the node, which differs between versions of a model.
+    The index differs between versions of a model. Names without brackets, and `[Unknown]:7`, stay.
     """
     tensors, colon, index = name.rpartition("]:")
     if colon and tensors.startswith("[") and index.isdecimal() and len(tensors) > 1:

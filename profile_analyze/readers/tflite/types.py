@@ -1,4 +1,4 @@
-"""Translates the types of nodes: kernels of TensorFlow Lite, delegates, operators of XNNPACK."""
+"""Translates types of nodes: TensorFlow Lite's kernels, delegates, and XNNPACK's operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INSIDE: Final = "DelegateOpInvoke"
 """The type of nodes that ran inside of a delegate."""
 _INSIDE_NAME: Final = "Delegate/"
-"""The start of the names of such nodes, and of operators that a delegate profiled itself."""
+"""The prefix of the names of nodes inside of a delegate, and of operators that it profiled."""
 CALLS_SUBGRAPHS: Final = frozenset(
     ("WHILE", "IF", "CALL", "CALL_ONCE", "STABLEHLO_WHILE", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE")
 )
@@ -49,7 +49,7 @@ _CATEGORIES: Final[Mapping[str, str]] = {
     terms.CONTROL: "SHAPE RANK ASSIGN_VARIABLE READ_VARIABLE VAR_HANDLE "
     + " ".join(CALLS_SUBGRAPHS),
 }
-"""The types in each category. Types of XNNPACK have `_` instead of blanks."""
+"""The types in each category. In XNNPACK's types, `_` stands for a blank."""
 _CATEGORY_OF: Final = {
     type_: category for category, types in _CATEGORIES.items() for type_ in types.split()
 }
@@ -65,14 +65,14 @@ _DTYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("QC8", "QS8", "S8", "QD8"), "int8"),
     **dict.fromkeys(("QU8", "U8"), "uint8"),
 }
-"""The dtypes in the names of XNNPACK's operators. A quantized dtype counts as an integer."""
+"""Canonical names of the dtypes in XNNPACK's types. A quantized dtype counts as its integer."""
 
 _CPU_DELEGATES: Final = frozenset(("XNNPack", "Flex"))
 _GPU_DELEGATES: Final = frozenset(("Gpu", "GpuV2", "Metal"))
 
 
 class Kind(NamedTuple):
-    """What the type of a node says about it."""
+    """What the type and the name of a node say about the node."""
 
     type: str
     category: str
@@ -82,7 +82,7 @@ class Kind(NamedTuple):
 
 
 def kind_of(type_: str, name: str) -> Kind:
-    """Return what the type and name of a node say."""
+    """Return what the type and the name of a node say about the node."""
     if type_ == INSIDE:
         type_ = name.removeprefix(_INSIDE_NAME).rpartition(":")[0] or type_
     if found := _DELEGATE.match(type_):
@@ -94,7 +94,7 @@ def kind_of(type_: str, name: str) -> Kind:
         category = _CATEGORY_OF.get(found[1].replace(" ", "_"), terms.OTHER)
         return Kind(type_, category, _DTYPES.get(found[2]), "XNNPack")
     category = _CATEGORY_OF.get(type_.partition("/")[0], terms.OTHER)
-    if name.startswith(_INSIDE_NAME):  # profiled by a delegate that the file does not name
+    if name.startswith(_INSIDE_NAME):  # the file does not name the delegate
         return Kind(type_, category, None, None, None)
     return Kind(type_, category)
 
