@@ -1,8 +1,7 @@
-"""Adds up the times of operators that the other side of a comparison runs in one fused layer.
+"""Adds up the times of operators that the other side of a comparison runs as one fused layer.
 
-One runtime may fuse a convolution with the operators after it, and the other may run all of them
-one by one. The fused layer would then match only the convolution, and the operators after the
-convolution would have no match.
+For example, one runtime fuses a convolution with its activation, and the other runtime runs the two
+one by one. The fused layer would match only the convolution. The activation would have no match.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 FUSED_NAMES: Final = "fused_names"
-"""The optional column with the names in the model of all operators that a fused layer runs."""
+"""The optional column with the names of all operators of the model that a fused layer runs."""
 
 
 def with_parts(
     profile: Profile, base: Profile, base_row_of: Indices
 ) -> tuple[Profile, Profile, tuple[Note, ...]] | None:
-    """Return both sides of a comparison with operators added to fused layers, and the notes.
+    """Add the times of unmatched operators to the operators that match their fused layers.
 
-    `base_row_of` has the row in `base` that matches each operator of `profile`, -1 for none. Return
-    None if there is nothing to add.
+    `base_row_of` has the row in `base` that matches each operator of `profile`, or -1. Return both
+    sides and the notes; None if there is nothing to add.
     """
     row_of = np.full(len(base), -1)
     matched = np.flatnonzero(base_row_of >= 0)
@@ -45,9 +44,10 @@ def with_parts(
 
 
 def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
-    """Return the row of `side` to which each operator of `side` without a match is added.
+    """Return a dictionary from rows of `side` to the rows to which their times are added.
 
-    A fused layer of `other` has the name of such an operator. The row matches this fused layer.
+    The keys are operators without a match whose names are in the `FUSED_NAMES` of a layer of
+    `other`. The values are the operators that match these layers.
     """
     fused = other.operators.categorical(FUSED_NAMES)
     if not fused.categories:
@@ -67,7 +67,7 @@ def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
 
 
 def _added(side: Profile, wholes: dict[int, int]) -> Profile:
-    """Return the profile without the rows in `wholes`, whose times count for other rows."""
+    """Move the executions of each key of `wholes` to the row in its value, and drop the keys."""
     if not wholes:
         return side
     parts = np.array([*wholes])
@@ -81,7 +81,7 @@ def _added(side: Profile, wholes: dict[int, int]) -> Profile:
         operators=side.operators.take(keep),
         executions=executions.changed(
             operator=new_row[executions.operator].astype(np.int32),
-            # The layer is still called once, so its work counts once.
+            # Moved executions are no calls: the layer is called once, and its work counts once.
             calls=np.where(is_part, 0, executions.calls),
         ),
         **side.without_tables(keep="tensors"),
