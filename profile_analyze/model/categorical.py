@@ -28,7 +28,7 @@ MISSING_CODE = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Categorical(Generic[T]):
-    """A column of values, stored as codes into its distinct categories."""
+    """A column that stores each distinct value once, and an integer code for each row."""
 
     codes: NDArray[np.int64]
     """Shape (rows,): the index in `categories`, or -1 for N/A."""
@@ -149,6 +149,6 @@ def _natural_sort_key(value: Any) -> Any:
 
 
 def _digits_sort_key(text: str) -> tuple[int, str]:
-    """Return a key that sorts digits as numbers, also those too long for `int`."""
+    """Return a key that sorts digits as numbers, even if there are too many digits for `int`."""
     significant = text.lstrip("0")
     return len(significant), significant

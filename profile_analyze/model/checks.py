@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def problems(profile: Profile) -> Iterator[str]:
-    """Yield a sentence for each inconsistency, the most basic ones first."""
+    """Yield a sentence for each inconsistency, the most basic inconsistencies first."""
     # Every loaded profile is checked, so the checks must be cheap: see `_values_to_check`.
     wrong_lengths = list(_check_lengths(profile))
     yield from wrong_lengths
@@ -182,7 +182,7 @@ def _check_references(
 def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
     """Return whether some value is negative or infinite. NaN is allowed."""
     values = _values_to_check(values)
-    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and changes neither test.
+    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and does not change results.
     least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
     return bool(least < 0 or largest == np.inf)
 

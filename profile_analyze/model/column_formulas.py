@@ -127,7 +127,7 @@ def _split_key(key: str) -> Callable[[OperatorRows], Values]:
 
 
 def _track_key(key: str) -> Callable[[OperatorRows], Values]:
-    """Return a formula for a key such as `track` or `device`, where an operator ran.
+    """Return a formula for `key`, such as `track` or `device`, which says where an operator ran.
 
     If rows are split by the key, each row has one value. If not, commas join the values of a row.
     """

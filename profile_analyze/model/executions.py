@@ -216,7 +216,7 @@ class Executions:
         """Return the executions of all `parts`, one part after the other."""
         columns = {name: _concatenated([getattr(part, name) for part in parts]) for name in _NAMES}
         first_row = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-        for name in PARENTS:  # references count from the first row of their part
+        for name in PARENTS:  # in each part, references count from the part's first row
             if (columns[name] >= 0).any():
                 shifted = [
                     np.where(getattr(part, name) >= 0, getattr(part, name) + first, -1)

@@ -27,7 +27,7 @@ def frozen(array: NDArray[S]) -> NDArray[S]:
 
 
 def constant(value: S, size: int) -> NDArray[S]:
-    """Return an array of shape (size,) that stores `value` once and has it at every index."""
+    """Return an array of shape (size,) in which every element is `value`, stored once."""
     # A stride of 0 reads the same element for every index. `np.broadcast_to` does the same, but
     # several times slower, which matters for small profiles.
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))

@@ -24,9 +24,9 @@ FIRST_SHAPES: Final = {
     "weight_shape": ("in_shapes", 1),
     "out_shape": ("out_shapes", 0),
 }
-"""The names that stand for the shape of one input or output. Each has the column of that shape, and
-the position in the values of the column. In most operators with weights, the second input is the
-weight."""
+"""Names for the shape of a single input or output. Each name has a column, and the position of the
+shape in the values of this column. In most operators with weights, the second input is the weight.
+"""
 
 
 def identities(

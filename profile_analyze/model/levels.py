@@ -169,7 +169,7 @@ def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
 def _nested_targets(
     profile: Profile, is_target: NDArray[np.bool_], above: Indices
 ) -> tuple[Indices, Indices]:
-    """Return the targets nested in a target on the same line (`Track.line`), and all others."""
+    """Return two arrays of nested targets: on the line of the target above, and on other lines."""
     line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
     nested = np.flatnonzero(is_target & (above >= 0))
     is_same = line[nested] == line[above[nested]]
@@ -213,7 +213,7 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 
 
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
-    """Subtract from each duration the durations of the targets `nested` inside.
+    """Return each duration minus the durations of `nested` targets inside, shape (executions,).
 
     An execution without nested targets keeps the `self_s` of the file, or else its duration.
     """
@@ -227,7 +227,7 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Add the durations of targets that are `nested` on other lines to those of their owners."""
+    """Return the durations, with the times of targets `nested` on other lines added to owners."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 

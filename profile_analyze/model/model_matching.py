@@ -1,8 +1,8 @@
 """Matches the operators of a profile with the nodes of the model that ran.
 
-An operator and a node match only if they have the same kind. If the shapes of both outputs are
-known, these must also agree. An operator of unknown type has the kind of a node if their categories
-are equal, or if the operator's category is also unknown. If an operator fits several nodes, or if
+An operator and a node match only if they have the same kind. If both output shapes are known, the
+shapes must also agree. An operator of unknown type has the kind of a node if their categories are
+equal, or if the operator's category is also unknown. If an operator fits several nodes, or if
 several operators fit one node, none of them is matched. There are two exceptions:
 
 - Repeated names: if equally many operators and nodes have a name, they are matched in order. A name
@@ -84,8 +84,8 @@ def expected_of(profile: Profile) -> NDArray[np.bool_]:
 def matches_of(profile: Profile, model: Profile, graph: ModelGraph) -> Matches:
     """Match operators by exact name, then by changed name, then by order.
 
-    A few operators fit almost any model by order. If few operators match in all, matches by order
-    are therefore dropped.
+    A few operators fit almost any model by order. Matches by order are therefore dropped if the
+    total number of matches is small.
     """
     return _Matching(profile, model, graph).matches()
 
@@ -229,8 +229,8 @@ class _Matching:
 def _first_rows_of_nodes(profile: Profile) -> dict[int, int]:
     """Find nodes that have several rows, because they ran with several shapes.
 
-    Return the first row of the node for each of these rows. The rows of a node have the same name,
-    type and scope, but all have different shapes.
+    Return a dictionary from each of their rows to the first row of the same node. The rows of a
+    node have the same name, type and scope, but all have different shapes.
     """
     operators = profile.operators
     identity = (operators.scope, operators.name, operators.type)

@@ -35,9 +35,9 @@ _FUSED: Final = (ELEMENTWISE, NORMALIZATION)
 """The categories of nodes that runtimes fuse into the operator before them."""
 
 _BETWEEN_NAMES: Final = r"\s*[+,;&|]+\s*|\s+"
-"""Separates names, as in `conv1 + relu1` and `fused conv1`."""
+"""The separators between names, as in `conv1 + relu1` and `fused conv1`."""
 _BEFORE_SUFFIX: Final = re.compile(r"[_/.:-]")
-"""Separates a name from an appended word, as in `conv1_nchwc` or `MatMul/Fusion/`."""
+"""The separators between a name and an appended word: `conv1_nchwc`, `MatMul/Fusion/`."""
 _MOST_PARTS: Final = 64
 """A name with more parts than this is not split into several names, which would take long."""
 _MOST_NODES: Final = 64
@@ -75,7 +75,7 @@ class NodeNames:
         self.facts = facts_of(model)
         self._by_name: dict[str, list[int]] = {}
         for node, name in enumerate(model.operators.name.values().tolist()):
-            # Constants and bookkeeping are left out: they have no work, and may not be executed.
+            # Constants and bookkeeping are left out: they have no work, and runtimes may skip them.
             if name and self.facts[node].category != CONTROL:
                 for one in {name, re.sub(_COPY, "", name)}:
                     self._by_name.setdefault(one, []).append(node)
@@ -93,7 +93,10 @@ class NodeNames:
         return [(node,) for node in self._by_name.get(name, ())]
 
     def of_exact_name(self, name: str) -> list[Group]:
-        """Return the nodes with this name, each as a group; none if over `_MOST_NODES` share it."""
+        """Return the nodes with this name, each as a group of its own.
+
+        The result is empty if more than `_MOST_NODES` nodes have the name.
+        """
         nodes = self._by_name.get(name, ())
         return [(node,) for node in nodes] if len(nodes) <= _MOST_NODES else []
 

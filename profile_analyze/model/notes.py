@@ -51,7 +51,7 @@ class Note(str):
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
     pattern: str
-    """The text without the share, which differs between runs of one model."""
+    """The text without the share of the time. The share differs between runs of one model."""
     dropped_beside: Beside
     """When the note is dropped, because it is no longer true. `model`: a note on a profile is
     dropped once a model fills in the missing facts. `profile`: a note on a model is dropped once
@@ -138,7 +138,7 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return all verdicts, and the first three other notes by importance.
+    """Return all verdicts, and the three most important other notes.
 
     Notes about less than 0.1 % of the time are left out.
     """

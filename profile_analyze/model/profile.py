@@ -80,7 +80,7 @@ class Profile:
     notes_on_runs: tuple[Note, ...] = ()
     """Notes about all runs together. Splitting the rows by run, file or step drops them."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
-    """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
+    """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
     skipped_runs: int = 0
@@ -154,7 +154,7 @@ class Profile:
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.
 
-        With several runs, the result is a statistic of their totals: `run_statistic`, one of
+        With several runs, `run_statistic` selects the statistic of their totals. It is one of
         `columns.RUN_STATISTICS`. Nested executions count twice until a level is selected: see
         `levels.at_level`.
         """

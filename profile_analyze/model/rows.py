@@ -1,8 +1,8 @@
 """The arguments of column formulas: the rows of one question, with the values of their columns.
 
 - A formula for operators takes `OperatorRows`, which give access to the profile.
-- A formula for groups takes `GroupRows`, which do not: the arrays of a profile have a row for each
-  operator, not for each group.
+- A formula for groups takes `GroupRows`, which have no profile: the arrays of a profile have a row
+  for each operator, not for each group.
 - A formula for operators and groups takes `Rows`.
 """
 
@@ -105,7 +105,7 @@ class GroupRows(Rows, Protocol):
 class Formulas(NamedTuple):
     """The formulas of columns, by the name of the column.
 
-    The rules of a `Column` decide which of these fields its formula belongs to. A formula returns
+    The rules of a `Column` decide which field has the formula of the column. A formula returns
     shape (rows,), or (rows, runs) for a column with a value in each run.
     """
 

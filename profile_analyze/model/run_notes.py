@@ -1,4 +1,4 @@
-"""Makes the notes on joined runs, for example that the files are of different models."""
+"""Makes the notes on joined runs, such as a warning that the files are of different models."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
-"""A dictionary from notes without their shares to lists. A list has a pair for each file with the
-note: the file, and the share of the time that the note is about in this file."""
+"""The files of each note. A key is a note without its share of the time. A list has a pair for each
+file with this note: the name of the file, and the share in this file."""
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:

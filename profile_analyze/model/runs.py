@@ -319,7 +319,7 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
-    """Put device tracks first. The order of tracks then does not depend on how files are grouped."""
+    """Put device tracks first. Their order then does not depend on how files were grouped."""
     # Sorting is stable, so the tracks of one side keep their order.
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
     if order == list(range(len(tracks))):

@@ -55,7 +55,7 @@ def split_alike(
 ) -> tuple[list[Profile], NDArray[np.int64]]:
     """Split several profiles with the same operators. The split profiles also have the same rows.
 
-    Return the split profiles, and the former row of each new row, shape (rows,).
+    Return the split profiles and, for each new row, the row from which it was split, shape (rows,).
     """
     wanted = tuple(dict.fromkeys(keys))
     same_rows = np.arange(len(profiles[0]))
@@ -119,7 +119,7 @@ def _with_rows(
 
 
 def _divided(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
-    """Divide each cell by the values of `key`, and return the new cells. N/A is last in a cell."""
+    """Split each cell by the values of `key`, and return the new cells. N/A is last in a cell."""
     last = len(key.categories)
     return cells * (last + 1) + np.where(key.codes < 0, last, key.codes)
 

@@ -35,9 +35,8 @@ CATEGORIES: Final = (
     CONTROL,
     OTHER,
 )
-"""The kinds of work. `copy` moves data between devices, and `data movement` is all other moving of
-data. `control` is bookkeeping, including constants. `other` is work that the reader cannot
-classify."""
+"""The kinds of work. `copy` moves data between devices, and `data movement` is all other moves.
+`control` is bookkeeping, including constants. `other` is work that the reader cannot classify."""
 
 # The kinds of times that a profile has: see `Origin.times`.
 EACH: Final = "of each execution"

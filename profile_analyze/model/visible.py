@@ -19,7 +19,10 @@ _SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, encoding: str) -> str:
-    """Return `text` on one line, with escapes for unsafe characters and any not in `encoding`."""
+    """Return `text` on one line.
+
+    Escapes replace unsafe characters, and characters that are not in `encoding`.
+    """
     return encodable(escaped(text), encoding)
 
 

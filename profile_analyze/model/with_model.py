@@ -92,7 +92,7 @@ class _Added:
         self._main = self._node_indices({row: match.main for row, match in by_row.items()})
 
     def _node_indices(self, node_of: Mapping[int, int]) -> Indices:
-        """Return `node_of` as an array of shape (operators,), with -1 for missing operators."""
+        """Return the node of each operator, shape (operators,); -1 for operators without a node."""
         nodes = np.full(len(self._own), -1)
         nodes[[*node_of]] = [*node_of.values()]
         return nodes
@@ -143,7 +143,10 @@ class _Added:
         return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)
 
     def _sums(self, values: Floats) -> Floats:
-        """Return the sum of `values` over the nodes of each operator; N/A without nodes."""
+        """Return the sum of `values` over the nodes of each operator.
+
+        The sum is N/A for operators that do not have the work of a node.
+        """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():
             if match.has_work:
@@ -151,9 +154,10 @@ class _Added:
         return sums
 
     def _weights(self, values: Floats) -> Floats:
-        """Return the sum of a column on weights, which is the same for all shapes of a run.
+        """Return the sum of `values`, a column on weights, over the nodes of each operator.
 
-        If the weights count at another row of the same node, the sum is 0.
+        Weights do not depend on the shapes of a run. If the weights of a node count at another row
+        of the node, the sum is 0.
         """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():

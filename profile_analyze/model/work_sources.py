@@ -31,7 +31,7 @@ def choose_work(profile: Profile, choice: str) -> Profile:
     - `derived`: the values that are derived from shapes
     - `best`: for each operator, the reported value or, if it is N/A, the derived value
 
-    Notes say how much is derived or unknown. Constants move no bytes with any choice.
+    Notes say how much is derived or unknown. With every choice, constants move no bytes.
 
     Raises `QueryError` for any other choice. With `derived` and `best`, also raises `QueryError` if
     `profile` was loaded without `DERIVED_WORK`.

@@ -1,4 +1,4 @@
-"""The kinds of convolution, what they cost, and how they are sorted into depthwise, grouped, ..."""
+"""The kinds of convolution: what they cost, and which are depthwise, grouped, pointwise or full."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ DEFORMABLE: Final = "deformable convolution"
 
 
 _LARGEST_KERNEL: Final = 1 << 16
-"""The longest side of a kernel for which `macs_without_padding` is computed, by a loop over the
-side. Real kernels are shorter. The kernel of a damaged model could take too long."""
+"""If a side of a kernel is longer than this, `macs_without_padding` is N/A. Only damaged models
+have such kernels, and a loop over the side could take too long."""
 
 
 def _weight(operation: Operation) -> tuple[int, ...] | None:
@@ -58,8 +58,8 @@ def _bias_elements(operation: Operation) -> float:
 def _interpolations(operation: Operation) -> float:
     """Return the operations of a deformable convolution besides its multiply-adds.
 
-    The convolution multiplies interpolated values. Each is made of four input values, which takes 8
-    operations, and 1 more with a mask.
+    The convolution multiplies interpolated values. To interpolate a value from four input values
+    takes 8 operations, and 1 more with a mask.
     """
     weight = _weight(operation)
     if weight is None or not weight[0]:
@@ -121,7 +121,7 @@ def macs_without_padding(operation: Operation) -> float:
 def _taps_inside(
     data: int, result: int, kernel: int, stride: int, dilation: int, padding_before: int
 ) -> int:
-    """Count, in one dimension, the pairs of a result and a tap of the kernel that read no padding."""
+    """Count, in one dimension, the pairs of result and kernel element that read no padding."""
     count = 0
     for tap in range(kernel):
         shift = padding_before - tap * dilation  # result i reads the data at i * stride - shift

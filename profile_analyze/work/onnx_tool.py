@@ -141,7 +141,7 @@ def macs_of(call: Call) -> float:
             return _PER_INPUT[call.type] * _elements(call.inputs[0])
         formula = _FORMULAS.get(call.type)
         return nan if formula is None else formula(call)
-    except (IndexError, KeyError):  # a missing input, dimension or attribute: onnx-tool fails, too
+    except (IndexError, KeyError):  # an input, dimension or attribute is missing
         return nan
 
 

@@ -82,7 +82,7 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
 
 
 def _steps(operation: Operation) -> float:
-    """Return the number of time steps in one direction, added up over the sequences of the batch."""
+    """Return the time steps of one direction, added up over all sequences of the batch."""
     data = sizes(tensor_at(operation.inputs, 0), 0)
     return volume(None if data is None else data[:-1])
 
