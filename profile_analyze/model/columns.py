@@ -40,9 +40,9 @@ class AggregateOf(NamedTuple):
 class RatioOfSums(NamedTuple):
     """A group's value is the ratio of two sums, over the operators that have both values.
 
-    This holds for the aggregates `sum` and `mean`. Any other aggregate, such as `max`, is taken of
-    the operators' own ratios. A numerator and a denominator of different operators are never
-    divided.
+    This holds for the aggregates `sum` and `mean`. Any other aggregate, such as `max`, is computed
+    from the operators' own ratios. The numerator of one operator is never divided by the
+    denominator of another operator.
     """
 
     numerator: str
@@ -50,7 +50,7 @@ class RatioOfSums(NamedTuple):
 
 
 class RunningSum(NamedTuple):
-    """A row's value is the sum of a column from the first row shown to this row, in each run.
+    """A row's value is the sum of a column from the top row of the table to this row, in each run.
 
     The sum depends on which rows are shown and in which order, so it can neither filter nor order
     rows. It is N/A before the first row with a known value. After that row, N/A counts as 0.
@@ -94,7 +94,7 @@ class Column(NamedTuple):
     of_operators: OperatorRule | None = FORMULA
     """How an operator's value is computed. None if only groups have the column."""
     kind: Kind = "number"
-    """`number` is an array of numbers. `text` and `mixed` (texts and numbers) are categorical."""
+    """A `number` column is an array. Columns of texts, or of texts and numbers, are categorical."""
     as_text: Callable[[Any], str] = str
     """Returns the text of a value that is not a number."""
     is_key: bool = False
@@ -136,8 +136,8 @@ class Column(NamedTuple):
     """The text with which `--explain` explains the value of a group with the rule `FORMULA`. Groups
     with other rules need no text."""
     export_name: str = ""
-    """The name in output formats for programs, without the unit. If it is empty, they use the plain
-    name. A plain name such as `time_min` would look like the minimum over a group."""
+    """The name without the unit in output formats for programs; empty for the plain name. A plain
+    name that looks like an aggregate needs another name: `time_min` is no minimum over a group."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -146,7 +146,7 @@ class Column(NamedTuple):
 
     @property
     def is_split_key(self) -> bool:
-        """Whether each execution has its own value, so that grouping by it splits operators."""
+        """Whether each execution has its own value, so that grouping splits operators."""
         return self.base_name in SPLIT_KEYS
 
     @property
@@ -175,7 +175,7 @@ class RowKind(NamedTuple):
     """The kind of rows in an answer. It decides which columns the rows have."""
 
     keys: tuple[str, ...] | None
-    """The group keys, possibly none. None if rows are operators."""
+    """The group keys, which may be empty. None if rows are operators."""
     has_peaks: bool = False
     """Whether peak rates were given."""
     has_base: bool = False

@@ -62,7 +62,8 @@ def matched_rows(
 ) -> tuple[NDArray[np.int64], list[str]]:
     """Match each operator of `profile` with at most one row of `base`.
 
-    Return the row in `base`, or -1, and the name of the step that matched the operator, or `ADDED`.
+    For each operator, return the row in `base`, or -1. Also return the name of the step that
+    matched the operator, or `ADDED`.
     """
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
@@ -91,9 +92,9 @@ def _where_as_many(
     """Keep only operators whose category and shapes occur equally often on both sides.
 
     Otherwise, nobody knows which operators belong together. Operators of unknown shapes or category
-    are left out, too, and categories in `_NOT_BY_SHAPES`.
+    are also left out, and so are operators of the categories in `_NOT_BY_SHAPES`.
     """
-    # Identities end with a number. Without it, operators with the same shapes are equal.
+    # The last element of an identity is a number. All other elements are a category and shapes.
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
     )

@@ -227,7 +227,7 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return the durations, with the times of targets `nested` on other lines added to owners."""
+    """Return the durations. Owners also get the durations of `nested` targets on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 

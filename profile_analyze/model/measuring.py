@@ -113,7 +113,10 @@ def _combined(
 
 
 def _cells(profile: Profile) -> NDArray[np.int64]:
-    """Return a number for each pair of operator and run that executions have, (executions,)."""
+    """Return the cell of each execution, shape (executions,).
+
+    A cell is a number that stands for one operator in one run.
+    """
     executions = profile.executions
     # 64 bits, because the number of cells may exceed 32 bits.
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run

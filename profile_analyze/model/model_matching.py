@@ -180,10 +180,10 @@ class _Matching:
         return Match(group, self._main_of(row, of_kind), NAME)
 
     def _main_of(self, row: int, of_kind: Sequence[int]) -> int:
-        """Return `Match.main`: the first of the nodes in `of_kind`.
+        """Return `Match.main`, one of the nodes in `of_kind`.
 
-        If the type of the operator is unknown, the first node with a category in `ONE_KIND` is
-        preferred.
+        If the type of the operator is known, this is the first node. If not, nodes with a category
+        in `ONE_KIND` come before all other nodes.
         """
         if self._rows[row].type is not None:
             return of_kind[0]

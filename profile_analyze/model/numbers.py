@@ -41,7 +41,7 @@ def ratio(
 
 
 def total(values: NDArray[np.float64]) -> float:
-    """Return the sum of the values without NaN; NaN if no value is left, or the sum is infinite."""
+    """Return the sum of the known values; NaN if none is known, or if the sum is infinite."""
     known = values[~np.isnan(values)]
     with np.errstate(all="ignore"):
         sum_ = float(np.sum(known)) if len(known) else np.nan

@@ -168,7 +168,7 @@ class Operators:
     def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
         """Return the source of each operator's computation or memory; `unknown` for N/A."""
         column: Categorical[str] = getattr(self, f"{work}_source")
-        # A reader may give an N/A value a source, but such a value has no source.
+        # The source of an N/A value is unknown, even if the reader states a source.
         categories = (*column.categories, UNKNOWN)
         is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
         return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)

@@ -55,7 +55,7 @@ class Kind(NamedTuple):
     activation_macs: Formula = nothing
     """Returns the multiply-adds in which no factor is a weight: both are activations."""
     bias_elements: Formula = nothing
-    """Returns the number of results to which a bias is added."""
+    """Returns the number of elements to which a bias is added."""
 
 
 def given(tensors: Iterable[Tensor | None]) -> list[Tensor]:

@@ -46,5 +46,5 @@ def backward_macs(operation: Operation, *, input_gradients: int, weight_gradient
 
 
 def bias_elements(operation: Operation) -> float:
-    """Return the number of results to which a bias is added; 0 without a bias."""
+    """Return the number of elements to which a bias is added; 0 without a bias."""
     return KINDS[operation.kind].bias_elements(operation)
