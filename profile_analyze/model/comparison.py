@@ -80,7 +80,9 @@ class Comparison:
 def compare(
     profile: Profile, base: Profile, match: str = "auto", level: str | None = None
 ) -> Comparison:
-    """Compare `profile` with the baseline `base`. `match` says how operators are matched:
+    """Compare `profile` with the baseline `base`.
+
+    `match` says how operators are matched:
 
     - `name`: operators with the same name and type match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of

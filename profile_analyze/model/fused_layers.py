@@ -35,16 +35,16 @@ def with_parts(
     row_of = np.full(len(base), -1)
     matched = np.flatnonzero(base_row_of >= 0)
     row_of[base_row_of[matched]] = matched
-    of_base = _wholes(base, row_of, profile)
-    of_profile = _wholes(profile, base_row_of, base)
+    of_base = _layer_rows(base, row_of, profile)
+    of_profile = _layer_rows(profile, base_row_of, base)
     if not of_base and not of_profile:
         return None
     notes = (*_notes(profile, of_profile), *(n.about("baseline") for n in _notes(base, of_base)))
     return _added(profile, of_profile), _added(base, of_base), notes
 
 
-def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
-    """Return a dictionary from rows of `side` to the rows to which their times are added.
+def _layer_rows(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
+    """Return a dictionary from rows of `side` to the rows of `side` that get their times.
 
     The keys are operators without a match whose names are in the `FUSED_NAMES` of a layer of
     `other`. The values are the operators that match these layers.
@@ -54,27 +54,28 @@ def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
         return {}
     rows = np.flatnonzero(match_of >= 0).tolist()
     names_of = fused.values().tolist()
-    whole_of: dict[str, int] = {}
+    row_of_name: dict[str, int] = {}
     for row in rows:
         for name in names_of[match_of[row]] or ():
-            whole_of[name] = -1 if name in whole_of else row  # -1: two layers have the name
+            # If two layers have the name, the operator stays where it is.
+            row_of_name[name] = -1 if name in row_of_name else row
     names = side.operators.name.values().tolist()
     return {
-        row: whole_of[names[row]]
+        row: row_of_name[names[row]]
         for row in np.flatnonzero(match_of < 0).tolist()
-        if whole_of.get(names[row], -1) >= 0
+        if row_of_name.get(names[row], -1) >= 0
     }
 
 
-def _added(side: Profile, wholes: dict[int, int]) -> Profile:
-    """Move the executions of each key of `wholes` to the row in its value, and drop the keys."""
-    if not wholes:
+def _added(side: Profile, layer_row_of: dict[int, int]) -> Profile:
+    """Move the executions of each key in `layer_row_of` to the row in its value. Drop the keys."""
+    if not layer_row_of:
         return side
-    parts = np.array([*wholes])
+    parts = np.array([*layer_row_of])
     keep = np.setdiff1d(np.arange(len(side)), parts)
     new_row = np.full(len(side), -1)
     new_row[keep] = np.arange(len(keep))
-    new_row[parts] = new_row[[*wholes.values()]]
+    new_row[parts] = new_row[[*layer_row_of.values()]]
     executions = side.executions
     is_part = np.isin(executions.operator, parts)
     return side.changed(
@@ -88,13 +89,14 @@ def _added(side: Profile, wholes: dict[int, int]) -> Profile:
     )
 
 
-def _notes(side: Profile, wholes: dict[int, int]) -> tuple[Note, ...]:
-    if not wholes:
+def _notes(side: Profile, layer_row_of: dict[int, int]) -> tuple[Note, ...]:
+    if not layer_row_of:
         return ()
     is_part = np.zeros(len(side), np.bool_)
-    is_part[[*wholes]] = True
+    is_part[[*layer_row_of]] = True
+    operators = operators_and_share(len(layer_row_of))
     text = (
-        f"the times of {operators_and_share(len(wholes))} are added to other operators, because "
+        f"the times of {operators} are added to other operators, because "
         "the other side runs them in fused layers"
     )
     return (Note(text, Importance.CONTEXT, share_of_time(side, is_part)),)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def _macs(operation: Operation) -> float:
+    # The shape of a packed matrix lacks K and N, so attributes give them.
     if "n" in operation.attributes:
         return input_elements(operation) * attribute(operation, "n", nan)
     a = tensor_at(operation.inputs, 0)
