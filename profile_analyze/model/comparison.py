@@ -1,4 +1,4 @@
-"""Matches the operators of a profile with those of its baseline."""
+"""Matches the operators of a profile with the operators of its baseline."""
 
 from __future__ import annotations
 

@@ -50,9 +50,9 @@ def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
 
 
 def total_by_track(profile: Profile, side: Side) -> Floats:
-    """Return the seconds of all executions on each track, shape (tracks, runs); NaN for N/A.
+    """Return the seconds of all executions on each track of `side`, shape (tracks, runs).
 
-    Tracks of the other side are N/A.
+    The seconds are NaN for a track that is not on `side`, or that has no known time in the run.
     """
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)

@@ -50,8 +50,8 @@ def total(values: NDArray[np.float64]) -> float:
 
 def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
-    # For a single run, `total` gives the same last digits as the original. A sum over an axis adds
-    # in another order.
+    # For a single run, `total` gives the same last digits as the original tool (see
+    # docs/compatibility.md). A sum over an axis adds in another order.
     if values.shape[1] == 1:
         return np.array([total(values[:, 0])])
     known = ~np.isnan(values)

@@ -207,7 +207,7 @@ class Operators:
     def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
         """Return an optional column, or N/A values if the format lacks the column.
 
-        The N/A values are categorical if the column is categorical in the other `parts`.
+        The N/A values are categorical if the column is categorical in a part that has it.
         """
         known = next(part.optional[name] for part in parts if name in part.optional)
         is_text = isinstance(known, Categorical)

@@ -164,8 +164,7 @@ def _run_values(profile: Profile, key: str) -> Categorical[Any]:
 def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
     """Return the values of a track key for each operator, joined by commas, shape (operators,).
 
-    Only tracks on `side` count. The values are in the order in which the operator's executions use
-    the tracks.
+    Only tracks on `side` count. They are in the order in which the operator's executions use them.
     """
     executions = profile.executions
     tracks = len(profile.tracks)

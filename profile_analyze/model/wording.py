@@ -42,7 +42,7 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
-# How the style `fixed` writes numbers with these units, as in the tables of the original.
+# How the style `fixed` writes numbers with these units: as in the tables of the original tool.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
 # The names of these columns get no unit, because they already state it: `flops` is FLO/s.
 _WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")

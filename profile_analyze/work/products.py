@@ -60,8 +60,8 @@ def _einsum_macs(operation: Operation) -> float:
 def _size_of_label(found: list[float]) -> float:
     """Return the size of a label from the sizes that the inputs have for it.
 
-    The first known size other than 1 counts. Without such a size, return 1, or NaN if a size is
-    unknown.
+    The first known size other than 1 counts. If all known sizes are 1, the result is 1, or NaN if
+    another size is unknown.
     """
     known = [one for one in found if not isnan(one) and one != 1]
     return (known or [prod(found)])[0]
