@@ -87,9 +87,9 @@ def compare(
     - `name`: operators with the same name and type match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution.
-    - `shapes`: operators of the same category match if the shapes of their first inputs and first
-      outputs are the same, and if both sides have equally many of these operators. They match in
-      the order of execution. Names and types may differ, so this works across runtimes.
+    - `shapes`: operators match if category, first input shape and first output shape are the same.
+      Both sides must have equally many of these operators, which match in the order of execution.
+      Names and types may differ, so this works across runtimes.
     - `auto`: operators match by name, then the remaining operators by structure. If the formats
       differ, operators also match by name and category, and the remaining operators by shapes.
 

@@ -106,9 +106,10 @@ PARENTS: Final = ("parent", "launched_by")
 class Executions:
     """The table of executions: a row for each call of an operator on a track.
 
-    A row may also stand for several `calls`; its duration is then their sum. If `Origin.times` is
-    `mean`, durations are means over inferences. All columns have shape (executions,). Times are in
-    seconds, and NaN is N/A. A column with the same value in all rows is stored once.
+    A row may also stand for several `calls`. Its duration is then the sum over the calls. If
+    `Origin.times` is `mean`, durations are means over inferences. All columns have shape
+    (executions,). Times are in seconds, and NaN is N/A. A column with the same value in all rows is
+    stored once.
     """
 
     operator: Rows

@@ -76,7 +76,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def at_level(profile: Profile, level: str | None = None) -> Profile:
-    """Return the profile with the rows of one level. The default is the first of `levels_of`.
+    """Return the profile with the rows of one level. The default is the first level in `levels_of`.
 
     Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """

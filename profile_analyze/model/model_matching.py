@@ -1,9 +1,9 @@
 """Matches the operators of a profile with the nodes of the model that ran.
 
 An operator and a node match only if they have the same kind. If both output shapes are known, the
-shapes must also agree. An operator of unknown type has the kind of a node if their categories are
-equal, or if the operator's category is also unknown. If an operator fits several nodes, or if
-several operators fit one node, none of them is matched. There are two exceptions:
+shapes must also agree. An operator of unknown type has the kind of a node if the categories are
+equal. An operator without type and category has the kind of every node. If an operator fits several
+nodes, or if several operators fit one node, none of them is matched. There are two exceptions:
 
 - Repeated names: if equally many operators and nodes have a name, they are matched in order. A name
   of more than `_MOST_NODES` nodes is matched only in this way.

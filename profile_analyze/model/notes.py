@@ -16,7 +16,7 @@ _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
 """Notes about a smaller share of the time are never among the most important notes."""
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands for the share of the time in `Note.pattern`."""
+"""The placeholder for the share of the time in `Note.pattern`."""
 
 
 Beside: TypeAlias = Literal["", "model", "profile"]

@@ -46,8 +46,8 @@ def with_model(profile: Profile, model: Profile, subject: str | None = None) -> 
     A note counts the operators without a match. If any operator matches, the note begins with
     `subject`, by default the name of the model. Notes that the model makes untrue are left out.
 
-    Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
-    the two was loaded without shapes.
+    Raises `QueryError` if `profile` is no profile of a run, or if `model` is no model. Also raises
+    `QueryError` if one of the two was loaded without shapes.
     """
     _check(profile, model)
     graph = ModelGraph(model)
