@@ -28,7 +28,7 @@ MISSING_CODE = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Categorical(Generic[T]):
-    """A column of values, stored as codes into its distinct categories."""
+    """A column that stores each distinct value once, and an integer code for each row."""
 
     codes: NDArray[np.int64]
     """Shape (rows,): the index in `categories`, or -1 for N/A."""
@@ -125,7 +125,7 @@ class Categorical(Generic[T]):
     def values(self) -> NDArray[Any]:
         """Return the values themselves, shape (rows,), dtype object; None for N/A."""
         values = np.empty(len(self.categories) + 1, dtype=object)
-        # One by one, because NumPy would turn a list of tuples into a table.
+        # The loop assigns one by one, because NumPy would turn a list of tuples into a table.
         for code, category in enumerate(self.categories):
             values[code] = category
         return values[self.codes]
@@ -142,13 +142,13 @@ def _plain_sort_key(value: Any) -> Any:
 def _natural_sort_key(value: Any) -> Any:
     if not isinstance(value, str):
         return False, value
-    # Texts and digits alternate, so that two keys compare texts with texts, digits with digits.
+    # Texts and digits alternate, so that texts are compared with texts, and digits with digits.
     parts = re.split(r"([0-9]+)", value)
     keys = [_digits_sort_key(part) if n % 2 else (0, part) for n, part in enumerate(parts)]
     return True, keys, value
 
 
 def _digits_sort_key(text: str) -> tuple[int, str]:
-    """Return a key that sorts digits as numbers, also those too long for `int`."""
+    """Return a key that sorts digits as numbers, even if there are too many digits for `int`."""
     significant = text.lstrip("0")
     return len(significant), significant

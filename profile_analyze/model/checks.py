@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 def problems(profile: Profile) -> Iterator[str]:
-    """Yield a sentence for each inconsistency, the most basic ones first."""
-    # Every loaded profile is checked, so the checks must be cheap: see `_distinct`.
+    """Yield a sentence for each inconsistency, the most basic inconsistencies first."""
+    # Every loaded profile is checked, so the checks must be cheap: see `_values_to_check`.
     wrong_lengths = list(_check_lengths(profile))
     yield from wrong_lengths
     if wrong_lengths:  # the other checks need columns of equal length
@@ -67,7 +67,8 @@ def _check_operators(profile: Profile) -> Iterator[str]:
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     ascending = np.sort(key.codes if isinstance(key, Categorical) else key)
     distinct = int((ascending[1:] != ascending[:-1]).sum()) + 1 if len(key) else 0
-    # Joined files may use a key twice, and split operators have a row for each value.
+    # Keys may repeat in two cases: two joined files may use the same key, and a split operator has
+    # several rows.
     if distinct != len(operators) and len(profile.processes) == 1 and not profile.split_by:
         yield f"operators: {len(operators)} rows have {distinct} distinct keys"
     yield from _check_categories(profile)
@@ -89,7 +90,7 @@ def _check_categories(profile: Profile) -> Iterator[str]:
     ):
         yield from _check_values(f"operators: {name}", getattr(operators, name).categories, known)
     for name, values in (("name", operators.name), ("level", operators.level)):
-        if (_distinct(values.codes) < 0).any():
+        if (_values_to_check(values.codes) < 0).any():
             yield f"operators: {name} is N/A"
 
 
@@ -113,7 +114,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
     for name in ("duration_s", "self_s", "median_s", "first_kernel_s", "thread_wait_s"):
         if _is_negative_or_infinite(getattr(executions, name)):
             yield f"executions: {name} is negative or infinite"
-    if (_distinct(executions.calls) < 0).any():
+    if (_values_to_check(executions.calls) < 0).any():
         yield "executions: calls is negative"
     if not wrong_references and executions.have_ancestors:  # wrong indices cannot be followed
         up = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
@@ -170,7 +171,7 @@ def _check_references(
     column: str, indices: NDArray[np.int32], size: int, *, least: int
 ) -> Iterator[str]:
     """Check indices into a table of `size` rows. `least` is -1 if an index of -1 means "no row"."""
-    indices = _distinct(indices)
+    indices = _values_to_check(indices)
     if len(indices) and not (indices.min() >= least and indices.max() < size):
         yield (
             f"{column} has indices from {indices.min()} to {indices.max()}, "
@@ -180,21 +181,21 @@ def _check_references(
 
 def _is_negative_or_infinite(values: NDArray[np.float64]) -> bool:
     """Return whether some value is negative or infinite. NaN is allowed."""
-    values = _distinct(values)
-    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and changes neither test.
+    values = _values_to_check(values)
+    # `fmin` and `fmax` ignore NaN. The initial 0 allows empty columns, and does not change results.
     least, largest = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
     return bool(least < 0 or largest == np.inf)
 
 
-def _distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return one value of a constant column, which is enough to check it; otherwise all values."""
+def _values_to_check(values: NDArray[Any]) -> NDArray[Any]:
+    """Return all values, or only the first value if the column is constant."""
     return values[:1] if is_constant(values) else values
 
 
 def _has_cycle(parent: Any) -> bool:
     """Return whether some execution is its own ancestor."""
-    # A row without a parent has -1. NumPy's index -1 selects the last entry, so the appended -1
-    # keeps such rows at -1.
+    # A row without a parent has -1. NumPy's index -1 selects the last entry, which is an appended
+    # -1, so rows without an ancestor stay at -1.
     ancestor = np.append(parent, -1)
     for _ in range(len(parent).bit_length()):  # after n passes, `ancestor` is 2**n levels up
         ancestor = ancestor[ancestor]

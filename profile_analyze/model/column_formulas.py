@@ -61,16 +61,16 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
 def _work(
     per_call: Callable[[Operators], Floats],
 ) -> Callable[[OperatorRows], Values]:
-    """Return a formula for the work of all calls in a run; `per_call` returns the work of one call.
-
-    In a profile without times, such as a static model, the formula returns the work of one call.
-    """
+    """Return a formula for the work of all calls in a run: see `work_in_runs`."""
     return lambda rows: work_in_runs(rows.profile, per_call)
 
 
 def work_in_runs(profile: Profile, per_call: Callable[[Operators], Floats]) -> Floats:
-    """Return the work of all calls, shape (operators, runs); (operators, 1) without times."""
-    # shape (operators, 1), to multiply with calls of shape (operators, runs)
+    """Return the work of all calls in each run, shape (operators, runs).
+
+    `per_call` returns the work of one call. In a profile without times, such as a static model, the
+    result is the work of one call, shape (operators, 1).
+    """
     work = per_call(profile.operators)[:, np.newaxis]
     if profile.origin.times == ABSENT:  # there are no calls to multiply by
         return work
@@ -83,7 +83,7 @@ def _work_column(name: str) -> Callable[[OperatorRows], Values]:
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
-    """Return a formula for work per second; N/A for a wait time, which does no work."""
+    """Return a formula for work per second; N/A if the question is about a wait time."""
 
     def formula(rows: OperatorRows) -> Floats:
         if not rows.measure.is_run_time:
@@ -127,9 +127,9 @@ def _split_key(key: str) -> Callable[[OperatorRows], Values]:
 
 
 def _track_key(key: str) -> Callable[[OperatorRows], Values]:
-    """Return a formula for the tracks, devices and the like that each operator ran on.
+    """Return a formula for `key`, such as `track` or `device`, which says where an operator ran.
 
-    If rows are split by the key, each row has one value. Otherwise the values are joined by commas.
+    If rows are split by the key, each row has one value. If not, commas join the values of a row.
     """
 
     def formula(rows: OperatorRows) -> Categorical[Any]:
@@ -139,7 +139,7 @@ def _track_key(key: str) -> Callable[[OperatorRows], Values]:
         in_profile = track_values(rows.profile, key, side)
         if rows.comparison is None:
             return in_profile
-        # If only the baseline has an operator, its tracks are those of the baseline.
+        # An operator that only the baseline has gets its value from the baseline.
         in_base = track_values(rows.comparison.base, key, side)
         pairs = zip(in_profile.values().tolist(), in_base.values().tolist(), strict=True)
         return Categorical.of([value or base_value for value, base_value in pairs])

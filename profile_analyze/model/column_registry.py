@@ -3,9 +3,11 @@
 An entry declares the column's name, unit and meaning, and the rules for its values. The formulas
 are in `column_formulas.py`, so that `--help` can list the columns without importing NumPy.
 
-Other columns are declared elsewhere. `model_columns.py` has those on the cost of a model,
-`analysis/` those that need peak rates or a baseline. `query/catalog.py` has families of columns,
-such as `param.NAME`.
+Other columns are declared elsewhere:
+
+- `model_columns.py`: columns on the cost of a model
+- `analysis/`: columns that need peak rates or a baseline
+- `query/catalog.py`: families of columns, such as `param.NAME`
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ _IDENTITY: Final = (
         "on one side",
         FORMULA,
         shown_as="count",
-        # Beside the times of one side, `count` alone would look like the operators of that side.
+        # Beside the times of one side, the heading `count` would look like a count of that side.
         heading_compared="count of both sides",
         of_operators=None,
         worked_of_groups="counted",
@@ -92,8 +94,8 @@ _TIMES: Final = (
         SAME,
         worked="({third_quartile} - {first_quartile}) / 2 / {median_time}",
     ),
-    # In formats for programs, the next two columns have other names, because `time_min_s` is the
-    # name of a group's minimum.
+    # In formats for programs, the next two columns have other names, because `time_min_s` already
+    # means the minimum over a group.
     Column(
         "time_min",
         "s",
@@ -146,7 +148,7 @@ _TIMES: Final = (
         "time_median",
         meaning="the median device time over the inferences that `time` is a mean of, if the file "
         "has both",
-        # `time_median_s` is the name of a group's median of `time`.
+        # In formats for programs, `time_median_s` already means the median of `time` over a group.
         export_name="median_time",
         worked="as measured on the device",
     ),
@@ -334,4 +336,4 @@ COLUMNS: Final[tuple[Column, ...]] = (
     *_PARAMETERS,
     *_RUNS,
 )
-"""The columns that need nothing but a profile, in the order of `--columns all`."""
+"""The columns that need only a profile, in the order of `--columns all`."""

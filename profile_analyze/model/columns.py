@@ -1,4 +1,4 @@
-"""The type of a column, the rules for its values, and which rows have it.
+"""Defines `Column`, the rules for the values of a column, and `RowKind`.
 
 `column_registry.py` declares the columns, and `column_formulas.py` has their formulas.
 """
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 DEFAULT_ORDER: Final = "time"
 
 RUN_STATISTICS: Final = ("median", "mean", "min", "max")
-"""The statistics that turn the values of several runs into one. The first is the default."""
+"""The statistics that turn the values of several runs into one value. The first is the default."""
 
-# The rules for the values of a column. `OperatorRule` lists those for operators, `GroupRule` those
-# for groups.
+# The rules for the values of a column follow. `OperatorRule` lists the rules for operators, and
+# `GroupRule` lists the rules for groups.
 
 FORMULA: Final = "formula"
-"""The formula that has the name of the column computes the values: see `model.rows.Formulas`."""
+"""A formula with the name of the column computes the values: see `model.rows.Formulas`."""
 
 SAME: Final = "same"
 """One formula computes the values of operators and of groups."""
@@ -40,8 +40,9 @@ class AggregateOf(NamedTuple):
 class RatioOfSums(NamedTuple):
     """A group's value is the ratio of two sums, over the operators that have both values.
 
-    For other aggregates, such as max or a percentile, the value is that aggregate of the operators'
-    own ratios. One operator's numerator is never divided by another's denominator.
+    This holds for the aggregates `sum` and `mean`. Any other aggregate, such as `max`, is computed
+    from the operators' own ratios. The numerator of one operator is never divided by the
+    denominator of another operator.
     """
 
     numerator: str
@@ -49,7 +50,7 @@ class RatioOfSums(NamedTuple):
 
 
 class RunningSum(NamedTuple):
-    """A row's value is the sum of a column from the first row shown to this row, in each run.
+    """A row's value is the sum of a column from the top row of the table to this row, in each run.
 
     The sum depends on which rows are shown and in which order, so it can neither filter nor order
     rows. It is N/A before the first row with a known value. After that row, N/A counts as 0.
@@ -67,7 +68,7 @@ class Parameter(NamedTuple):
 
 
 class PartOf(NamedTuple):
-    """An operator's value is the part of a text in another column that matches a pattern."""
+    """An operator's value is the text that `pattern` finds in the value of another column."""
 
     column: str
     pattern: str
@@ -93,7 +94,7 @@ class Column(NamedTuple):
     of_operators: OperatorRule | None = FORMULA
     """How an operator's value is computed. None if only groups have the column."""
     kind: Kind = "number"
-    """`number` is an array of numbers. `text` and `mixed` (texts and numbers) are categorical."""
+    """A `number` column is an array. Columns of texts, or of texts and numbers, are categorical."""
     as_text: Callable[[Any], str] = str
     """Returns the text of a value that is not a number."""
     is_key: bool = False
@@ -105,7 +106,7 @@ class Column(NamedTuple):
     """Whether values are differences of two clock readings, which carry rounding noise.
 
     Conditions treat two such values as equal if they differ by at most half a nanosecond. All other
-    values, also those computed from such differences, are compared exactly."""
+    values, even if they are computed from such differences, are compared exactly."""
     optional: str = ""
     """The optional column of the profile that the formula reads; empty if it needs none."""
     needs_peaks: bool = False
@@ -113,8 +114,9 @@ class Column(NamedTuple):
     needs_base: bool = False
     """Whether the formula needs a baseline (`--compare`)."""
     needs_split_rows: bool = False
-    """Whether the column needs rows that are split by it: see `model.splitting`. Other split keys,
-    such as `track`, also have values for unsplit rows: all values of the operator, as a list."""
+    """Whether the column exists only if rows are split by it: see `model.splitting`. Other split
+    keys, such as `track`, also exist for rows that are not split. Their value then lists all values
+    of the operator."""
     shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
     decimals) or `12`."""
@@ -127,14 +129,15 @@ class Column(NamedTuple):
     has_natural_order: bool = False
     """Whether digits in texts are ordered as numbers: conv2 before conv10."""
     worked: str = ""
-    """How the value of an operator comes about, for `--explain`: a formula, or the source of the
-    value. `{name}` stands for another column or for one of `query.figures`. Remarks follow a
-    semicolon and a blank. With the rule `SAME`, the text holds for groups, too."""
+    """The text with which `--explain` explains the value of an operator: a formula, or the source
+    of the value. `{name}` stands for another column or for one of `query.figures`. A semicolon and
+    a blank come before a remark. With the rule `SAME`, the text holds for groups, too."""
     worked_of_groups: str = ""
-    """The same for groups, if their rule is `FORMULA`. All other rules explain themselves."""
+    """The text with which `--explain` explains the value of a group with the rule `FORMULA`. Groups
+    with other rules need no text."""
     export_name: str = ""
-    """The name in output formats for programs, without the unit. Needed if the plain name would
-    look like an aggregate: `time_min` is not the minimum over a group. Empty for the plain name."""
+    """The name without the unit in output formats for programs; empty for the plain name. A plain
+    name that looks like an aggregate needs another name: `time_min` is no minimum over a group."""
 
     @property
     def running(self) -> RunningSum | None:
@@ -143,12 +146,12 @@ class Column(NamedTuple):
 
     @property
     def is_split_key(self) -> bool:
-        """Whether each execution has a value of its own, so that grouping splits operators."""
+        """Whether each execution has its own value, so that grouping splits operators."""
         return self.base_name in SPLIT_KEYS
 
     @property
     def base_name(self) -> str:
-        """The name of the column; for a `PartOf`, the name of the whole column."""
+        """The name of the column; for a `PartOf`, the name of the column with the whole text."""
         return self.of_operators.column if isinstance(self.of_operators, PartOf) else self.name
 
     @property
@@ -169,16 +172,16 @@ class Column(NamedTuple):
 
 
 class RowKind(NamedTuple):
-    """The kind of rows in an answer, which decides which columns they have."""
+    """The kind of rows in an answer. It decides which columns the rows have."""
 
     keys: tuple[str, ...] | None
-    """The group keys, possibly none. None if rows are operators."""
+    """The group keys, which may be empty. None if rows are operators."""
     has_peaks: bool = False
     """Whether peak rates were given."""
     has_base: bool = False
     """Whether a baseline was given."""
     split_by: tuple[str, ...] = ()
-    """The keys of executions by which rows are split."""
+    """The keys by which rows are split: see `model.splitting`."""
 
     @property
     def noun(self) -> str:

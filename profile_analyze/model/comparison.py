@@ -1,4 +1,4 @@
-"""Matches the operators of a profile with those of its baseline."""
+"""Matches the operators of a profile with the operators of its baseline."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 _LEAST_SHARED: Final = 0.25
-"""If fewer operators of the smaller side are matched, the two sides look like different models.
-Graph optimisation leaves about this share of a model as it is."""
+"""If a smaller share of the operators is matched, the two sides look like different models. The
+share is of the side with fewer operators. Graph optimisation leaves about this share unchanged."""
 
 COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 """The optional columns that matching needs."""
@@ -37,23 +37,23 @@ COMPARISON_COLUMNS: Final = frozenset({"in_shapes", "out_shapes", "parameters"})
 class Comparison:
     """A profile and its baseline, with the same rows.
 
-    First come the operators of the profile, then the operators that only the baseline has. In
-    `profile`, the latter have names, types and shapes, but no times, computation or memory. In
-    `base`, the same holds for operators that only the profile has.
+    The rows are the operators of the profile, followed by the operators that only the baseline has.
+    If a side lacks an operator, its row there has a name, a type and shapes, but no times,
+    computation or memory.
     """
 
     profile: Profile
     base: Profile
     match: Categorical[str]
-    """Shape (operators,): how each operator was matched, `name`, `structure` or `shapes`; `added`
-    if only the profile has it, `removed` if only the baseline has it."""
+    """Shape (operators,): how each operator was matched, `name`, `structure` or `shapes`. It is
+    `added` if only the profile has the operator, and `removed` if only the baseline has it."""
     base_name: Categorical[str]
-    """Shape (operators,): the name of each operator in the baseline, if that is another one; N/A
-    otherwise."""
+    """Shape (operators,): the name of each operator in the baseline, if it differs from the name in
+    the profile; N/A for all other operators."""
     base_operators: int
     """How many operators the baseline has."""
     notes: tuple[Note, ...]
-    """Notes on the baseline and on the matching, a sentence each."""
+    """Notes on the baseline and on the matching."""
     drift_corrected: bool = False
     """Whether the drift between runs was divided out: see `analysis.drift`."""
 
@@ -80,21 +80,27 @@ class Comparison:
 def compare(
     profile: Profile, base: Profile, match: str = "auto", level: str | None = None
 ) -> Comparison:
-    """Compare `profile` with the baseline `base`, matched by one of `MATCHES`.
+    """Compare `profile` with the baseline `base`.
+
+    `match` says how operators are matched:
 
     - `name`: operators with the same name and type match.
     - `structure`: operators with the same type, shapes and parameters match, in the order of
       execution.
-    - `shapes`: operators of the same category match if the shapes of their first inputs and first
-      outputs are the same, and if both sides have equally many of these operators. They match in
-      the order of execution. Names and types may differ, so this works across runtimes.
-    - `auto`: by name, then the rest by structure. If the formats differ, operators with the same
-      name and category match, too, and the rest by shapes.
+    - `shapes`: operators match if category, first input shape and first output shape are the same.
+      Both sides must have equally many of these operators, which match in the order of execution.
+      Names and types may differ, so this works across runtimes.
+    - `auto`: operators match by name, then the remaining operators by structure. If the formats
+      differ, operators also match by name and category, and the remaining operators by shapes.
 
     Both profiles are compared at the same level: see `at_level`.
 
-    Raises `QueryError` for another `match`, if a profile was loaded without shapes or parameters,
-    if the profiles do not both have the level, or if only one of them is a model.
+    Raises `QueryError` in these cases:
+
+    - `match` is not one of `MATCHES`.
+    - A profile was loaded without shapes or parameters.
+    - A profile does not have the level.
+    - Only one of the two is a model.
     """
     if match not in MATCHES:
         raise QueryError(f"match: {match!r} is not one of {', '.join(MATCHES)}")
@@ -115,7 +121,10 @@ def compare(
 def _with_matches(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], how: Sequence[str]
 ) -> Comparison:
-    """Return the comparison without notes. `base_row_of` has the matches, -1 for none."""
+    """Return the comparison without notes.
+
+    `base_row_of` has the row in `base` that matches each operator of `profile`, or -1.
+    """
     removed = np.setdiff1d(np.arange(len(base)), base_row_of[base_row_of >= 0])
     new_profile, new_base = _with_same_rows(profile, base, base_row_of, removed)
     return Comparison(
@@ -131,10 +140,10 @@ def _with_matches(
 def _with_same_rows(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], removed: NDArray[np.int64]
 ) -> tuple[Profile, Profile]:
-    """Return both sides with the operators of `profile`, then those that are `removed`.
+    """Return both sides with the operators of `profile`, followed by the rows `removed` of `base`.
 
-    Both have the same names, types and shapes. Each has its own work, which is unknown for
-    operators that only the other side has.
+    Both sides have the same names, types and shapes. Each side has its own work. The work of an
+    operator that the side lacks is N/A.
     """
     operators = Operators.concatenated([profile.operators, base.operators.take(removed)])
     own_rows = np.append(np.arange(len(profile)), np.full(len(removed), -1))
@@ -156,7 +165,7 @@ def _with_same_rows(
 def _other_names(
     profile: Profile, base: Profile, base_row_of: NDArray[np.int64], removed: int
 ) -> Categorical[str]:
-    """Return the names of operators in the baseline, where they have other names there."""
+    """Return `Comparison.base_name`, with N/A for the `removed` operators."""
     names = profile.operators.name.values().tolist()
     base_names = base.operators.name.take_or_missing(base_row_of).values().tolist()
     others = [
@@ -166,9 +175,10 @@ def _other_names(
 
 
 def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> Operators:
-    """Return the `shared` operators with all numbers of `side`, whose rows are `rows`.
+    """Return the `shared` operators with the numbers of `side`.
 
-    A row of -1 means that this side does not have the operator: its numbers are N/A.
+    `rows` has the row of each operator in `side`. It is -1 if `side` lacks the operator, whose
+    numbers are then N/A.
     """
 
     def own(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -190,7 +200,7 @@ def _with_work_of(side: Profile, rows: NDArray[np.int64], shared: Operators) -> 
 
 
 def split_comparison(comparison: Comparison, keys: Iterable[str]) -> Comparison:
-    """Return the comparison with a row for each operator and value of `keys`: see `split`.
+    """Split each operator into a row for each value of `keys`: see `splitting.split`.
 
     A row with executions on only one side is `added` or `removed`.
     """
@@ -254,9 +264,9 @@ def _have_different_formats(comparison: Comparison) -> bool:
 
 
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
-    """Yield a note unless all operators are matched."""
+    """Yield a note if some operators are not matched."""
     in_profile, in_base = comparison.on_sides()
-    # Types of two formats are hardly ever equal.
+    # The note suggests a key for groups. Types of different formats are hardly ever equal.
     kind = "category" if _have_different_formats(comparison) else "type"
     both = int((in_profile & in_base).sum())
     added, removed = int((~in_base).sum()), int((~in_profile).sum())
@@ -267,7 +277,7 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
             Importance.ANSWER,
         )
         return
-    # Constants of two models often match: many have the same shape.
+    # Constants do not count, because constants of different models often match by their shapes.
     category = comparison.profile.operators.category
     works = ~category.where(one == CONTROL for one in category.categories)
     shared = int((in_profile & in_base & works).sum())

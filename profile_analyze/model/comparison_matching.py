@@ -30,10 +30,12 @@ _BY_SHAPES: Final = (
     ("shapes", "category", "in_shape", "out_shape"),
 )
 _SIMILAR_WORK: Final = 0.1
-"""How much the computation of two operators with the same shapes may differ, as a fraction of the
-baseline's: formats count biases and activations differently."""
-_WITHOUT_SHAPES: Final = (CONTROL, OTHER)
-"""The categories whose operators may do different things although their shapes are equal."""
+"""How much the computation of two matched operators may differ, as a fraction of the baseline's
+computation. Small differences are common, because formats count biases and activations differently.
+"""
+_NOT_BY_SHAPES: Final = (CONTROL, OTHER)
+"""Operators of these categories are not matched by shapes: they may do different work on equal
+shapes."""
 
 MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "auto": (_BY_NAME, _BY_NAME_AND_CATEGORY, _BY_STRUCTURE, *_BY_SHAPES),
@@ -43,13 +45,12 @@ MATCHES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 }
 """The steps for each value of `match` in `compare`. A step is a tuple: its name, followed by the
 columns that must be equal. `Comparison.match` has the name of the step that matched an operator. A
-step skips operators that an earlier step has matched. In `auto`, the step `shapes` is only for
-profiles of different formats, and so are equal names with different types: two files of one runtime
-may name types differently."""
+step skips operators that an earlier step has matched. In `auto`, the steps by category and by
+shapes are only for profiles of different formats, which may name types differently."""
 
 
 def steps_of(match: str, profile: Profile, base: Profile) -> Sequence[tuple[str, ...]]:
-    """Return the steps of `match`, one of `MATCHES`."""
+    """Return the steps of `match`, one of `MATCHES`, that apply to these two profiles."""
     steps = MATCHES[match]
     if match == "auto" and profile.origin.format == base.origin.format:
         return [step for step in steps if step not in (_BY_NAME_AND_CATEGORY, *_BY_SHAPES)]
@@ -59,7 +60,11 @@ def steps_of(match: str, profile: Profile, base: Profile) -> Sequence[tuple[str,
 def matched_rows(
     profile: Profile, base: Profile, steps: Sequence[tuple[str, ...]]
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the row in `base` of each operator of `profile`, or -1, and how it was matched."""
+    """Match each operator of `profile` with at most one row of `base`.
+
+    For each operator, return the row in `base`, or -1. Also return the name of the step that
+    matched the operator, or `ADDED`.
+    """
     base_row_of = np.full(len(profile), -1)
     how = [ADDED] * len(profile)
     rest, base_rest = np.arange(len(profile)), np.arange(len(base))  # not matched yet
@@ -84,12 +89,12 @@ def matched_rows(
 def _where_as_many(
     identities_of_rest: Iterable[tuple[Any, ...]], base_rows: Mapping[tuple[Any, ...], int]
 ) -> dict[tuple[Any, ...], int]:
-    """Return `base_rows` without the identities that more operators have on one side.
+    """Keep only operators whose category and shapes occur equally often on both sides.
 
-    Identities that differ only in their last value, a number, belong to operators with the same
-    shapes. If the sides have different numbers of them, nobody knows which ones belong together.
-    Operators of unknown shapes or category are left out, too.
+    Otherwise, nobody knows which operators belong together. Operators of unknown shapes or category
+    are also left out, and so are operators of the categories in `_NOT_BY_SHAPES`.
     """
+    # The last element of an identity is a number. All other elements are a category and shapes.
     counts, base_counts = (
         Counter(one[:-1] for one in side) for side in (identities_of_rest, base_rows)
     )
@@ -98,7 +103,7 @@ def _where_as_many(
         for one, row in base_rows.items()
         if counts[one[:-1]] == base_counts[one[:-1]]
         and None not in one
-        and one[0] not in _WITHOUT_SHAPES
+        and one[0] not in _NOT_BY_SHAPES
     }
 
 
@@ -108,10 +113,11 @@ def _where_work_agrees(
     base: Profile,
     base_rows: Mapping[tuple[Any, ...], int],
 ) -> dict[tuple[Any, ...], int]:
-    """Return `base_rows` without operators whose computation differs from that of the match.
+    """Keep only operators whose computation is similar on both sides.
 
-    Runtimes may run the branches of a network in another order, so the order of execution may match
-    the wrong operators. If one match is wrong, all operators with the same shapes are left out.
+    Runtimes may run the branches of a network in different orders, so the order of execution may
+    match the wrong operators. If one match is wrong, all operators with the same shapes are left
+    out.
     """
     computation, base_computation = (side.operators.computation for side in (profile, base))
     differing = {

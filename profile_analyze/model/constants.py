@@ -26,9 +26,9 @@ def memory_without_constants(
 ) -> tuple[NDArray[np.float64], Categorical[str], NDArray[np.float64]]:
     """Return the columns `memory`, `memory_source` and `CONSTANT_BYTES` of `Operators`.
 
-    Readers call it if their format reports the size of a constant as its memory. A constant moves
-    no bytes when the network runs, so its memory becomes 0, with the source `derived`. All arrays
-    have shape (operators,).
+    A reader calls this function if its format reports the size of a constant as its memory. A
+    constant moves no bytes when the network runs, so its memory becomes 0, with the source
+    `derived`. All arrays have shape (operators,).
     """
     # If the size of a constant is unknown, its memory stays N/A.
     has_size = is_constant & ~np.isnan(memory)
@@ -44,7 +44,7 @@ def counting_constants(source: Profile) -> Profile: ...
 @overload
 def counting_constants(source: Comparison) -> Comparison: ...
 def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
-    """Return a copy in which the memory of a constant is its size, as the format reports it."""
+    """Return a copy in which the memory of a constant is its size, as reported by the format."""
     if isinstance(source, Profile):
         return source.changed(operators=_counting_constants(source.operators))
     return replace(
@@ -54,7 +54,7 @@ def counting_constants(source: Profile | Comparison) -> Profile | Comparison:
 
 def _counting_constants(operators: Operators) -> Operators:
     sizes = operators.numbers(CONSTANT_BYTES)
-    # In a comparison, an operator that is missing on this side has no memory here. It stays N/A.
+    # In a comparison, an operator may be missing on this side. Its memory stays N/A.
     has_size = ~np.isnan(sizes) & ~np.isnan(operators.memory)
     source = operators.memory_source
     source = Categorical(

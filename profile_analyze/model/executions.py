@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Track(NamedTuple):
-    """A thread, stream or the like. Its executions run one after another, or nested."""
+    """A thread, stream or the like. Its executions run one after another, or inside each other."""
 
     name: str
     side: Side = DEVICE
-    """`device` or `host`. In a profile of a CPU, without any device event, the threads are device
+    """`device` or `host`. If a profile of a CPU has no device events, its threads are device
     tracks."""
     device: str | None = None
     """The device that the track belongs to."""
@@ -41,14 +41,14 @@ class Track(NamedTuple):
     process: str | None = None
     """The name of the track's process in the file."""
     rank: int | None = None
-    """The rank of that process in a distributed job."""
+    """The rank of the process in a distributed job."""
     clock: str = ""
     """Start times can only be compared between tracks with the same clock."""
     resolution_s: float = 0.0
-    """The resolution of the clock, below which times are meaningless. 0 if it is unknown."""
+    """The resolution of the clock; 0 if it is unknown. Shorter times are meaningless."""
     together: Literal["sum", "max"] = "sum"
-    """How the times of an operator on several such tracks are combined: their sum, or the largest,
-    for tracks that work on the operator at the same time."""
+    """How the times of an operator on several tracks are combined: `sum` adds them. `max` takes the
+    largest, for tracks that work on the operator at the same time."""
     device_kind: DeviceKind | None = None
     """`cpu` or `gpu`; None if the format does not say, or for another kind of device."""
     threads: int | None = None
@@ -56,10 +56,10 @@ class Track(NamedTuple):
 
     @property
     def line(self) -> Track:
-        """The track without its device, if it is a thread; equal for tracks of one thread.
+        """The line of the track. Executions on one line run one after another, or nested.
 
-        A thread that works for several devices has a track for each. Executions of one line run one
-        after another, or nested.
+        A thread that works for several devices has a track for each device. All tracks of a thread
+        share one line: the track without its device. Any other track is its own line.
         """
         if self.kind != "thread":
             return self
@@ -72,7 +72,7 @@ class Run(NamedTuple):
     process: int = 0
     """The index of the process in `Profile.processes`. Statistics count processes."""
     step: int | None = None
-    """The number that the file gives the iteration."""
+    """The number of the iteration in the file."""
     label: str | None = None
     wall_s: float = float("nan")
     """The seconds from start to end; NaN if the file does not say."""
@@ -85,18 +85,18 @@ _INTEGERS: Final[Mapping[str, int]] = {
     "parent": -1,
     "launched_by": -1,
 }
-"""The integer columns that may be left out, with their defaults."""
+"""The optional columns of integers, with their defaults."""
 
 
 def _type_of(name: str) -> type[np.int64 | np.int32]:
-    # All columns but calls are indices. 32 bits are enough for indices, and halve their memory.
+    # All columns except `calls` are indices, for which 32 bits are enough.
     return np.int64 if name == "calls" else np.int32
 
 
 _TIMES: Final = (
     *("start_s", "self_s", "median_s", "first_kernel_s", "submitted_s", "thread_wait_s"),
 )
-"""The columns of times that may be left out, and are then N/A."""
+"""The optional columns of times. A column that is left out is N/A."""
 
 PARENTS: Final = ("parent", "launched_by")
 """The columns that refer to other rows of the table."""
@@ -106,9 +106,10 @@ PARENTS: Final = ("parent", "launched_by")
 class Executions:
     """The table of executions: a row for each call of an operator on a track.
 
-    A row may also stand for several `calls`; its duration is then their sum. If `Origin.times` is
-    `mean`, durations are means over inferences. All columns have shape (executions,). Times are in
-    seconds, and NaN is N/A. A column with the same value in all rows is stored once.
+    A row may also stand for several `calls`. Its duration is then the sum over the calls. If
+    `Origin.times` is `mean`, durations are means over inferences. All columns have shape
+    (executions,). Times are in seconds, and NaN is N/A. A column with the same value in all rows is
+    stored once.
     """
 
     operator: Rows
@@ -135,9 +136,9 @@ class Executions:
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows
-    """The row of the execution that this one ran inside, or -1."""
+    """The row of the execution around this execution, or -1."""
     launched_by: Rows
-    """The row of the execution that launched this one, or -1."""
+    """The row of the execution that launched this execution, or -1."""
     phase: Categorical[str]
     """The part of a training step: forward, backward, optimizer."""
 
@@ -153,9 +154,9 @@ class Executions:
         phase: Categorical[str] | None = None,
         **columns: ArrayLike,
     ) -> Executions:
-        """Return executions with some columns, and defaults for all others.
+        """Return executions with the given columns, and defaults for all other columns.
 
-        By default each row is one call, in the first run, on the first track, without start times,
+        By default, each row is one call in the first run, on the first track, without a start time
         and not nested.
         """
         operators = np.asarray(operator, np.int32)
@@ -180,7 +181,7 @@ class Executions:
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
-        # By default, pickle would write a constant column in full. Worker processes send many rows.
+        # Worker processes send many rows by pickle, which would write constant columns in full.
         arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
         return _unpickled, (arrays, self.phase)
 
@@ -192,7 +193,7 @@ class Executions:
 
     @property
     def have_ancestors(self) -> bool:
-        """Whether some execution ran inside another one, or was launched by one."""
+        """Whether any execution has a parent, or was launched by another execution."""
         return bool((self.parent >= 0).any() or (self.launched_by >= 0).any())
 
     def changed(self, **columns: Any) -> Executions:
@@ -200,11 +201,11 @@ class Executions:
         return replace(self, **columns)
 
     def take(self, rows: NDArray[np.int64]) -> Executions:
-        """Return only `rows`, in that order. References to other rows become -1."""
+        """Return only `rows`, in that order. References to rows that are left out become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in _NAMES}
         if self.have_ancestors:  # otherwise there are no references to renumber
-            # NumPy's index -1 selects the last entry. An extra last entry of -1 makes sure that
-            # references of -1 (no row) stay -1.
+            # NumPy's index -1 selects the last entry. The last entry is an extra -1, so references
+            # of -1 (no row) stay -1.
             new_row = np.full(len(self) + 1, -1, np.int32)
             new_row[rows] = np.arange(len(rows))
             for name in PARENTS:
@@ -216,7 +217,7 @@ class Executions:
         """Return the executions of all `parts`, one part after the other."""
         columns = {name: _concatenated([getattr(part, name) for part in parts]) for name in _NAMES}
         first_row = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-        for name in PARENTS:  # references count from the first row of their part
+        for name in PARENTS:  # in each part, references count from the part's first row
             if (columns[name] >= 0).any():
                 shifted = [
                     np.where(getattr(part, name) >= 0, getattr(part, name) + first, -1)
@@ -244,12 +245,12 @@ def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _concatenated(columns: Sequence[Any]) -> Any:
-    """Return the values of all `columns`. Equal constants stay one constant."""
+    """Return the values of all `columns`. If all are the same constant, store it once."""
     if isinstance(columns[0], Categorical):
         rows = sum(map(len, columns))
         is_known = any(column.categories for column in columns)
         return Categorical.concatenated(columns) if is_known else Categorical.missing(rows)
-    # An empty column has no value that could differ from the constant.
+    # An empty column has no value, so it cannot differ from the constant.
     filled = [column for column in columns if len(column)]
     if filled and all(is_constant(column) and _same(column[0], filled[0][0]) for column in filled):
         return constant(filled[0][0], sum(map(len, filled)))

@@ -21,15 +21,15 @@ def freeze_arrays(value: Any) -> None:
 
 
 def frozen(array: NDArray[S]) -> NDArray[S]:
-    """Return `array` itself, made read-only."""
+    """Make `array` read-only, and return it."""
     array.flags.writeable = False
     return array
 
 
 def constant(value: S, size: int) -> NDArray[S]:
-    """Return an array of shape (size,) with the same value everywhere, stored once."""
-    # A stride of 0 reads the same element for every index. np.broadcast_to does this too, but
-    # takes several times as long, which counts for small profiles.
+    """Return an array of shape (size,) in which every element is `value`, stored once."""
+    # A stride of 0 reads the same element for every index. `np.broadcast_to` does the same, but
+    # several times slower, which matters for small profiles.
     return frozen(np.ndarray((size,), value.dtype, np.array(value), strides=(0,)))
 
 
@@ -39,13 +39,14 @@ def is_constant(values: NDArray[Any]) -> bool:
 
 
 def packed(values: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
-    """Return what to pickle for `values`.
+    """Return what to pickle for `values`: an array and a size.
 
-    A constant gives its first value and its length; any other array, the array itself and None.
+    For a constant, these are its first value and its length. For any other array, they are the
+    array itself and None.
     """
     return (values[:1], len(values)) if is_constant(values) else (values, None)
 
 
 def unpacked(values: NDArray[Any], size: int | None) -> NDArray[Any]:
-    """Return the array that `packed` was called with."""
+    """Return the array from which `packed` made `values` and `size`."""
     return values if size is None else constant(values[0], size)

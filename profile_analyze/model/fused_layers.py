@@ -1,8 +1,7 @@
-"""Adds up the times of operators that the other side of a comparison runs in one fused layer.
+"""Adds up the times of operators that the other side of a comparison runs as one fused layer.
 
-One runtime may fuse a convolution with the operators after it, and the other may run all of them
-one by one. The fused layer would then match only the convolution, and the operators after the
-convolution would have no match.
+For example, one runtime fuses a convolution with its activation, and the other runtime runs the two
+one by one. The fused layer would match only the convolution. The activation would have no match.
 """
 
 from __future__ import annotations
@@ -22,79 +21,82 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 FUSED_NAMES: Final = "fused_names"
-"""The optional column with the names in the model of all operators that a fused layer runs."""
+"""The optional column with the names of all operators of the model that a fused layer runs."""
 
 
 def with_parts(
     profile: Profile, base: Profile, base_row_of: Indices
 ) -> tuple[Profile, Profile, tuple[Note, ...]] | None:
-    """Return both sides of a comparison with operators added to fused layers, and the notes.
+    """Add the times of unmatched operators to the operators that match their fused layers.
 
-    `base_row_of` has the row in `base` that matches each operator of `profile`, -1 for none. Return
-    None if there is nothing to add.
+    `base_row_of` has the row in `base` that matches each operator of `profile`, or -1. Return both
+    sides and the notes; None if there is nothing to add.
     """
     row_of = np.full(len(base), -1)
     matched = np.flatnonzero(base_row_of >= 0)
     row_of[base_row_of[matched]] = matched
-    of_base = _wholes(base, row_of, profile)
-    of_profile = _wholes(profile, base_row_of, base)
+    of_base = _layer_rows(base, row_of, profile)
+    of_profile = _layer_rows(profile, base_row_of, base)
     if not of_base and not of_profile:
         return None
     notes = (*_notes(profile, of_profile), *(n.about("baseline") for n in _notes(base, of_base)))
     return _added(profile, of_profile), _added(base, of_base), notes
 
 
-def _wholes(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
-    """Return the row of `side` to which each operator of `side` without a match is added.
+def _layer_rows(side: Profile, match_of: Indices, other: Profile) -> dict[int, int]:
+    """Return a dictionary from rows of `side` to the rows of `side` that get their times.
 
-    A fused layer of `other` has the name of such an operator. The row matches this fused layer.
+    The keys are operators without a match whose names are in the `FUSED_NAMES` of a layer of
+    `other`. The values are the operators that match these layers.
     """
     fused = other.operators.categorical(FUSED_NAMES)
     if not fused.categories:
         return {}
     rows = np.flatnonzero(match_of >= 0).tolist()
     names_of = fused.values().tolist()
-    whole_of: dict[str, int] = {}
+    row_of_name: dict[str, int] = {}
     for row in rows:
         for name in names_of[match_of[row]] or ():
-            whole_of[name] = -1 if name in whole_of else row  # -1: two layers have the name
+            # If two layers have the name, the operator stays where it is.
+            row_of_name[name] = -1 if name in row_of_name else row
     names = side.operators.name.values().tolist()
     return {
-        row: whole_of[names[row]]
+        row: row_of_name[names[row]]
         for row in np.flatnonzero(match_of < 0).tolist()
-        if whole_of.get(names[row], -1) >= 0
+        if row_of_name.get(names[row], -1) >= 0
     }
 
 
-def _added(side: Profile, wholes: dict[int, int]) -> Profile:
-    """Return the profile without the rows in `wholes`, whose times count for other rows."""
-    if not wholes:
+def _added(side: Profile, layer_row_of: dict[int, int]) -> Profile:
+    """Move the executions of each key in `layer_row_of` to the row in its value. Drop the keys."""
+    if not layer_row_of:
         return side
-    parts = np.array([*wholes])
+    parts = np.array([*layer_row_of])
     keep = np.setdiff1d(np.arange(len(side)), parts)
     new_row = np.full(len(side), -1)
     new_row[keep] = np.arange(len(keep))
-    new_row[parts] = new_row[[*wholes.values()]]
+    new_row[parts] = new_row[[*layer_row_of.values()]]
     executions = side.executions
     is_part = np.isin(executions.operator, parts)
     return side.changed(
         operators=side.operators.take(keep),
         executions=executions.changed(
             operator=new_row[executions.operator].astype(np.int32),
-            # The layer is still called once, so its work counts once.
+            # Moved executions are no calls: the layer is called once, and its work counts once.
             calls=np.where(is_part, 0, executions.calls),
         ),
         **side.without_tables(keep="tensors"),
     )
 
 
-def _notes(side: Profile, wholes: dict[int, int]) -> tuple[Note, ...]:
-    if not wholes:
+def _notes(side: Profile, layer_row_of: dict[int, int]) -> tuple[Note, ...]:
+    if not layer_row_of:
         return ()
     is_part = np.zeros(len(side), np.bool_)
-    is_part[[*wholes]] = True
+    is_part[[*layer_row_of]] = True
+    operators = operators_and_share(len(layer_row_of))
     text = (
-        f"the times of {operators_and_share(len(wholes))} are added to other operators, because "
+        f"the times of {operators} are added to other operators, because "
         "the other side runs them in fused layers"
     )
     return (Note(text, Importance.CONTEXT, share_of_time(side, is_part)),)

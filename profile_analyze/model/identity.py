@@ -1,4 +1,4 @@
-"""The identity of operators, by which the operators of several profiles are matched."""
+"""Gives each operator an identity, by which operators are matched across profiles."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ FIRST_SHAPES: Final = {
     "weight_shape": ("in_shapes", 1),
     "out_shape": ("out_shapes", 0),
 }
-"""The shapes of the first two inputs and of the first output: the column, and the position in it.
-The second input of most operators with weights is the weight."""
+"""Names for the shape of a single input or output. Each name has a column, and the position of the
+shape in the values of this column. In most operators with weights, the second input is the weight.
+"""
 
 
 def identities(
@@ -38,12 +39,12 @@ def identities(
 
     Besides columns of operators, `columns` may name `FIRST_SHAPES`.
 
-    The number distinguishes operators with the same values. It counts them from 0 in the order of
-    execution. Keys are not part of the identity, because they may differ between two builds of one
-    graph.
+    The number distinguishes operators with the same values. It counts these operators from 0 in the
+    order of execution. Keys are not part of the identity, because two builds of one graph may have
+    different keys.
 
     `among` selects some operators by their rows. `part_of` (shape: operators) divides the operators
-    into parts, such as files: each part counts from 0.
+    into parts, such as files. The numbers in each part start at 0.
 
     Raises `QueryError` if the profile was loaded without one of the columns.
     """

@@ -1,4 +1,4 @@
-"""Skips warm-up runs, and gives one value for each process or iteration."""
+"""Skips warm-up runs, and computes one value for each process or iteration."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
 
 
 def indices_in_process(runs: tuple[Run, ...]) -> NDArray[np.int64]:
-    """Return how many runs of the same process precede each run, shape (runs,)."""
+    """Return the position of each run within its process, counted from 0, shape (runs,)."""
     counts: dict[int, int] = {}
     indices = []
     for run in runs:
@@ -67,7 +67,8 @@ def by_unit(
 ) -> NDArray[np.float64]:
     """Return one value for each unit, shape (rows, units), from `values` of shape (rows, runs).
 
-    The value of a process is the median of its runs, without NaN. Iterations keep their values.
+    The value of a process is the median of its runs, and NaN is left out. The value of an iteration
+    stays as it is.
     """
     processes = [run.process for run in runs]
     distinct = tuple(dict.fromkeys(processes))  # in order of first appearance
@@ -86,7 +87,8 @@ def units_in(runs: tuple[Run, ...], unit: SampleUnit) -> int:
 def unit_noun(unit: SampleUnit, *sides: tuple[Run, ...]) -> str:
     """Return the plural noun for the units that statistics count.
 
-    It is `runs` if each process on all `sides` has one run, otherwise `processes` or `iterations`.
+    The noun is `runs` if each process on all `sides` has one run. If not, it is `processes` or
+    `iterations`.
     """
     if all(units_in(runs, "process") == len(runs) for runs in sides):
         return "runs"

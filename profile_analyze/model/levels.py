@@ -10,9 +10,9 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
-In the code, the parent of an execution is the execution that it ran inside, if there is one, or the
-execution that launched it. A target is an execution of the chosen level. The owner of an execution
-is the target to which its time and work belong.
+In the code, the parent of an execution is the execution around it or, if there is none, the
+execution that launched it. A target is an execution at the chosen level. Each execution has at most
+one owner: the target to which its time and work belong.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ _UNOWNED: Final = {
     RUNTIME: ("call into the driver", "no level has them"),
     OPERATOR: ("operator", "--level operator has them"),
 }
-"""The kinds of execution that may have no owner, each with the noun and the advice for a note."""
+"""The kinds of execution that may have no owner. Each has a noun and advice for the note on it."""
 
 
 def levels_of(profile: Profile) -> tuple[str, ...]:
-    """Return the levels that a question about the profile may name, in the order of `LEVELS`."""
+    """Return the levels that a question can ask for in this profile, in the order of `LEVELS`."""
     level = profile.operators.level
     used = {level.categories[code] for code in set(level.codes.tolist()) if code >= 0}
     if OPERATOR in used:
@@ -76,7 +76,7 @@ def levels_of(profile: Profile) -> tuple[str, ...]:
 
 
 def at_level(profile: Profile, level: str | None = None) -> Profile:
-    """Return the profile with the rows of one level. The default is the first of `levels_of`.
+    """Return the profile with the rows of one level. The default is the first level in `levels_of`.
 
     Raises `QueryError` if the profile has no such level, or if another level was selected before.
     """
@@ -99,7 +99,7 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
 def common_level(profile: Profile, other: Profile) -> str | None:
     """Return the first level that both profiles have; None if no level has to be selected.
 
-    Raises `QueryError` if there is no such level.
+    Raises `QueryError` if the profiles have no level in common.
     """
     is_flat = _is_flat(profile) and _is_flat(other)
     if profile.level == other.level and (profile.level is not None or is_flat):
@@ -115,7 +115,7 @@ def common_level(profile: Profile, other: Profile) -> str | None:
 
 
 def _is_flat(profile: Profile) -> bool:
-    """Return whether all rows are operators that are not nested, so that no level is needed."""
+    """Return whether all rows are operators, none of them nested. No level is needed then."""
     if not len(profile):
         return True
     executions = profile.executions
@@ -124,7 +124,7 @@ def _is_flat(profile: Profile) -> bool:
 
 
 def _with_owned_executions(profile: Profile, level: str) -> Profile:
-    """Return the rows of a level with their own times and the kernels that they launched."""
+    """Return the profile with the rows of a level. Each row gets its time and its kernels."""
     executions = profile.executions
     rows = np.arange(len(executions))
     is_target = _is_at_level(profile, MODULE if level == MODULE else OPERATOR)
@@ -133,7 +133,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     owner = np.where(is_target, rows, above)
     if level == TOP:  # an outermost operator owns all operators inside it
         owner = _outermost(owner, above)
-    is_row = is_target & (owner == rows)  # at level `top`, an operator inside another is no row
+    is_row = is_target & (owner == rows)  # at level `top`, a nested operator is not a row
     nested, nested_on_others = _nested_targets(profile, is_target, above)
     own_s = _without_nested(executions, nested, above)
     times = {
@@ -142,7 +142,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         if level == TOP
         else own_s,
     }
-    # Kernels stay executions of their own: they are the device time of their owner.
+    # Kernels stay separate executions. They become the device time of their owner.
     is_kernel = _is_at_level(profile, KERNEL) & on_side(profile, DEVICE)
     launched = np.flatnonzero(is_kernel & (owner >= 0))
     shown = executions.changed(
@@ -150,7 +150,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
         phase=_filled_from_owner(executions.phase, owner),
-        # The times of nested executions are now taken out: the result is flat.
+        # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
     ).take(np.concatenate([np.flatnonzero(is_row), launched]))
@@ -161,7 +161,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
 
 
 def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
-    """Return whether the operator of each execution has that level, shape (executions,)."""
+    """Return whether each execution is of an operator at `level`, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
 
@@ -169,7 +169,7 @@ def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
 def _nested_targets(
     profile: Profile, is_target: NDArray[np.bool_], above: Indices
 ) -> tuple[Indices, Indices]:
-    """Return the targets nested in others on the same line (`Track.line`), and on other lines."""
+    """Return two arrays of nested targets: on the line of the target above, and on other lines."""
     line = Categorical.of([track.line for track in profile.tracks]).codes[profile.executions.track]
     nested = np.flatnonzero(is_target & (above >= 0))
     is_same = line[nested] == line[above[nested]]
@@ -188,8 +188,8 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
     A kernel is below the call that launched it.
     """
     above = parent.copy()
-    # Each pass looks up the result of the pass before, so it goes up twice as far. The loop ends,
-    # because `load` rejects profiles with cycles.
+    # Each pass looks up the result of the previous pass, and so goes up twice as far. The loop
+    # ends, because `load` rejects profiles with cycles.
     while True:
         undecided = np.flatnonzero(above >= 0)
         undecided = undecided[~is_target[above[undecided]]]
@@ -199,9 +199,9 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:
-    """Return the outermost target above the owner of each execution, or the owner itself.
+    """Return the outermost target above each owner, shape (executions,).
 
-    The result is -1 for an execution without an owner.
+    If no target is above an owner, return the owner. For an execution without an owner, return -1.
     """
     rows = np.arange(len(above))
     outer = np.where(above >= 0, above, rows)
@@ -213,9 +213,9 @@ def _outermost(owner: Indices, above: Indices) -> Indices:
 
 
 def _without_nested(executions: Executions, nested: Indices, above: Indices) -> Floats:
-    """Return each duration without the executions `nested` inside, shape (executions,).
+    """Return each duration minus the durations of `nested` targets inside, shape (executions,).
 
-    For an execution without nested targets, this is the `self_s` of the file, if the file has it.
+    An execution without nested targets keeps the `self_s` of the file, or else its duration.
     """
     recorded = np.where(np.isnan(executions.self_s), executions.duration_s, executions.self_s)
     if not len(nested):
@@ -227,13 +227,13 @@ def _without_nested(executions: Executions, nested: Indices, above: Indices) -> 
 
 
 def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -> Floats:
-    """Return each duration plus the durations of executions `nested` inside on other lines."""
+    """Return the durations. Owners also get the durations of `nested` targets on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
 
 
 def _filled_from_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:
-    """Return the values of executions, with N/A replaced by the value of the owner."""
+    """Replace N/A in the values of executions by the value of the owner."""
     if not values.categories:
         return values
     codes = np.where((values.codes < 0) & (owner >= 0), values.codes[owner], values.codes)
@@ -245,8 +245,8 @@ def _with_owned_work(
 ) -> Operators:
     """Return the operators with the computation and memory of the executions that they own.
 
-    Work counts once: if an execution and one nested in it both have work, only the work of the
-    nested execution counts.
+    Work counts once. If an outer and a nested execution both have work, only the nested work
+    counts.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
@@ -258,7 +258,7 @@ def _with_owned_work(
         is_known = ~np.isnan(per_call)[executions.operator]
         counts = is_known & ~_has_known_inside(is_known, parent) & (owner >= 0)
         inside = counts & ~is_row
-        superseded = is_row & is_known & ~counts  # the work inside counts instead
+        superseded = is_row & is_known & ~counts  # nested work counts instead
         if not (inside.any() or superseded.any()):
             continue
         rows = np.flatnonzero(counts)
@@ -267,7 +267,7 @@ def _with_owned_work(
             amounts = per_call[executions.operator[rows]] * executions.calls[rows]
             sums = np.bincount(owning_operator, amounts, minlength=len(operators)) / calls
         sums[np.bincount(owning_operator, minlength=len(operators)) == 0] = np.nan
-        # All other operators keep their values: multiplying and dividing by calls could round them.
+        # Other operators keep their exact values. Multiplying and dividing by calls could round.
         is_changed = np.zeros(len(operators), np.bool_)
         is_changed[executions.operator[owner[inside]]] = True
         is_changed[executions.operator[superseded]] = True
@@ -278,7 +278,7 @@ def _with_owned_work(
 
 
 def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
-    """Return for each execution whether an execution inside has known work, shape (executions,)."""
+    """Return whether each execution contains executions with known work, shape (executions,)."""
     result = np.zeros(len(parent), np.bool_)
     above = _distinct_parents(parent, is_known)
     while len(above):  # one level up in each pass, until all ancestors are marked
@@ -289,7 +289,7 @@ def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[n
 
 
 def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
-    """Return the executions one level above `rows`, each once."""
+    """Return the distinct parents of the executions `rows`."""
     above = np.unique(parent[rows])
     return above[above >= 0]
 
@@ -330,14 +330,13 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
 def _notes_on_unowned(
     profile: Profile, owner: Indices, parent: Indices, level: str
 ) -> Iterator[Note]:
-    """For each kind of execution, yield a note on executions that no row of the level owns."""
+    """Yield notes on executions without an owner, one note for each kind of execution."""
     executions = profile.executions
     owner_noun = OPERATOR if level == TOP else level
     for kind, (noun, advice) in _UNOWNED.items():
         is_left_out = (owner < 0) & _is_at_level(profile, kind)
         if kind != KERNEL:
-            # Only outermost executions are reported: their times include those of the executions
-            # inside them.
+            # Only outermost executions are counted: their times include all nested executions.
             is_left_out &= parent < 0
         rows = np.flatnonzero(is_left_out)
         if len(rows):

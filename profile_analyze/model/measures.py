@@ -1,8 +1,9 @@
 """The measures: the kinds of time that a question can ask for.
 
-A measure has one value for each operator in each run. It uses the executions on one side, device or
-host, and one of their times: its field. Calls in the same run and on the same track are added up.
-`Track.together` says how the times of several tracks are combined.
+A measure has one value for each operator in each run. The side of a measure says whether executions
+on the device or on the host count. The field of a measure says which of their times counts. Calls
+in the same run and on the same track are added up. `Track.together` says how the times of several
+tracks are combined.
 
 `measuring.py` computes the measures.
 """
@@ -28,16 +29,16 @@ class Measure(NamedTuple):
     title: str
     """The name in output for people."""
     unknown_spreads: bool = True
-    """Whether one unknown time makes the result N/A. Otherwise unknown times are left out."""
+    """Whether one unknown time makes the result N/A. If false, unknown times are left out."""
 
     @property
     def is_run_time(self) -> bool:
-        """Whether the operator works during this time. Only then does a rate make sense."""
+        """Whether the operator works during this time. For all other measures, FLOPS is N/A."""
         return self.field in ("duration", "median", "self")
 
 
-# A wait is often unknown although nothing is missing: a track may launch no kernel for an operator.
-# One such track must not make the wait of the whole operator N/A.
+# Unknown waits are left out, because they are common: a track may launch no kernel for an operator.
+# The waits on the operator's other tracks still count.
 TIME: Final = Measure("time", DEVICE, "duration", "device self time")
 WAIT: Final = Measure("wait", DEVICE, "first_kernel", "device wait time", unknown_spreads=False)
 HOST_TIME: Final = Measure("host_time", HOST, "duration", "host self time")

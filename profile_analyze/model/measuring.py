@@ -31,8 +31,8 @@ def measured(profile: Profile, measure: Measure) -> Floats:
 def calls(profile: Profile) -> Floats:
     """Return how often each operator was called, shape (operators, runs); NaN if it did not run.
 
-    A call may be recorded on both sides. The calls on the device count; those on the host count
-    only for operators without calls on the device.
+    A call may be recorded on both sides, so only calls on the device count. For an operator without
+    calls on the device, the calls on the host count.
     """
     counts = profile.executions.calls.astype(np.float64)
     on_device, on_host = (
@@ -44,13 +44,16 @@ def calls(profile: Profile) -> Floats:
 
 
 def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
-    """Return whether each execution is on a track of that side, shape (executions,)."""
+    """Return whether each execution is on a track of `side`, shape (executions,)."""
     track_is_on_side = np.array([track.side == side for track in profile.tracks], np.bool_)
     return track_is_on_side[profile.executions.track]
 
 
 def total_by_track(profile: Profile, side: Side) -> Floats:
-    """Return the seconds of all executions on that side, shape (tracks, runs); NaN for N/A."""
+    """Return the seconds of all executions on each track of `side`, shape (tracks, runs).
+
+    The seconds are NaN for a track that is not on `side`, or that has no known time in the run.
+    """
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
@@ -64,8 +67,8 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
 def side_of(profile: Profile, measure: Measure) -> Side:
     """Return the side that a measure uses in this profile.
 
-    If the profile has no host tracks, `self` and `thread_wait` use the device tracks: in a profile
-    of a CPU, these are the threads.
+    If the profile has no host tracks, `self` and `thread_wait` use the device tracks. In a profile
+    of a CPU, the device tracks are threads.
     """
     if measure in (SELF, THREAD_WAIT) and not any(track.side == HOST for track in profile.tracks):
         return DEVICE
@@ -73,7 +76,7 @@ def side_of(profile: Profile, measure: Measure) -> Side:
 
 
 def _field_values(executions: Executions, field: Field) -> Floats:
-    """Return one of the times of each execution in seconds, shape (executions,)."""
+    """Return the time `field` of each execution in seconds, shape (executions,)."""
     if field == "median":
         return executions.median_s
     if field == "first_kernel":
@@ -91,9 +94,9 @@ def _field_values(executions: Executions, field: Field) -> Floats:
 def _combined(
     profile: Profile, values: Floats, selected: NDArray[np.bool_], *, unknown_spreads: bool
 ) -> Floats:
-    """Return the selected values, added up on each track and combined over the tracks.
+    """Add up the `selected` values on each track, then combine tracks by `Track.together`.
 
-    The result has shape (operators, runs). Each track says how it is combined: `Track.together`.
+    `values` and `selected` have shape (executions,). The result has shape (operators, runs).
     """
     if not unknown_spreads:
         selected = selected & ~np.isnan(values)
@@ -102,28 +105,31 @@ def _combined(
         return finite(_sum_over_tracks(profile, values, selected))
     if takes_largest.all():
         return finite(_largest_over_tracks(profile, values, selected))
-    # Only joined files of different formats have both kinds of track. A run has tracks of one kind,
-    # so one of the two results is NaN, and `fmax` returns the other.
+    # Only joined files of different formats have tracks with both rules, `sum` and `max`. All
+    # tracks of a run have one rule, so one of the results below is NaN, which `fmax` ignores.
     is_largest = takes_largest[profile.executions.track]
     sums = _sum_over_tracks(profile, values, selected & ~is_largest)
     return finite(np.fmax(sums, _largest_over_tracks(profile, values, selected & is_largest)))
 
 
 def _cells(profile: Profile) -> NDArray[np.int64]:
-    """Return the cell of each execution: a number for its operator and run, shape (executions,)."""
+    """Return the cell of each execution, shape (executions,).
+
+    A cell is a number that stands for one operator in one run.
+    """
     executions = profile.executions
-    # 64 bits, because operators times runs may exceed 32.
+    # 64 bits, because the number of cells may exceed 32 bits.
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run
 
 
 def _sum_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
-    """Return the sums of the selected values, shape (operators, runs)."""
+    """Return the sums of the `selected` values, shape (operators, runs)."""
     size = len(profile.operators) * len(profile.runs)
     return _sums(_cells(profile)[selected], values[selected], size).reshape(-1, len(profile.runs))
 
 
 def _largest_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
-    """Return the largest of the sums on each track, shape (operators, runs)."""
+    """Sum the `selected` values on each track. Return the largest sum, shape (operators, runs)."""
     track = profile.executions.track[selected]
     if len(track) == 0 or track.min() == track.max():  # one track, as in most profiles
         return _sum_over_tracks(profile, values, selected)
@@ -147,7 +153,7 @@ def _sums(cells: NDArray[np.int64], values: Floats, size: int) -> Floats:
 
 
 def _rows_by_track(track: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-    """Return the rows of each track that has rows. There must be at least one row."""
+    """Return the rows of each track, without empty tracks. `track` must not be empty."""
     by_track = np.argsort(track, kind="stable")  # stable: sums keep the file's order
     ends = np.cumsum(np.bincount(track))
     return [rows for rows in np.split(by_track, ends[:-1]) if len(rows)]

@@ -1,4 +1,4 @@
-"""The columns on what a model costs; other profiles have N/A there."""
+"""The columns on the cost of a model. In a profile without a model, they are N/A."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MovedBytes(NamedTuple):
-    """The bytes of the tensors that a group reads or writes, each once; NaN is N/A."""
+    """The bytes of the tensors that a group reads or writes, each tensor once; NaN is N/A."""
 
     memory: float
     input_bytes: float
@@ -51,10 +51,10 @@ class ModelGraph:
                     self._readers.setdefault(tensor, set()).add(node)
 
     def node_before(self, node: int) -> int | None:
-        """Return the node with which `node` can be fused: it writes the only input of `node`.
+        """Return the node before `node` if a runtime can fuse the two nodes, otherwise None.
 
-        Constants do not count as inputs. Return None if there is no such node, or if the tensor
-        between them is read by others, too.
+        The node before writes the only input of `node`; constants do not count. No other node reads
+        this tensor, and it is not an output of the model.
         """
         reads = [tensor for tensor in self._reads[node] if not self._is_constant(tensor)]
         if len(reads) != 1 or self._is_result[reads[0]] or self._readers[reads[0]] != {node}:
@@ -62,7 +62,7 @@ class ModelGraph:
         return self.writer.get(reads[0])
 
     def are_connected(self, group: Sequence[int]) -> bool:
-        """Return whether each node but the first reads an output of an earlier node."""
+        """Return whether each node after the first reads an output of an earlier node."""
         written: set[int] = set()
         for node in group:
             if written and written.isdisjoint(self._reads[node]):
@@ -71,7 +71,7 @@ class ModelGraph:
         return True
 
     def moved_bytes(self, group: Sequence[int]) -> MovedBytes:
-        """Return the bytes that a group of fused nodes moves, without the tensors between them."""
+        """Return the bytes that fused nodes move. Tensors between the nodes do not count."""
         nodes = {*group}
         written = {tensor for node in group for tensor in self._writes[node]}
         read = {tensor for node in group for tensor in self._reads[node]} - written

@@ -1,14 +1,14 @@
 """Matches the operators of a profile with the nodes of the model that ran.
 
-A match needs the same kind, and shapes that do not contradict it. An operator of unknown type fits
-a node of any type with its name; if its category is known, the categories must be equal. If several
-nodes would fit, or if several operators claim one node, none of them is matched. There are two
-exceptions:
+An operator and a node match only if they have the same kind. If both output shapes are known, the
+shapes must also agree. An operator of unknown type has the kind of a node if the categories are
+equal. An operator without type and category has the kind of every node. If an operator fits several
+nodes, or if several operators fit one node, none of them is matched. There are two exceptions:
 
-- If several operators have the same name, and equally many nodes have it, they are matched in
-  order. A name that very many nodes have is matched only in this way.
-- If a node ran with several shapes, a profile may have a row for each of them. All of them are
-  matched, but only those with the shapes of the model get its work.
+- Repeated names: if equally many operators and nodes have a name, they are matched in order. A name
+  of more than `_MOST_NODES` nodes is matched only in this way.
+- Several shapes: if a node ran with several shapes, the profile may have a row for each shape. All
+  these rows are matched, but only rows with the shapes of the model get its work.
 """
 
 from __future__ import annotations
@@ -33,47 +33,48 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
     _Form: TypeAlias = tuple[str, Shape, Shape]
-    """The category, and the shapes of the first input and output."""
+    """A category, the shape of the first input, and the shape of the first output."""
 
 NAME: Final = "name"
 ORDER: Final = "order"
 
 _CHANNEL_BLOCK: Final = 8
 _FEW: Final = 0.25
-"""If a smaller share of the operators is matched, the model is probably not the one that ran."""
+"""Below this share of matched operators, the model is probably not the model that ran."""
 
 
 class Match(NamedTuple):
     """The nodes that one operator executes."""
 
     nodes: Group
-    """In the order of the model."""
+    """The nodes, in the order of the model."""
     main: int
-    """The node that has the kind of the operator."""
+    """The node that has the same kind as the operator."""
     how: str
-    """`NAME` or `ORDER`."""
+    """How the operator was matched: `NAME` or `ORDER`."""
     has_work: bool = True
-    """Whether the work and the shapes of the nodes are those of the operator. They are not if the
-    operator is one of several rows of a node, and ran with other shapes than those of the model."""
+    """Whether the operator has the work and the shapes of the nodes. False if a node has several
+    rows, and this row ran with shapes that differ from the shapes in the model."""
     has_weights: bool = True
-    """Whether the weights of the nodes count at this operator, as they do at the first row."""
+    """Whether the weights of the nodes count at this operator. If a node has several rows, its
+    weights count only at the first row."""
 
 
 class Matches(NamedTuple):
     """The matches of a profile with a model."""
 
     by_row: dict[int, Match]
-    """The match of each operator that has one."""
+    """The match of each matched operator, by the operator's row."""
     other_shapes: frozenset[int]
-    """The operators whose name and kind fit a node, but not their shapes."""
+    """The rows of operators that fit a node by name and kind, but have other shapes."""
     are_few: bool
     """Whether so few operators are matched that the model is probably not the one that ran."""
 
 
 def expected_of(profile: Profile) -> NDArray[np.bool_]:
-    """Return which operators should have a match, shape (operators,): those that ran.
+    """Return whether each operator should have a match, shape (operators,).
 
-    Constants and bookkeeping have no work that a model could add.
+    True for operators that ran, except constants and bookkeeping: a model adds no work to them.
     """
     categories = profile.operators.category.categories
     is_control = profile.operators.category.where(one == CONTROL for one in categories)
@@ -81,15 +82,16 @@ def expected_of(profile: Profile) -> NDArray[np.bool_]:
 
 
 def matches_of(profile: Profile, model: Profile, graph: ModelGraph) -> Matches:
-    """Return the matches: by exact name, then by changed name, then by order.
+    """Match operators by exact name, then by changed name, then by order.
 
-    Few operators may fit the order of any model, so these are left out if there are few matches.
+    A few operators fit almost any model by order. Matches by order are therefore dropped if the
+    total number of matches is small.
     """
     return _Matching(profile, model, graph).matches()
 
 
 class _Matching:
-    """The state of one matching: what is matched so far."""
+    """Runs the steps of one matching, and keeps the matches that were found so far."""
 
     def __init__(self, profile: Profile, model: Profile, graph: ModelGraph) -> None:
         self._profile = profile
@@ -101,10 +103,10 @@ class _Matching:
         self._taken: set[int] = set()
         self._other_shapes: set[int] = set()
         self._left = [*range(len(profile))]
-        self._row_of_node = _rows_of_nodes(profile)
+        self._first_row_of = _first_rows_of_nodes(profile)
 
     def matches(self) -> Matches:
-        """Return the matches of all steps."""
+        """Run all steps, and return the matches."""
         names = self._profile.operators.name.values().tolist()
         exact, changed = self._names.of_exact_name, self._names.of_changed_name
         self._match_by_name((row, exact(names[row])) for row in self._left)
@@ -122,10 +124,10 @@ class _Matching:
         )
 
     def _match_by_name(self, candidates: Iterable[tuple[int, list[Group]]]) -> None:
-        """Match each operator that exactly one group of nodes fits.
+        """Match each operator that fits exactly one of its candidate groups of nodes.
 
-        If several operators claim a node of that group, none of them is matched, unless they are
-        rows of one node.
+        If several operators claim the same node, none of them is matched. Rows of one node are the
+        exception: all of them are matched.
         """
         claims: dict[int, Match] = {}
         claimants: dict[int, list[int]] = {}
@@ -138,12 +140,12 @@ class _Matching:
                     claimants.setdefault(node, []).append(row)
         for row, match in claims.items():
             rows = {one for node in match.nodes for one in claimants[node]}
-            if len({self._row_of_node.get(one, one) for one in rows}) == 1:
+            if len({self._first_row_of.get(one, one) for one in rows}) == 1:
                 self._add(row, match._replace(has_weights=row == min(rows)))
         self._left = [row for row in self._left if row not in self._found]
 
     def _match_repeated_names(self) -> None:
-        """Match operators and nodes with the same name in order, if there are equally many."""
+        """If equally many operators and nodes have the same name, match them in order."""
         names = self._profile.operators.name.values().tolist()
         left = {*self._left}
         rows_of: dict[str, list[int]] = {}
@@ -171,17 +173,17 @@ class _Matching:
             return None
         written, expected = self._rows[row].out_shape, self._nodes[group[-1]].out_shape
         if written and expected and written != expected and not _is_padded(written, expected):
-            if row not in self._row_of_node:
+            if row not in self._first_row_of:
                 self._other_shapes.add(row)
                 return None
             return Match(group, self._main_of(row, of_kind), NAME, has_work=False)
         return Match(group, self._main_of(row, of_kind), NAME)
 
     def _main_of(self, row: int, of_kind: Sequence[int]) -> int:
-        """Return the node that gives an operator its kind.
+        """Return `Match.main`, one of the nodes in `of_kind`.
 
-        For an operator of unknown type, it is the first node whose category is in `ONE_KIND`, or
-        else the first node.
+        If the type of the operator is known, this is the first node. If not, nodes with a category
+        in `ONE_KIND` come before all other nodes.
         """
         if self._rows[row].type is not None:
             return of_kind[0]
@@ -194,16 +196,17 @@ class _Matching:
         return self._rows[row].type is not None and self._is_kind(row, node)
 
     def _match_by_order(self) -> None:
-        """Match what is left by the order of execution.
+        """Match the remaining operators by the order of execution.
 
-        If as many operators as nodes have the same category and shapes, they are matched in order.
-        These nodes must have the same attributes, because branches may run in another order.
+        If equally many operators and nodes have the same category and shapes, they are matched in
+        order. Parallel branches may run in any order, which could pair the wrong operators. The
+        nodes must therefore all have the same attributes.
         """
         ran = self._profile.recorded(DEVICE) | self._profile.recorded(HOST)
         left = {row for row in self._left if ran[row]}
         in_order = in_order_of_execution(self._profile).tolist()
         rows = _by_form(self._rows, (row for row in in_order if row in left))
-        # How often and when a body runs is not known.
+        # Nodes in a body, such as a loop's, are left out: they may run at any time, or repeatedly.
         outside = (self._model.operators.scope.codes < 0).tolist()
         free = (node for node, is_outside in enumerate(outside) if is_outside)
         nodes = _by_form(self._nodes, (node for node in free if node not in self._taken))
@@ -213,8 +216,8 @@ class _Matching:
             if len(of_form) != len(nodes_of_form):
                 continue
             pairs = list(zip(of_form, nodes_of_form, strict=True))
-            is_one = len({attributes[node] for _, node in pairs}) == 1
-            if is_one and all(self._is_kind(row, node) for row, node in pairs):
+            have_same_attributes = len({attributes[node] for _, node in pairs}) == 1
+            if have_same_attributes and all(self._is_kind(row, node) for row, node in pairs):
                 for row, node in pairs:
                     self._add(row, Match((node,), node, ORDER))
 
@@ -223,10 +226,11 @@ class _Matching:
         self._taken.update(match.nodes)
 
 
-def _rows_of_nodes(profile: Profile) -> dict[int, int]:
-    """Return the first row of the node of each operator, for nodes that ran with several shapes.
+def _first_rows_of_nodes(profile: Profile) -> dict[int, int]:
+    """Find nodes that have several rows, because they ran with several shapes.
 
-    Such rows have the same name, type and scope, and no two of them have the same shapes.
+    Return a dictionary from each of their rows to the first row of the same node. The rows of a
+    node have the same name, type and scope, but all have different shapes.
     """
     operators = profile.operators
     identity = (operators.scope, operators.name, operators.type)
@@ -244,7 +248,7 @@ def _rows_of_nodes(profile: Profile) -> dict[int, int]:
 
 
 def _same_kind(row: Node, node: Node) -> bool:
-    """Return whether an operator may execute a node, by their types and categories."""
+    """Return whether an operator and a node have the same kind, by their types and categories."""
     if node.type is None:
         return False
     if row.type is None:
@@ -252,17 +256,17 @@ def _same_kind(row: Node, node: Node) -> bool:
     if row.type == node.type:
         return True
     if row.category is None or row.category == node.category:
-        # FusedConv and ConvolutionForward are the same kind as Conv, and Concat is the same kind as
-        # Concatenation.
+        # For example, Conv, FusedConv and ConvolutionForward are one kind. Concat and Concatenation
+        # are another kind.
         short, long = sorted((node.type.lower(), row.type.lower()), key=len)
         return short in long or row.category in ONE_KIND
     return False
 
 
 def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[int]]:
-    """Return the indices of operators or nodes by category and shapes.
+    """Group the indices of operators or nodes by category and shapes.
 
-    An operator of unknown category or shape, or of the category `control`, is left out.
+    Left out are the category `control`, unknown categories, and unknown or scalar shapes.
     """
     found: dict[_Form, list[int]] = {}
     for index in among:
@@ -273,7 +277,7 @@ def _by_form(facts: Sequence[Node], among: Iterable[int]) -> dict[_Form, list[in
 
 
 def _is_padded(written: Shape, expected: Shape) -> bool:
-    """Return whether `written` differs only by channels that fill up the last block of a layout."""
+    """Return whether `written` is `expected` with its channels padded to whole blocks."""
     if len(written) != len(expected) or len(written) < 3:
         return False
     channels, others = written[1], (written[0], *written[2:])

@@ -1,6 +1,6 @@
-"""Finds the nodes of a model that the name of an operator stands for.
+"""Finds the nodes of a model from the name that an operator has in a profile.
 
-Runtimes rename nodes when they optimise a graph: they append words to a name, join the names of
+Runtimes rename nodes when they optimise a graph. They append words to a name, join the names of
 fused nodes, or name a fused node after the tensor that it writes.
 """
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
 ONE_KIND: Final = (CONVOLUTION, MATMUL, ATTENTION, SOFTMAX, POOLING)
-"""The categories in which operators of different types do the same, such as MatMul and Gemm."""
+"""In these categories, operators of different types count as one kind, such as MatMul and Gemm."""
 _FUSED: Final = (ELEMENTWISE, NORMALIZATION)
 """The categories of nodes that runtimes fuse into the operator before them."""
 
 _BETWEEN_NAMES: Final = r"\s*[+,;&|]+\s*|\s+"
-"""What separates the names in `conv1 + relu1` and `fused conv1`."""
+"""The separators between names, as in `conv1 + relu1` and `fused conv1`."""
 _BEFORE_SUFFIX: Final = re.compile(r"[_/.:-]")
-"""What separates a name from a word that is appended, as in `conv1_nchwc` or `MatMul/Fusion/`."""
+"""The separators between a name and an appended word: `conv1_nchwc`, `MatMul/Fusion/`."""
 _MOST_PARTS: Final = 64
-"""A name with more parts is not read as several names, which would take long."""
+"""A name with more parts than this is not split into several names, which would take long."""
 _MOST_NODES: Final = 64
-"""If more nodes have one name, operators of that name are matched only in order. To compare each
-operator with each node would take long."""
+"""If more nodes than this share a name, operators with this name are matched only in order.
+Comparing each operator with each node would take long."""
 _COPY: Final = r"#[0-9]+$"
-"""What makes the name of a node unique if another node has the same one."""
+"""The suffix of a repeated name: the second node `conv` is called `conv#2`."""
 
 
 class Node(NamedTuple):
-    """The facts about a node that decide whether an operator executes it."""
+    """The facts about a node or an operator that decide whether the two have the same kind."""
 
     type: str | None
     category: str | None
@@ -58,7 +58,7 @@ class Node(NamedTuple):
 
 
 def facts_of(profile: Profile) -> list[Node]:
-    """Return the facts about each operator of a profile or node of a model."""
+    """Return the facts about each operator of a profile, or about each node of a model."""
     operators = profile.operators
     shapes = (
         operators.categorical(name).mapped(lambda shapes: shapes[0] if shapes else None)
@@ -69,13 +69,13 @@ def facts_of(profile: Profile) -> list[Node]:
 
 
 class NodeNames:
-    """The nodes of a model, by their names and by the names of the tensors that they write."""
+    """Looks up nodes of a model by their names, or by the names of the tensors that they write."""
 
     def __init__(self, model: Profile, graph: ModelGraph) -> None:
         self.facts = facts_of(model)
         self._by_name: dict[str, list[int]] = {}
         for node, name in enumerate(model.operators.name.values().tolist()):
-            # Constants and bookkeeping have no work, and a runtime may not execute them.
+            # Constants and bookkeeping are left out: they have no work, and runtimes may skip them.
             if name and self.facts[node].category != CONTROL:
                 for one in {name, re.sub(_COPY, "", name)}:
                     self._by_name.setdefault(one, []).append(node)
@@ -89,23 +89,26 @@ class NodeNames:
         }
 
     def in_order(self, name: str) -> list[Group]:
-        """Return all nodes that have this name, in the order of the model."""
+        """Return all nodes with this name in the order of the model, each as a group of its own."""
         return [(node,) for node in self._by_name.get(name, ())]
 
     def of_exact_name(self, name: str) -> list[Group]:
-        """Return the nodes that have this name; none if they are more than `_MOST_NODES`."""
+        """Return the nodes with this name, each as a group of its own.
+
+        The result is empty if more than `_MOST_NODES` nodes have the name.
+        """
         nodes = self._by_name.get(name, ())
         return [(node,) for node in nodes] if len(nodes) <= _MOST_NODES else []
 
     def of_changed_name(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
-        """Return the groups of nodes that a changed name may stand for.
+        """Return the groups of connected nodes to which a changed name may refer.
 
-        `is_kind` says whether a node is of the operator's kind. The nodes of a group are connected.
+        `is_kind(node)` says whether a node has the kind of the operator.
         """
         groups = [
             self._of_word(word)
             for word in re.split(_BETWEEN_NAMES, name)
-            if word and not (word.isalpha() and word not in self._by_name)  # such as `fused`
+            if word and not (word.isalpha() and word not in self._by_name)  # skips `fused`
         ]
         if groups and all(groups):
             if len(groups) == 1:
@@ -123,13 +126,14 @@ class NodeNames:
             return joined
         for prefix in _prefixes(word):
             if prefix in self._by_name:
-                # `Conv_12` is what runtimes call a node without a name: it is not the node `Conv`.
+                # A runtime may call a node without a name `Conv_12`, after its type. This name
+                # does not refer to a node that is called `Conv`.
                 groups = self.of_exact_name(prefix)
                 return [group for group in groups if self.facts[group[0]].type != prefix]
         return []
 
     def _joined(self, word: str) -> list[Group]:
-        """Return the ways to read a word as several names, such as `conv1_relu1`; two at most."""
+        """Return at most two ways to split a word such as `conv1_relu1` into names of nodes."""
         starts = [0, *(match.end() for match in _BEFORE_SUFFIX.finditer(word))]
         if len(starts) > _MOST_PARTS:
             return []
@@ -145,10 +149,10 @@ class NodeNames:
         return ways[0]
 
     def _of_tensor(self, name: str, is_kind: Callable[[int], bool]) -> list[Group]:
-        """Return the chain of nodes that ends with the node that writes the tensor `name`.
+        """Return the chain of nodes whose last node writes the tensor `name`, if there is one.
 
-        It begins with a node for which `is_kind` is true. The other nodes are of categories that
-        runtimes fuse, and each reads only what the node before it writes.
+        The chain begins with a node for which `is_kind` is true. Each later node has a category in
+        `_FUSED`. Besides constants, it reads only the output of the node before it.
         """
         names = (name, *_prefixes(name))
         last = next((self._writer_of[one] for one in names if one in self._writer_of), None)
@@ -163,6 +167,6 @@ class NodeNames:
 
 
 def _prefixes(name: str) -> list[str]:
-    """Return the parts of a name before each of its separators, the longest first."""
+    """Return the text before each separator, the longest first: `a_b_c` gives `a_b` and `a`."""
     ends = [match.start() for match in _BEFORE_SUFFIX.finditer(name)]
     return [name[:end] for end in reversed(ends) if end]

@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 _MOST_IMPORTANT: Final = 3
 _NOTEWORTHY_SHARE: Final = 0.001
-"""A note about a smaller share of the time is never among the most important ones."""
+"""Notes about a smaller share of the time are never among the most important notes."""
 _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands for the share of the time in `Note.pattern`."""
+"""The placeholder for the share of the time in `Note.pattern`."""
 
 
 Beside: TypeAlias = Literal["", "model", "profile"]
 
 
 class Importance(IntEnum):
-    """What a note is about, the most important first."""
+    """The kinds of notes, the most important kind first."""
 
     VERDICT = 0
-    """The verdict on a condition, in formats that have no other place for it. It is printed
-    beside the three most important notes."""
+    """The verdict on a condition, in output formats that do not show verdicts elsewhere. It is
+    printed in addition to the three most important notes."""
     ANSWER = 1
-    """The answer is empty, is about a part of a damaged file, or answers another question than the
-    one that was meant. Or it is uncertain whether it does: a model matches only some operators."""
+    """The answer may mislead: it is empty, it covers only a part of a damaged file, or it may not
+    answer the question that was meant. For example, a model matches only some operators."""
     WRONG = 2
     """Some numbers are wrong, or are not what they seem to be."""
     INCOMPLETE = 3
-    """Something is missing: it is N/A or was left out."""
+    """Some numbers are missing: they are N/A or were left out."""
     CONTEXT = 4
     """How to read numbers that are right and complete."""
 
@@ -42,7 +42,7 @@ class Importance(IntEnum):
 class Note(str):
     """The text of a note, with its importance.
 
-    It is a `str`, so that code that only prints notes need not know more.
+    A note is a `str`, so code that only prints notes can treat them as texts.
     """
 
     __slots__ = ("dropped_beside", "importance", "pattern", "share")
@@ -51,10 +51,11 @@ class Note(str):
     share: float
     """The share of the time that the note is about, from 0 to 1; NaN if it is not known."""
     pattern: str
-    """The text without the share, which differs between runs of one model."""
+    """The text without the share of the time. The share differs between runs of one model."""
     dropped_beside: Beside
-    """Beside what the note is no longer true: a note on a profile beside a `model`, which adds what
-    is missing, or a note on a model beside a `profile`; empty if it is always true."""
+    """When the note is dropped, because it is no longer true. `model`: a note on a profile is
+    dropped once a model fills in the missing facts. `profile`: a note on a model is dropped once
+    the model is added to a profile. If it is empty, the note is never dropped."""
 
     def __new__(
         cls,
@@ -94,7 +95,7 @@ def operators_and_share(count: int) -> str:
 
 
 def unknown_work(facts: str = "type and shapes") -> str:
-    """Return the text, for `notes_with_share`, on work that does not follow from some facts."""
+    """Return the text for `notes_with_share` on work that does not follow from `facts`."""
     return f"the computation of {{}} does not follow from {facts}"
 
 
@@ -107,7 +108,7 @@ def notes_with_share(
     *,
     dropped_beside: Beside = "",
 ) -> Iterator[Note]:
-    """Yield a note on `count` operators, which take `time` of `total`; none if there are none.
+    """Yield a note on `count` operators, which take `time` of the `total`; none if `count` is 0.
 
     `text` has `{}` where the number of operators and their share of the time belong.
     """
@@ -125,8 +126,8 @@ def counted_and_share(count: int, noun: str) -> str:
 def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Return the notes without repetitions, the most important first.
 
-    Of equally important notes, those about more of the time come first, and those without a known
-    share last.
+    Equally important notes are ordered by their share of the time, the largest first. Notes without
+    a known share come last.
     """
     return tuple(
         sorted(
@@ -137,7 +138,7 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return all verdicts, and the first three other notes by importance.
+    """Return all verdicts, and the three most important other notes.
 
     Notes about less than 0.1 % of the time are left out.
     """

@@ -27,7 +27,7 @@ def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def difference(
     minuend: NDArray[np.float64], subtrahend: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return `minuend - subtrahend`; NaN where that is not finite."""
+    """Return `minuend - subtrahend`; NaN where the result is not finite."""
     with np.errstate(all="ignore"):
         return finite(minuend - subtrahend)
 
@@ -35,13 +35,13 @@ def difference(
 def ratio(
     numerator: NDArray[np.float64], denominator: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """Return `numerator / denominator`; NaN where that is not finite."""
+    """Return `numerator / denominator`; NaN where the result is not finite."""
     with np.errstate(all="ignore"):
         return finite(np.divide(numerator, denominator))
 
 
 def total(values: NDArray[np.float64]) -> float:
-    """Return the sum of the values that are not NaN; NaN without any, or if the sum is infinite."""
+    """Return the sum of the known values; NaN if none is known, or if the sum is infinite."""
     known = values[~np.isnan(values)]
     with np.errstate(all="ignore"):
         sum_ = float(np.sum(known)) if len(known) else np.nan
@@ -50,8 +50,8 @@ def total(values: NDArray[np.float64]) -> float:
 
 def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
-    # `total` adds only the known values, in the order that gives the original's last digits. A sum
-    # over an axis adds in another order.
+    # For a single run, `total` gives the same last digits as the original tool (see
+    # docs/compatibility.md). A sum over an axis adds in another order.
     if values.shape[1] == 1:
         return np.array([total(values[:, 0])])
     known = ~np.isnan(values)
@@ -81,7 +81,7 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
     """
     # `np.nanquantile` calls Python code for each row, which is slow for many rows.
     ascending = np.sort(values, axis=1)  # NaN comes last
-    # In a row of NaN alone, `last` is 0 and the result is the NaN at index 0.
+    # If a row has only NaN, `last` is 0 and the result is the NaN at index 0.
     last = np.maximum((~np.isnan(values)).sum(axis=1) - 1, 0)
     position = last * share
     below = np.floor(position).astype(np.int64)
@@ -93,7 +93,7 @@ def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.fl
 
 
 def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return half the interquartile range over the median, shape (rows,).
+    """Return half the interquartile range divided by the median, shape (rows,).
 
     `values` has shape (rows, runs). The spread is NaN with fewer than two known values.
     """
@@ -103,9 +103,10 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the running sum over the rows, for each run, from `values` of shape (rows, runs).
+    """Return the running sum of `values` over the rows, in each run.
 
-    NaN counts as 0. The sum is NaN before the first row with a known value.
+    `values` and the result have shape (rows, runs). NaN counts as 0. The sum is NaN before the
+    first row with a known value.
     """
     any_known = np.logical_or.accumulate(~np.isnan(values), axis=0)
     with np.errstate(all="ignore"):
@@ -115,8 +116,8 @@ def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct integers in `labels` in the order of their first appearance.
 
-    Return the number of each label, in the shape of `labels`, and the index at which each distinct
-    label first appears, shape (distinct,).
+    Return the number of each label, and the index at which each distinct label first appears. For
+    example, `[7, 3, 7]` gives the numbers `[0, 1, 0]` and the indices `[0, 1]`.
     """
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     order = np.argsort(labels, kind="stable")

@@ -105,10 +105,10 @@ class Operators:
         optional: Mapping[str, OptionalValues] | None = None,
         not_loaded: frozenset[str] = frozenset(),
     ) -> Operators:
-        """Return operators with some columns. All other columns are N/A.
+        """Return operators with the given columns. All other columns are N/A.
 
-        `source` is the source of all known computation and memory, unless `memory_source` has the
-        source of each operator's memory.
+        `source` is the source of all known computation and memory. `memory_source` can give the
+        source of each operator's memory instead.
         """
         rows = len(name)
         unknown = constant(np.float64(np.nan), rows)
@@ -168,13 +168,13 @@ class Operators:
     def source_of(self, work: Literal["computation", "memory"]) -> Categorical[str]:
         """Return the source of each operator's computation or memory; `unknown` for N/A."""
         column: Categorical[str] = getattr(self, f"{work}_source")
-        # a value that is N/A has no source, whatever the reader wrote
+        # The source of an N/A value is unknown, even if the reader states a source.
         categories = (*column.categories, UNKNOWN)
         is_unknown = np.isnan(getattr(self, work)) | (column.codes < 0)
         return Categorical(np.where(is_unknown, len(categories) - 1, column.codes), categories)
 
     def key_ranks(self) -> NDArray[np.float64] | NDArray[np.int64]:
-        """Return values that sort the keys. Digits in texts are ordered as numbers."""
+        """Return a number for each operator, which orders operators by key: conv2 before conv10."""
         return self.key.ranks(natural=True) if isinstance(self.key, Categorical) else self.key
 
     def take(self, rows: Indices) -> Operators:
@@ -187,8 +187,8 @@ class Operators:
     def concatenated(cls, parts: Sequence[Operators]) -> Operators:
         """Return the operators of all `parts`, one part after the other.
 
-        If one of the parts did not load an optional column, the result does not have it, either. If
-        the format of a part lacks the column, its rows are N/A.
+        If a part did not load an optional column, the column is not loaded in the result. If the
+        format of a part lacks the column, the rows of this part are N/A.
         """
         if len(parts) == 1:
             return parts[0]
@@ -207,7 +207,7 @@ class Operators:
     def _or_missing(self, name: str, parts: Sequence[Operators]) -> OptionalValues:
         """Return an optional column, or N/A values if the format lacks the column.
 
-        These are categorical if the column is categorical in the other `parts`.
+        The N/A values are categorical if the column is categorical in a part that has it.
         """
         known = next(part.optional[name] for part in parts if name in part.optional)
         is_text = isinstance(known, Categorical)

@@ -1,4 +1,4 @@
-"""`Profile`: the facts of a profile as tables, which are the same for every runtime."""
+"""`Profile`: the facts of a profile in tables, with the same columns for every runtime."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Origin(NamedTuple):
     """The version of the format or of the runtime, if the file has one."""
     times: Literal["of each execution", "mean", "absent"] = EACH
     averaged_over: int | None = None
-    """For mean times, the number of inferences. The times are means over these, not sums."""
+    """The number of inferences, if the times are means over inferences."""
     hardware: str | None = None
     """A description of the hardware, if the file has one."""
     synchronised: bool = False
     """Whether the runtime waited for each operator before it started the next. The time of an
     operator then includes the wait, so that all operators together may take longer than a run."""
     recorded: tuple[RecordedFact, ...] = ()
-    """What the runtime itself printed about the whole program."""
+    """The numbers that the runtime itself printed about the whole program."""
 
 
 # `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.
@@ -73,14 +73,14 @@ class Profile:
     dependencies: Dependencies | None = None
     allocations: Allocations | None = None
     not_loaded: frozenset[str] = frozenset()
-    """The optional tables that the file may have, but that were not loaded or were dropped. Joining
-    runs, splitting rows or selecting a level drops all of them."""
+    """The optional tables that the file may have, but that were not loaded or were dropped. All are
+    dropped when runs are joined, rows are split, or a level is selected."""
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
     """Notes about all runs together. Splitting the rows by run, file or step drops them."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
-    """The keys that split the rows (`model.splitting`), each of shape (operators,)."""
+    """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
     skipped_runs: int = 0
@@ -88,10 +88,10 @@ class Profile:
     model: StaticModel | None = None
     """Facts of a model that has not run; None for a profile of a run."""
     serves_as_model: bool = False
-    """Whether the profile describes the graph that a runtime executes, so that a profile of another
-    run can take shapes and work from it, as from a model (`model.with_model`)."""
-    # A cache is safe, because nothing in a profile changes. `init=False` starts each copy with an
-    # empty cache: its rows may differ.
+    """Whether the profile can be used as a model: it describes the graph that a runtime executes. A
+    profile of another run can take shapes and work from this graph (`model.with_model`)."""
+    # A cache is safe, because nothing in a profile changes. Each copy starts with an empty cache
+    # (`init=False`), because its rows may differ.
     _measured: dict[str, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Profile:
         return self._measured["calls"]
 
     def recorded(self, side: Side) -> NDArray[np.bool_]:
-        """Return whether each operator has executions on that side, shape (operators,).
+        """Return whether each operator has executions on `side`, shape (operators,).
 
         In a profile without times, all operators count as recorded.
         """
@@ -138,10 +138,10 @@ class Profile:
         return is_recorded
 
     def in_bodies(self) -> NDArray[np.bool_]:
-        """Return whether each operator is in a body of a model, such as a loop's, (operators,).
+        """Return whether each operator is in a body, such as a loop's, shape (operators,).
 
-        How often a run executes a body may be unknown, so totals of work leave bodies out. In a
-        profile of a run, no operator counts as one in a body.
+        Totals of work leave bodies out, because it may be unknown how often a run executes a body.
+        For a profile of a run, all results are false.
         """
         if self.model is None:
             return np.zeros(len(self), np.bool_)
@@ -154,8 +154,8 @@ class Profile:
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.
 
-        `run_statistic` is one of `columns.RUN_STATISTICS`: with several runs, the result is that
-        statistic of their totals. Nested executions count twice until a level is selected: see
+        With several runs, `run_statistic` selects the statistic of their totals. It is one of
+        `columns.RUN_STATISTICS`. Nested executions count twice until a level is selected: see
         `levels.at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
@@ -165,7 +165,7 @@ class Profile:
         return float(spread_of_runs(self.totals_s(measure)[np.newaxis])[0])
 
     def total_by_track(self, side: Side = "device") -> dict[Track, float]:
-        """Return the total seconds by track, for the tracks of `side` that have executions.
+        """Return the total seconds of each track of `side` that has executions.
 
         With several runs, each total is the median over the runs. It is NaN if no time is known.
         """
@@ -179,10 +179,10 @@ class Profile:
         return tuple(self.processes[run.process] for run in self.runs)
 
     def without_tables(self, *, keep: str = "") -> dict[str, Any]:
-        """Return arguments for `changed` that drop all optional tables but `keep`.
+        """Return arguments for `changed` that drop all optional tables except `keep`.
 
-        The tables refer to rows, so they must go when rows change. Only the table of tensors refers
-        to no rows.
+        Tables that refer to rows of other tables become wrong when these rows change. Only the
+        table of tensors has no such references.
         """
         others = [name for name in TABLES if name != keep]
         dropped = {name for name in others if getattr(self, name) is not None}

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class RecordedFact(NamedTuple):
-    """A number on the whole program, as the file has it, that follows from no table."""
+    """A number on the whole program, as in the file. It cannot be computed from the tables."""
 
     name: str
-    """The name for programs, with the unit: `_s`, `_per_s`."""
+    """The name for programs. It ends with the unit, such as `_s` or `_per_s`."""
     value: float
     unit: str
-    """`s` for a time; another unit as people read it, such as `inferences/s`; or empty."""
+    """`s` for a time. Other units are written as people read them: `inferences/s`. May be empty."""
     label: str
-    """The label of the line that shows it. Facts with the same label share a line."""
+    """The label of the line that shows the fact. Facts with the same label share a line."""
     part: str = ""
-    """What comes before the number in a line that shows several facts."""
+    """The text before the number, in a line that shows several facts."""

@@ -1,8 +1,9 @@
-"""The arguments of column formulas: the rows of one question, by column.
+"""The arguments of column formulas: the rows of one question, with the values of their columns.
 
-A formula for operators takes `OperatorRows`, which include the profile. A formula for groups takes
-`GroupRows`. These have no profile, because its arrays have a row for each operator, not for each
-group. A formula for both takes `Rows`.
+- A formula for operators takes `OperatorRows`, which give access to the profile.
+- A formula for groups takes `GroupRows`, which have no profile: the arrays of a profile have a row
+  for each operator, not for each group.
+- A formula for operators and groups takes `Rows`.
 """
 
 from __future__ import annotations
@@ -30,19 +31,22 @@ class Rows(Protocol):
 
     @property
     def threshold(self) -> float:
-        """The smallest change of a time that counts, as a fraction of the baseline."""
+        """The smallest change of a time that counts, as a fraction of the baseline's time."""
 
     @property
     def total_s(self) -> float:
-        """The seconds of all operators, which is the denominator of shares; NaN if unknown."""
+        """The total seconds of all operators: the denominator of shares; NaN if unknown."""
 
     @property
     def totals_s(self) -> NDArray[np.float64]:
-        """The seconds of all operators in each run, shape (runs,)."""
+        """The total seconds of all operators in each run, shape (runs,)."""
 
     @property
     def on_sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether the profile has each row, and whether the baseline has it, shape (rows,) each."""
+        """Two arrays: whether the profile has each row, and whether the baseline has each row.
+
+        Both have shape (rows,).
+        """
 
     def __getitem__(self, column: str) -> Any:
         """Return the values of another column, shape (rows,)."""
@@ -51,17 +55,20 @@ class Rows(Protocol):
         """Return the values of a column in each run, shape (rows, runs)."""
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
-        """Return one value for each process or iteration, shape (rows, units): see `by_unit`."""
+        """Return one value for each process or iteration, shape (rows, units).
+
+        See `iterations.by_unit`.
+        """
 
     def total_of(self, column: str) -> NDArray[np.float64]:
         """Return the total of a column over all operators, shape (runs,).
 
-        It is NaN for a model that has not run if a value is unknown. The shape is (1,) for a column
-        that has the same value in all runs.
+        A column with the same value in all runs has a total of shape (1,). For a model that has not
+        run, a single unknown value makes the total NaN.
         """
 
     def once(self, work: Callable[[Any], T]) -> T:
-        """Return the result of `work` for these rows, computed on first use."""
+        """Return `work(self)`. It is computed on first use and then kept."""
 
 
 class OperatorRows(Rows, Protocol):
@@ -69,18 +76,18 @@ class OperatorRows(Rows, Protocol):
 
     @property
     def profile(self) -> Profile:
-        """The profile. Its arrays of operators have these rows."""
+        """The profile, whose operators are these rows."""
 
     @property
     def comparison(self) -> Comparison | None:
-        """The comparison, with these rows; None if there is no baseline."""
+        """The comparison, whose operators are these rows; None if there is no baseline."""
 
     @property
     def measure(self) -> Measure:
         """The kind of time that the question asks for."""
 
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
-        """Return the ratio of two columns, over the runs that know both, shape (rows,)."""
+        """Return the ratio of two columns, shape (rows,). Only runs with both values count."""
 
     @property
     def peaks(self) -> Any:
@@ -96,12 +103,13 @@ class GroupRows(Rows, Protocol):
 
 
 class Formulas(NamedTuple):
-    """Formulas by the name of their column. The rules of a `Column` decide in which field they are.
+    """The formulas of columns, by the name of the column.
 
-    A formula returns shape (rows,), or (rows, runs) for a column with a value in each run.
+    The rules of a `Column` decide which field has the formula of the column. A formula returns
+    shape (rows,), or (rows, runs) for a column with a value in each run.
     """
 
     of_rows: Mapping[str, Callable[[Rows], Values]]
-    """The formulas for both operators and groups."""
+    """The formulas that hold for operators and for groups."""
     of_operators: Mapping[str, Callable[[OperatorRows], Values]]
     of_groups: Mapping[str, Callable[[GroupRows], Values]]

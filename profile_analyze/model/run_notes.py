@@ -1,4 +1,4 @@
-"""Notes on joined runs, which a person should read before trusting the numbers."""
+"""Makes the notes on joined runs, such as a warning that the files are of different models."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
-"""For each note, identified by all but its share: the files that have it, and the share of the time
-that it is about in each file."""
+"""The files of each note. A key is a note without its share of the time. A list has a pair for each
+file with this note: the name of the file, and the share in this file."""
 
 
 def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
-    """Return the files of each note, from pairs of a file and its notes."""
+    """Collect the notes of several files, from pairs of a file and its notes."""
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
@@ -29,10 +29,10 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
 
 
 def notes_from_files(partial: Partial) -> Iterator[Note]:
-    """Yield each note of the joined profiles once, with the names of its files."""
+    """Yield each note of the joined files once, and say in which files it occurs."""
     for (pattern, importance, dropped_beside), of_files in partial.notes.items():
         files = [file for file, _ in of_files]
-        # The share of the time differs from run to run.
+        # The share of the time differs from file to file. The joined note has the mean.
         share = sum(share for _, share in of_files) / len(files)
         note = Note(pattern, importance, share, dropped_beside=dropped_beside)
         if len(files) == partial.files:
@@ -63,7 +63,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
             Importance.WRONG,
         )
     digests = [digest for digest in partial.digests if digest is not None]
-    # A file that is named again also has an equal digest, but the note above reports it.
+    # A file that is named again also has an equal digest. The note above already reports it.
     copies = len(digests) - len(set(digests)) - repeated
     if copies > 0:
         yield Note(

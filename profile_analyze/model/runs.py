@@ -69,18 +69,18 @@ class Partial(NamedTuple):
 
 
 class RunJoiner:
-    """Joins profiles, added one after another, into one profile with the runs of all.
+    """Joins profiles into one profile with all their runs.
 
-    The joiner keeps the executions of each profile, and the operators that no earlier profile had.
-    Partial results can be merged. The result is the same as if one joiner had added all profiles in
-    that order.
+    The joiner keeps all executions, and each distinct operator once. Several joiners can share the
+    work: `merge` adds the partial result of another joiner. The result is the same as if one joiner
+    had added all profiles in that order.
     """
 
     def __init__(self) -> None:
         # Looking up a new key gives it the next free number.
         self._row_of: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._track_of: defaultdict[Track, int] = defaultdict(count().__next__)
-        # `partial` concatenates tables once. Doing so in each `merge` would copy earlier tables.
+        # `partial` concatenates these tables once. Each `merge` would copy all earlier tables.
         self._operators: list[Operators] = []
         self._work = np.empty((2, 0))
         """Shape (2, operators): the first known computation and memory of each operator."""
@@ -170,13 +170,13 @@ class RunJoiner:
         self._conflicting = np.append(self._conflicting, np.zeros(more, np.bool_))
 
     def _merge_work(self, operators: Operators, rows: NDArray[np.int64]) -> None:
-        """Keep the first known value of each operator, and mark where a later one differs."""
+        """Keep the first known value of each operator. Mark operators with another later value."""
         for name, merged, is_derived in zip(_WORK, self._work, self._is_derived, strict=True):
             values: NDArray[np.float64] = getattr(operators, name)
             known = np.flatnonzero(~np.isnan(values))
             is_first = np.isnan(merged[rows[known]])
-            # Several operators may share a row. The last assignment wins, so the order is reversed
-            # to keep the value of the first operator.
+            # Several operators may share a row, and NumPy keeps the last value assigned to it. The
+            # reversed order makes this the value of the first operator.
             first = known[is_first][::-1]
             merged[rows[first]] = values[first]
             is_derived[rows[first]] = _are_derived(operators, name)[first]
@@ -184,7 +184,7 @@ class RunJoiner:
             self._conflicting[rows[known[differs]]] = True
 
     def _merge_executions(self, partial: Partial, rows: NDArray[np.int64]) -> None:
-        """Append the executions, with the operators, tracks and runs numbered as in this joiner."""
+        """Append the executions, with this joiner's numbers for operators, tracks and runs."""
         executions = partial.executions
         tracks = np.array([self._track_of[track] for track in partial.tracks], np.int32)
         self._executions.append(
@@ -226,7 +226,7 @@ class RunJoiner:
         )
 
     def joined(self, notes: tuple[Note, ...] = ()) -> Profile:
-        """Return the joined profile, with further `notes`.
+        """Return the joined profile. Its notes begin with `notes`.
 
         Raises `InputError` if no profile was added.
         """
@@ -250,13 +250,13 @@ class RunJoiner:
 
 
 def join_runs(profiles: Iterable[Profile]) -> Profile:
-    """Join `profiles` into one profile with the runs of all.
+    """Join `profiles` into one profile with all their runs.
 
     Operators with the same level, scope, name, type and shapes are matched across runs. Duplicates
     within one profile are matched in the order of execution. Operators that only some runs have are
     kept.
 
-    Raises `InputError` if there is no profile, and `QueryError` if one is a model.
+    Raises `InputError` if there is no profile, and `QueryError` if a profile is a model.
     """
     joiner = RunJoiner()
     for profile in profiles:
@@ -276,9 +276,9 @@ def _sources(is_derived: NDArray[np.bool_]) -> Categorical[str]:
 
 
 def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
-    """Return the index of the first occurrence of each new row.
+    """Return the index in `rows` at which each new row number first occurs.
 
-    Rows numbered `known` or higher are new, and first occur in ascending order.
+    Row numbers from `known` on are new. Their first occurrences are in ascending order.
     """
     highest_before = np.maximum.accumulate(np.append(known - 1, rows))[:-1]
     return np.flatnonzero(rows > highest_before)
@@ -287,8 +287,8 @@ def _first_of_each(rows: NDArray[np.int64], known: int) -> NDArray[np.int64]:
 def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """Return how many runs have each operator, shape (operators,).
 
-    If a file has one run, all its operators count as part of that run, even if they did not run. If
-    a file has several runs, an operator is part of the runs that executed it.
+    If a file has one run, all its operators count as part of the run, even operators that were not
+    executed. If a file has several runs, an operator is part of the runs that executed it.
     """
     runs = len(profile.runs)
     if runs == 1 or file_of is not None:
@@ -299,7 +299,7 @@ def _run_counts(profile: Profile, file_of: NDArray[np.int64] | None) -> NDArray[
 
 
 def _digests(profile: Profile) -> Iterator[bytes | None]:
-    """Yield a digest of the times of each process, which detects copies; None without times."""
+    """For each process, yield a digest of its times, to detect copies; None without times."""
     executions = profile.executions
     process_of = np.array([run.process for run in profile.runs], np.int64)[executions.run]
     by_process = np.argsort(process_of, kind="stable")
@@ -319,8 +319,8 @@ def _digests(profile: Profile) -> Iterator[bytes | None]:
 def _devices_first(
     executions: Executions, tracks: tuple[Track, ...]
 ) -> tuple[Executions, tuple[Track, ...]]:
-    """Put device tracks first, so that their order does not depend on how files were grouped."""
-    # Sorting is stable: the tracks of one side keep their order.
+    """Put device tracks first. Their order then does not depend on how files were grouped."""
+    # Sorting is stable, so the tracks of one side keep their order.
     order = sorted(range(len(tracks)), key=lambda index: tracks[index].side != DEVICE)
     if order == list(range(len(tracks))):
         return executions, tracks
@@ -331,7 +331,7 @@ def _devices_first(
 
 
 def _common_origin(origins: Sequence[Origin]) -> Origin:
-    """Return the origin of a joined profile, without the facts on which the files differ."""
+    """Return the origin of a joined profile. Facts that differ between files are left out."""
     first = origins[0]
     if len(origins) == 1:
         return first
@@ -344,6 +344,6 @@ def _common_origin(origins: Sequence[Origin]) -> Origin:
     kinds = {origin.times for origin in origins}
     # A single file of means is enough for the joined times to count as means.
     times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
-    # Likewise, synchronised times in one file make the joined times wrong in the same way.
+    # Likewise, a single synchronised file is enough for the joined times to count as synchronised.
     synchronised = any(origin.synchronised for origin in origins)
     return Origin(**{**same, "format": formats, "times": times, "synchronised": synchronised})

@@ -35,9 +35,9 @@ _TRACK_KEYS: Final[Mapping[str, Callable[[Track], Any]]] = {
 def split(profile: Profile, keys: Iterable[str]) -> Profile:
     """Return the profile with a row for each operator and each value of `keys` in its executions.
 
-    `keys` are some of `SPLIT_KEYS`. Rows are in the order of the operators, then of the keys'
-    values, with N/A last. `Profile.split_by` has the values. The keys decide which
-    runs the new profile has:
+    `keys` are some of `SPLIT_KEYS`. Rows are ordered by operator, then by the values of the keys,
+    with N/A last. `Profile.split_by` has these values. The keys decide which runs the new profile
+    has:
 
     - `run`: a single run.
     - `file`: the n-th runs of all files become run n of the new profile. Each row belongs to one
@@ -53,9 +53,9 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
 def split_alike(
     profiles: Sequence[Profile], keys: Iterable[str]
 ) -> tuple[list[Profile], NDArray[np.int64]]:
-    """Split several profiles with the same operators, so that all have the same rows again.
+    """Split several profiles with the same operators. The split profiles also have the same rows.
 
-    Return the split profiles, and the former row of each new row, shape (rows,).
+    Return the split profiles and, for each new row, the row from which it was split, shape (rows,).
     """
     wanted = tuple(dict.fromkeys(keys))
     same_rows = np.arange(len(profiles[0]))
@@ -119,7 +119,7 @@ def _with_rows(
 
 
 def _divided(cells: NDArray[np.int64], key: Categorical[Any]) -> NDArray[np.int64]:
-    """Return cells divided by `key`: a number for each cell and value. N/A is last in a cell."""
+    """Split each cell by the values of `key`, and return the new cells. N/A is last in a cell."""
     last = len(key.categories)
     return cells * (last + 1) + np.where(key.codes < 0, last, key.codes)
 
@@ -153,7 +153,7 @@ def _filled_in(profile: Profile, values: Categorical[Any]) -> Categorical[Any]:
 
 
 def _run_values(profile: Profile, key: str) -> Categorical[Any]:
-    """Return the value of a key for each run, shape (runs,): its number, file or step."""
+    """Return the number, file or step of each run, as `key` says, shape (runs,)."""
     if key == "run":
         return Categorical(np.arange(len(profile.runs)), tuple(range(1, len(profile.runs) + 1)))
     if key == "file":
@@ -164,13 +164,13 @@ def _run_values(profile: Profile, key: str) -> Categorical[Any]:
 def track_values(profile: Profile, key: str, side: str) -> Categorical[Any]:
     """Return the values of a track key for each operator, joined by commas, shape (operators,).
 
-    Only the tracks on that side count, in the order in which the operator's executions use them.
+    Only tracks on `side` count. They are in the order in which the operator's executions use them.
     """
     executions = profile.executions
     tracks = len(profile.tracks)
     _, first = numbered(executions.operator.astype(np.int64) * tracks + executions.track)
     names = [_TRACK_KEYS[key](track) if track.side == side else None for track in profile.tracks]
-    # Dictionaries as ordered sets: two tracks may have the same value, such as their device.
+    # Each dictionary is an ordered set, because two tracks may have the same value.
     names_of: dict[int, dict[str, None]] = {}
     pairs = zip(executions.operator[first].tolist(), executions.track[first].tolist(), strict=True)
     for operator, track in pairs:

@@ -16,30 +16,31 @@ class Port(NamedTuple):
 
     name: str
     sizes: Sizes | None
-    """The size of each dimension: a number, a symbol, or None if nothing is known about it. None if
-    even the number of dimensions is unknown."""
+    """The size of each dimension: a number, a symbol, or None if the size is unknown. None instead
+    of a tuple means that even the number of dimensions is unknown."""
     dtype: str | None
 
 
 class Stored(NamedTuple):
-    """The initializers of a model and of its bodies, whether they are used or not."""
+    """Counts of all initializers of a model and of its bodies, used or unused."""
 
     tensors: int
     elements: float
     size: float
-    """Their bytes; NaN if a dtype has no fixed size, such as texts."""
+    """The bytes of all elements; NaN if a dtype, such as that of texts, has no fixed size."""
 
 
 class BodyWork(NamedTuple):
-    """The work of a graph inside an operator, such as the body of a loop, executed once."""
+    """The work of one execution of a body. A body is a graph inside an operator such as a loop."""
 
     operator: str
-    """The path of names to the operator."""
+    """The path of the operator: the names of operators and bodies around it, then its own name."""
     attribute: str
-    """The attribute of the operator that has the body, such as `then_branch`."""
+    """The name of the attribute that holds the body, such as `then_branch`."""
     operators: int
+    """The number of operators in the body."""
     macs: float
-    """The multiply-adds of one execution, without the bodies inside this one; NaN is N/A."""
+    """The multiply-adds of one execution, without bodies nested inside; NaN is N/A."""
     trip_count: int | None
     """How often one call of the operator executes the body; None if it is unknown."""
 
@@ -52,10 +53,11 @@ class StaticModel(NamedTuple):
     initializers: Stored = Stored(0, 0.0, 0.0)
     bodies: tuple[BodyWork, ...] = ()
     macs_executed: float = nan
-    """The multiply-adds of one run with all bodies, as often as they are executed; NaN if that is
-    unknown."""
+    """The multiply-adds of one run. Each body counts as often as the run executes it. NaN if a
+    number is unknown."""
     constant_operators: int = 0
-    """How many operators depend on no input. They cost nothing, as their results can be stored."""
+    """How many operators depend on no input. They cost nothing: their results can be stored."""
     macs_of_constant_operators: float = 0.0
     lacks: Mapping[str, str] = {}
-    """The options with names of inputs and symbols that the model lacks, each with a message."""
+    """The options that name an input or a symbol that the model lacks, such as `--dim batch`. Each
+    has a message."""

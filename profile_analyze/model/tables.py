@@ -44,7 +44,8 @@ class Tensors:
 class Uses:
     """The edges of the graph: which operator reads or writes which tensor.
 
-    All columns have shape (uses,). `operator` and `tensor` are rows of their tables.
+    All columns have shape (uses,). `operator` and `tensor` are row numbers in `Operators` and
+    `Tensors`.
     """
 
     operator: NDArray[np.int32]
@@ -60,7 +61,7 @@ class Uses:
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Pairs of executions: one waits for the other. All columns have shape (dependencies,)."""
+    """Pairs of executions: `after` waits for `before`. All columns have shape (dependencies,)."""
 
     before: NDArray[np.int32]
     """The row of the execution that had to end first."""
@@ -77,7 +78,7 @@ class Dependencies:
 
 @dataclass(frozen=True, eq=False)
 class Allocations:
-    """Allocations of memory, and frees. All columns have shape (allocations,)."""
+    """Events that allocate or free memory. All columns have shape (allocations,)."""
 
     device: Categorical[str]
     time_s: NDArray[np.float64]

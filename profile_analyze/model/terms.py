@@ -35,7 +35,7 @@ CATEGORIES: Final = (
     CONTROL,
     OTHER,
 )
-"""The kinds of work. `copy` moves data between devices, `data movement` moves data otherwise.
+"""The kinds of work. `copy` moves data between devices, and `data movement` is all other moves.
 `control` is bookkeeping, including constants. `other` is work that the reader cannot classify."""
 
 # The kinds of times that a profile has: see `Origin.times`.
@@ -59,8 +59,8 @@ TOP: Final = "top"
 KERNEL: Final = "kernel"
 MODULE: Final = "module"
 RUNTIME: Final = "runtime"
-"""The level of calls into the driver, such as launches. Questions cannot ask for it, because the
-time of a call belongs to the operator that made it."""
+"""The level of calls into the driver, such as launches. Questions cannot ask for this level,
+because the time of a call belongs to the operator that made the call."""
 
 LEVELS: Final = (OPERATOR, TOP, KERNEL, MODULE)
 """The levels that a question can ask for. The first is the default: see `model.levels`."""
@@ -73,23 +73,24 @@ UNKNOWN: Final = "unknown"
 
 BEST: Final = "best"
 WORK_SOURCES: Final = (MEASURED, DERIVED, BEST)
-"""Whose computation and memory a question can ask for: see `model.work_sources`."""
+"""The sources of computation and memory that a question can select: see `model.work_sources`."""
 DERIVED_WORK: Final = ("derived_computation", "derived_memory")
-"""The optional columns with the work of one call that follows from shapes."""
+"""The optional columns with the work of one call, derived from shapes."""
 
 SHAPES: Final = ("in_shapes", "out_shapes")
-"""The optional columns by which operators are matched with the nodes of a model."""
+"""The optional columns that are needed to match operators with the nodes of a model."""
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"
-"""The values of the column `match` for an operator that is on only one side."""
+"""`ADDED` and `REMOVED` are values of the column `match`. An added operator is only in the profile,
+and a removed operator is only in the baseline."""
 
 RUN_KEYS: Final = ("run", "file", "step")
-"""The keys that have a value for each run."""
+"""The keys whose value depends only on the run."""
 
 SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "phase")
-"""The keys that have a value for each execution. Grouping by them splits operators: see
-`model.splitting`."""
+"""The keys whose value may differ between the executions of an operator. Grouping by such a key
+splits operators: see `model.splitting`."""
 
 SAMPLE_UNITS: Final = ("process", "iteration")
 """What statistics count as one sample. Processes are the default, because iterations of one process
@@ -111,11 +112,18 @@ INNER: Final = "inner"
 
 CONSTANT_ROLES: Final = (WEIGHT, QUANTIZATION, SCALAR, STRUCTURE, UNUSED, DERIVED_CONSTANT)
 TENSOR_ROLES: Final = (*CONSTANT_ROLES, INPUT, ACTIVATION, SHAPE_ARITHMETIC, INNER)
-"""What a tensor of a model is for.
+"""The roles of the tensors of a model.
 
-The first five are roles of constants that the model holds: numbers that were trained, scales and
-zero points, single numbers, shapes and indices, and constants that nothing uses. A derived constant
-is computed from these. An inner tensor is computed in a body, such as that of a loop.
+- `weight`: trained numbers
+- `quantization`: scales and zero points
+- `scalar`: a single number
+- `structure`: shapes and indices
+- `unused`: a constant that nothing uses
+- `derived constant`: computed from constants
+- `input`: an input of the model
+- `activation`: computed from inputs
+- `shape arithmetic`: computed from shapes
+- `inner`: computed in a body, such as a loop's
 """
 
 DTYPES: Final = (

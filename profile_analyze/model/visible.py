@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# Two kinds of characters. A terminal or an editor would act on the first: control characters (C0,
-# DEL, C1), marks that reorder text, line and paragraph separators, surrogates and noncharacters.
-# The others are invisible, so that two different names would look the same: Unicode's default
-# ignorable characters, except variation selectors, which emoji need.
+# There are two kinds of unsafe characters:
+# - Characters that a terminal or an editor acts on: control characters (C0, DEL, C1), marks that
+#   reorder text, line and paragraph separators, surrogates and noncharacters.
+# - Invisible characters, because two different names could look the same: Unicode's default
+#   ignorable characters. Variation selectors are allowed, because emoji need them.
 _UNSAFE: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
@@ -18,26 +19,29 @@ _SHORT_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def visible(text: str, encoding: str) -> str:
-    """Return `text` on one line, with unsafe characters and those not in `encoding` escaped."""
+    """Return `text` on one line.
+
+    Escapes replace unsafe characters, and characters that are not in `encoding`.
+    """
     return encodable(escaped(text), encoding)
 
 
 def escaped(text: str, but: str = "") -> str:
     """Return `text` with escapes for unsafe characters, except those in `but`."""
-    if text.isascii() and text.isprintable():  # fast, and most profiles have no other text
+    if text.isascii() and text.isprintable():  # a quick test, true for most texts
         return text
     return re.sub(f"[{_UNSAFE}]", lambda match: _escape(match[0], but), text)
 
 
 def escaped_in_json(text: str) -> str:
-    """Return the JSON `text` with JSON's escapes for unsafe characters. Its value is the same."""
-    if text.isascii() and "\x7f" not in text:  # JSON always escapes the other unsafe ASCII ones
+    """Return JSON `text` with unsafe characters written as JSON escapes. The value is the same."""
+    if text.isascii() and "\x7f" not in text:  # JSON already escapes all other unsafe ASCII
         return text
     return re.sub(f"[{_UNSAFE}]", lambda match: _escape_in_json(match[0]), text)
 
 
 def _escape_in_json(character: str) -> str:
-    # JSON escapes UTF-16 code units, and characters above U+FFFF have two of them.
+    # JSON escapes UTF-16 code units. A character above U+FFFF has two code units.
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 

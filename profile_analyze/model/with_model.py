@@ -1,4 +1,4 @@
-"""Adds the facts of a model to a profile: what it says about the nodes that operators executed."""
+"""Adds facts of a model to the profile of its run: each operator gets the facts of its nodes."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ _MOVED: Final = ("input_bytes", "output_bytes")
 
 
 def with_model(profile: Profile, model: Profile, subject: str | None = None) -> Profile:
-    """Return the profile of a run, with the facts of `model`, which is the model that ran.
+    """Return the profile of a run with facts of `model`, which is the model that ran.
 
-    Multiply-adds, parameters and attributes are added. Where the profile lacks types, categories,
-    shapes, dtypes, computation or memory, these are added, too. Operators are matched with the
-    nodes of the model by name, then by order. A note counts the rows without a match. If any rows
-    match, the note begins with `subject`, by default the name of the model. Notes that are no
-    longer true with the model are left out.
+    The model adds multiply-adds, parameters and attributes. It also fills in types, categories,
+    shapes, dtypes, computation and memory where the profile lacks them. Operators are matched with
+    the nodes of the model by name, then by order.
 
-    Raises `QueryError` if `profile` is no profile of a run, if `model` is no model, or if one of
-    them was loaded without shapes.
+    A note counts the operators without a match. If any operator matches, the note begins with
+    `subject`, by default the name of the model. Notes that the model makes untrue are left out.
+
+    Raises `QueryError` if `profile` is no profile of a run, or if `model` is no model. Also raises
+    `QueryError` if one of the two was loaded without shapes.
     """
     _check(profile, model)
     graph = ModelGraph(model)
@@ -72,7 +73,7 @@ def _check(profile: Profile, model: Profile) -> None:
 
 
 class _Added:
-    """The operators of a profile with the columns of the nodes that they execute."""
+    """Combines the operators of a profile with the columns of the nodes that they execute."""
 
     def __init__(
         self, profile: Profile, model: Profile, graph: ModelGraph, by_row: Mapping[int, Match]
@@ -86,12 +87,12 @@ class _Added:
             if len(match.nodes) > 1 and match.has_work
         }
         of_work = {row: match.nodes for row, match in by_row.items() if match.has_work}
-        self._first = self._places({row: nodes[0] for row, nodes in of_work.items()})
-        self._last = self._places({row: nodes[-1] for row, nodes in of_work.items()})
-        self._main = self._places({row: match.main for row, match in by_row.items()})
+        self._first = self._node_indices({row: nodes[0] for row, nodes in of_work.items()})
+        self._last = self._node_indices({row: nodes[-1] for row, nodes in of_work.items()})
+        self._main = self._node_indices({row: match.main for row, match in by_row.items()})
 
-    def _places(self, node_of: Mapping[int, int]) -> Indices:
-        """Return the node of each operator, -1 for none, shape (operators,)."""
+    def _node_indices(self, node_of: Mapping[int, int]) -> Indices:
+        """Return the node of each operator, shape (operators,); -1 for operators without a node."""
         nodes = np.full(len(self._own), -1)
         nodes[[*node_of]] = [*node_of.values()]
         return nodes
@@ -124,12 +125,13 @@ class _Added:
         )
 
     def _column(self, name: str, values: OptionalValues) -> OptionalValues:
-        """Return an optional column, with the values of the model where the profile has none."""
+        """Return an optional column that combines the values of the profile and the model."""
         if not isinstance(values, Categorical):
             own_numbers = self._own.numbers(name)
             if name in _MOVED:
                 return _filled(own_numbers, self._moved(name, values))
-            # No runtime measures these. Shapes of a run may include padding.
+            # In the columns below, values of the model win: no runtime measures them, and the
+            # shapes of a run may include padding.
             if name in _WEIGHTS:
                 return _filled(self._weights(values), own_numbers)
             if name in _SUMS:
@@ -141,7 +143,10 @@ class _Added:
         return _combined(self._own.categorical(name), values.take_or_missing(of_node), merge)
 
     def _sums(self, values: Floats) -> Floats:
-        """Return the sum of a column over the nodes of each operator; N/A without any."""
+        """Return the sum of `values` over the nodes of each operator.
+
+        The sum is N/A for operators that do not have the work of a node.
+        """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():
             if match.has_work:
@@ -149,21 +154,28 @@ class _Added:
         return sums
 
     def _weights(self, values: Floats) -> Floats:
-        """Return the sum of a column on weights, which do not depend on the shapes of a run."""
+        """Return the sum of `values`, a column on weights, over the nodes of each operator.
+
+        Weights do not depend on the shapes of a run. If the weights of a node count at another row
+        of the node, the sum is 0.
+        """
         sums = np.full(len(self._own), np.nan)
         for row, match in self._matches.items():
             sums[row] = values[[*match.nodes]].sum() if match.has_weights else 0.0
         return sums
 
     def _moved(self, name: str, values: Floats) -> Floats:
-        """Return bytes of tensors. A fused operator does not move the tensors between its nodes."""
+        """Return the bytes of the column `name` for each operator.
+
+        A fused operator does not move the tensors between its nodes, so their bytes do not count.
+        """
         moved = self._sums(values)
         for row, of_group in self._bytes.items():
             moved[row] = getattr(of_group, name)
         return moved
 
     def _work(self, name: Literal["computation", "memory"], derived: Floats) -> dict[str, Any]:
-        """Return a work column and its source: what was measured, or else derived."""
+        """Return a work column and its source. Measured values win over derived values."""
         own: Floats = getattr(self._own, name)
         source = self._own.source_of(name)
         is_measured = source.where(one == MEASURED for one in source.categories)
@@ -193,7 +205,7 @@ def _first_known(own: Any, of_model: Any) -> Any:
 
 
 def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters | None:
-    """Return the parameters of both. If both have a parameter, the runtime's value is taken."""
+    """Merge two sets of parameters. If both have a parameter, the runtime's value wins."""
     if own is None or of_model is None:
         return of_model if own is None else own
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))
@@ -202,7 +214,8 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
 def _note(profile: Profile, matches: Matches) -> Note:
     """Return the note on how many operators were matched, and how.
 
-    If some are not, a person must see it before all other notes: is it the right model?
+    If some operators are not matched, the model may be the wrong one. The note is then among the
+    most important notes.
     """
     expected = expected_of(profile)
     counts = Counter(match.how for row, match in matches.by_row.items() if expected[row])
@@ -218,6 +231,6 @@ def _note(profile: Profile, matches: Matches) -> Note:
         text += f", {without} not matched" if left.any() else ""
     if other_shapes:
         text += f", {other_shapes} because of other shapes, which --input-shape and --dim set"
-    # The share of no operators, 0, would make the note unimportant.
+    # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
     share = share_of_time(profile, left) if left.any() else np.nan
     return Note(text, importance, share)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.operators import Parameters, Shape, Shapes, Strides
 
 Style: TypeAlias = Literal["short", "stacked", "fixed", "digits"]
-"""The way to write numbers, where output formats differ.
+"""The style in which an output format writes numbers.
 
 | style | 231211008 FLO | 0.000101234 s |
 |---|---|---|
@@ -42,11 +42,11 @@ _MACHINE_UNITS: Final = {
     "byte/s": "_bytes_per_s",
     "FLO/byte": "_flo_per_byte",
 }
-# How the style `fixed` writes these units: the original's tables have the same numbers.
+# How the style `fixed` writes numbers with these units: as in the tables of the original tool.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
-# The names of these columns get no unit, because they already say it: `flops` is FLO/s.
+# The names of these columns get no unit, because they already state it: `flops` is FLO/s.
 _WITHOUT_UNIT: Final = ("flops", "param_bytes", "input_bytes", "output_bytes")
-# Units that the heading shows. All other units follow each value, with a prefix that suits it.
+# Units that the heading shows. Any other unit follows each value, with a suitable prefix.
 _IN_HEADING: Final = ("s", "FLO/byte")
 
 
@@ -101,7 +101,10 @@ def machine_name(column: Column) -> str:
 
 
 def value_text(column: Column, value: Any, style: Style = "short") -> str:
-    """Return the text of a value, with the unit unless the heading has it; N/A for None and NaN."""
+    """Return the text of a value; `N/A` for None and NaN.
+
+    The styles `short` and `stacked` add the unit if the heading does not show it.
+    """
     is_missing = value is None or value != value  # noqa: PLR0124  # NaN
     if style == "stacked" and column.unit in SCALED:  # N/A has a unit below it, too
         return "\n".join(scaled(nan if is_missing else value, column.unit))

@@ -27,12 +27,14 @@ _AMOUNTS: Final[tuple[Literal["computation", "memory"], ...]] = ("computation", 
 def choose_work(profile: Profile, choice: str) -> Profile:
     """Return a copy with the computation and memory that `choice` selects.
 
-    `measured` keeps what the runtime reported, `derived` takes what follows from shapes, and `best`
-    is what the runtime reported, or else what follows from shapes. Notes say how much is derived
-    or unknown. A constant moves no bytes, whatever the choice.
+    - `measured`: the values that the runtime reported
+    - `derived`: the values that are derived from shapes
+    - `best`: for each operator, the reported value or, if it is N/A, the derived value
 
-    Raises `QueryError` for another choice. `derived` and `best` also raise it if `profile` was
-    loaded without `DERIVED_WORK`.
+    Notes say how much is derived or unknown. With every choice, constants move no bytes.
+
+    Raises `QueryError` for any other choice. With `derived` and `best`, also raises `QueryError` if
+    `profile` was loaded without `DERIVED_WORK`.
     """
     if choice not in WORK_SOURCES:
         raise QueryError(f"work: {choice!r} is not one of {', '.join(WORK_SOURCES)}")
@@ -80,7 +82,7 @@ def _notes(profile: Profile) -> Iterator[Note]:
 
 
 def share_of_time(profile: Profile, chosen: NDArray[np.bool_]) -> float:
-    """Return the share of the time of the chosen operators; NaN if no time is known."""
+    """Return the chosen operators' share of the total time; NaN if no time is known."""
     times_s = np.nan_to_num(profile.measured("time"))
     total_s = times_s.sum()
     return float(times_s[chosen].sum() / total_s) if total_s else np.nan

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from profile_analyze.work.operation import Operation
 
 PER_SCORE: Final = 6
-"""The operations on each score: the scale, and the five of a softmax."""
+"""The operations on each score: one for the scale, and five for the softmax."""
 
 
 def _product(operation: Operation, *names: str) -> float:
@@ -30,7 +30,7 @@ def _scores(operation: Operation) -> float:
 
 
 def _core_macs(operation: Operation) -> float:
-    """Return the multiply-adds of queries with keys, and of scores with values."""
+    """Return the multiply-adds of two products: queries with keys, and scores with values."""
     head_size = attribute(operation, "head_size", nan)
     return _scores(operation) * (head_size + attribute(operation, "value_head_size", nan))
 
@@ -44,11 +44,15 @@ def _other(operation: Operation) -> float:
 
 
 def _state_updates(operation: Operation) -> float:
-    """Return how often all tokens together read or write an element of one head's state."""
+    """Return the elements of the state of one head, counted once for each token."""
     return _product(operation, "batch", "query_length", "head_size", "value_head_size")
 
 
 def _linear_macs(operation: Operation) -> float:
+    """Return the multiply-adds of linear attention.
+
+    Each query head has one product with the state. Each key head has one, or two with a delta rule.
+    """
     kv_heads = attribute(operation, "kv_heads", nan)
     products = 2 if operation.attributes.get("has_delta", False) else 1
     heads = attribute(operation, "heads", nan) + products * kv_heads

@@ -1,4 +1,4 @@
-"""Kinds of operator that convolve: what they cost, and the sorts of convolution."""
+"""The kinds of convolution: what they cost, and which are depthwise, grouped, pointwise or full."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ DEFORMABLE: Final = "deformable convolution"
 
 
 _LARGEST_KERNEL: Final = 1 << 16
-"""The longest side of a kernel for which the products with padding are counted, one element at a
-time. Real kernels are shorter; a damaged model would take too long."""
+"""If a side of a kernel is longer than this, `macs_without_padding` is N/A. Only damaged models
+have such kernels, and a loop over the side could take too long."""
 
 
 def _weight(operation: Operation) -> tuple[int, ...] | None:
-    """Return the shape of the weight; None if it is unknown, or has no kernel."""
+    """Return the shape of the weight; None if it is unknown or has no dimensions of a kernel."""
     weight = sizes(tensor_at(operation.inputs, 1), 0)
     return None if weight is None or len(weight) < 3 else weight
 
 
 def _taps_per_channel(operation: Operation) -> float:
-    """Return the number of elements of the weight for one index of its first dimension."""
+    """Return how many elements the weight has for each index of its first dimension."""
     weight = _weight(operation)
     return nan if weight is None else prod(weight[1:])
 
@@ -58,8 +58,8 @@ def _bias_elements(operation: Operation) -> float:
 def _interpolations(operation: Operation) -> float:
     """Return the operations of a deformable convolution besides its multiply-adds.
 
-    Each value that it multiplies is interpolated from four values. This takes 8 operations, and 1
-    more with a mask.
+    The convolution multiplies interpolated values. To interpolate a value from four input values
+    takes 8 operations, and 1 more with a mask.
     """
     weight = _weight(operation)
     if weight is None or not weight[0]:
@@ -73,8 +73,8 @@ def _interpolations(operation: Operation) -> float:
 def conv_kind(operation: Operation) -> str | None:
     """Return the sort of a convolution: depthwise, grouped, pointwise or full.
 
-    None if the operation is no convolution, or if its weight is unknown. A grouped convolution
-    with a kernel of 1 is grouped, not pointwise.
+    Return None if the operation is no convolution, or if its weight or groups are unknown. A
+    grouped convolution with a kernel of 1 is grouped, not pointwise.
     """
     weight = _weight(operation)
     if operation.kind not in {CONVOLUTION, TRANSPOSED, DEFORMABLE} or weight is None:
@@ -89,10 +89,10 @@ def conv_kind(operation: Operation) -> str | None:
 
 
 def macs_without_padding(operation: Operation) -> float:
-    """Return the multiply-adds of a convolution without those that multiply padding.
+    """Return the multiply-adds of a convolution without the products with padding.
 
-    For a transposed convolution, the multiply-adds whose results are cut off are left out. NaN if
-    the operation is no convolution or a deformable one, or if a size is unknown.
+    For a transposed convolution, products whose results are cut off are left out instead. Return
+    NaN for a deformable convolution, for any other kind, and if a size is unknown.
     """
     data, result = (
         sizes(tensor_at(tensors, 0), 0) for tensors in (operation.inputs, operation.outputs)
@@ -121,7 +121,7 @@ def macs_without_padding(operation: Operation) -> float:
 def _taps_inside(
     data: int, result: int, kernel: int, stride: int, dilation: int, padding_before: int
 ) -> int:
-    """Return how many pairs of result and tap read the data of one dimension, not its padding."""
+    """Count, in one dimension, the pairs of result and kernel element that read no padding."""
     count = 0
     for tap in range(kernel):
         shift = padding_before - tap * dilation  # result i reads the data at i * stride - shift

@@ -36,9 +36,9 @@ def _per_input(operation: Operation) -> float:
 
 
 def _with_parameters(per_element: int, *, optional: tuple[int, ...]) -> Formula:
-    """Return the formula of `per_element` operations for each output element.
+    """Return a formula with `per_element` operations for each output element.
 
-    Each input in `optional` that is given adds one operation.
+    `optional` has positions of optional inputs. Each such input adds one operation if it is given.
     """
 
     def formula(operation: Operation) -> float:
@@ -76,10 +76,10 @@ def _embedding_normalization(operation: Operation) -> float:
     return output_elements(operation) * (6 + attribute(operation, "tables", nan))
 
 
-def _read_of_tables(operation: Operation) -> float:
+def _memory_with_tables(operation: Operation) -> float:
     output = tensor_at(operation.outputs, 0)
-    of_each = nan if output is None else output.bytes
-    return every_tensor(operation) + attribute(operation, "tables", nan) * of_each
+    bytes_per_table = nan if output is None else output.bytes
+    return every_tensor(operation) + attribute(operation, "tables", nan) * bytes_per_table
 
 
 def _loss(operation: Operation) -> float:
@@ -188,7 +188,7 @@ KINDS: Final = (
         terms.NORMALIZATION,
         nothing,
         _embedding_normalization,
-        _read_of_tables,
+        _memory_with_tables,
         "indices, scale, bias (the tables are no inputs here); tables (how many are read)",
         "7 FLO for each element as in layer normalization, 1 more for each table after the first; "
         "bytes: inputs, outputs, and for each table as many bytes as the output",

@@ -1,4 +1,4 @@
-"""`Kind`: what a kind of operator costs, and the parts that several formulas share."""
+"""`Kind`: what a kind of operator costs, and the functions that several formulas share."""
 
 from __future__ import annotations
 
@@ -51,21 +51,20 @@ class Kind(NamedTuple):
     meaning: str
     """What is counted, for the table in the docs."""
     source: str
-    """Where the formula is from: what defines the operator, or our convention."""
+    """Where the formula is from: the definition of the operator, or our convention."""
     activation_macs: Formula = nothing
-    """Returns the multiply-adds of products of two activations. Products with weights are left
-    out."""
+    """Returns the multiply-adds in which no factor is a weight: both are activations."""
     bias_elements: Formula = nothing
-    """Returns how many results of products get a bias added."""
+    """Returns the number of elements to which a bias is added."""
 
 
 def given(tensors: Iterable[Tensor | None]) -> list[Tensor]:
-    """Return the tensors that are not left out."""
+    """Return the tensors without None, which stands for a tensor that is left out."""
     return [tensor for tensor in tensors if tensor is not None]
 
 
 def tensor_at(tensors: tuple[Tensor | None, ...], index: int) -> Tensor | None:
-    """Return a tensor; None if it is left out."""
+    """Return the tensor at `index`; None if it is left out."""
     return tensors[index] if index < len(tensors) else None
 
 
@@ -93,7 +92,7 @@ def size(tensor: Tensor | None, axis: int) -> float:
 
 
 def sizes(tensor: Tensor | None, start: int) -> tuple[int, ...] | None:
-    """Return the sizes of the dimensions from `start` on; None if one is unknown."""
+    """Return the sizes of the dimensions from `start` on; None if any size is unknown."""
     if tensor is None or tensor.shape is None or len(tensor.shape) < start:
         return None
     found = tuple(known for known in tensor.shape[start:] if known is not None)
@@ -106,7 +105,7 @@ def volume(known: tuple[int, ...] | None) -> float:
 
 
 def attribute(operation: Operation, name: str, default: float) -> float:
-    """Return a number among the attributes; NaN if its value is None, which means unknown."""
+    """Return the attribute `name`, a number; NaN if the attribute is None, which means unknown."""
     value = operation.attributes.get(name, default)
     return nan if value is None else float(value)
 
@@ -114,7 +113,7 @@ def attribute(operation: Operation, name: str, default: float) -> float:
 def fused_operations(operation: Operation) -> float:
     """Return the operations of elementwise functions that are fused into a product.
 
-    `fused` says how many of them each output element goes through.
+    The attribute `fused` says how many such functions each output element goes through.
     """
     fused = attribute(operation, "fused", 0)
     return fused * output_elements(operation) if fused else 0.0

@@ -22,7 +22,7 @@ KINDS: Final = {kind.name: kind for kind in _ALL}
 
 
 def work_of(operation: Operation) -> Work:
-    """Return what one call of `operation` costs."""
+    """Return the work of one call of `operation`."""
     kind = KINDS[operation.kind]
     macs = kind.macs(operation)
     return Work(macs, 2 * macs + kind.other_operations(operation), kind.memory(operation))
@@ -31,8 +31,8 @@ def work_of(operation: Operation) -> Work:
 def backward_macs(operation: Operation, *, input_gradients: int, weight_gradients: int) -> float:
     """Return the multiply-adds of one backward call.
 
-    Each gradient costs as many multiply-adds as the forward call. A product of two activations may
-    have two gradients of inputs. No result of the forward call is computed again.
+    Each gradient costs as many multiply-adds as the forward call. A product of two activations has
+    two gradients, both of inputs. No result of the forward call is computed again.
     """
     kind = KINDS[operation.kind]
     gradients = input_gradients + weight_gradients
@@ -46,5 +46,5 @@ def backward_macs(operation: Operation, *, input_gradients: int, weight_gradient
 
 
 def bias_elements(operation: Operation) -> float:
-    """Return how many results of multiply-adds get a bias added, 0 without a bias."""
+    """Return the number of elements to which a bias is added; 0 without a bias."""
     return KINDS[operation.kind].bias_elements(operation)

@@ -25,7 +25,10 @@ def _outputs(operation: Operation) -> float:
 
 
 def _part_of_input(operation: Operation) -> float:
-    """Return the bytes of the outputs, of the elements read from the data, and of other inputs."""
+    """Return the bytes of the outputs, of other inputs, and of the data that is read.
+
+    Each element of the outputs is read once from the data, which is the first input.
+    """
     data = tensor_at(operation.inputs, 0)
     dtype = None if data is None else data.dtype
     outputs = given(operation.outputs)

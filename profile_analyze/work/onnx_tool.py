@@ -1,7 +1,7 @@
-"""The counts of onnx-tool 1.0.1: its multiply-adds, memory and parameters of each operator.
+"""Counts the multiply-adds, memory and parameters of operators as the tool onnx-tool 1.0.1 does.
 
-onnx-tool counts other things than `kinds.py` does. These formulas give users the numbers
-that they know from its tables; docs/onnx-tool.md compares the two.
+onnx-tool and `kinds.py` count differently: docs/onnx-tool.md compares them. The formulas in this
+module give users the numbers that they know from the tables of onnx-tool.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Counts(NamedTuple):
     """What onnx-tool counts for one operator. NaN is N/A."""
 
     macs: float = nan
-    """Instructions: a multiply-add is one, and so are an addition, a product and a comparison."""
+    """Instructions. Each multiply-add, addition, product or comparison is one instruction."""
     memory: float = nan
-    """Bytes of the outputs, and of the initializers that no operator before has used."""
+    """Bytes of the outputs, and of the initializers that no earlier operator uses."""
     params: float = nan
-    """Elements of the initializers that no operator before has used."""
+    """Elements of the initializers that no earlier operator uses."""
 
 
 def _types(names: str) -> list[str]:
@@ -86,7 +86,7 @@ _PER_OUTPUT: Final = {
     "Softmax": _EXPONENTIAL + _DIVISION,
     **dict.fromkeys(("Cos", "Sin"), 39),
     "Log": _LOGARITHM,
-    # A hyperbolic tangent and an arc tangent count twice.
+    # onnx-tool counts the instructions of Tanh and Atan twice.
     "Tanh": 2 * (_EXPONENTIAL + 2 + _DIVISION),
     "Atan": 2 * (_ROOT + 4 + _DIVISION),
     "Softplus": _EXPONENTIAL + 1 + _LOGARITHM,
@@ -105,9 +105,10 @@ _PER_RESIZED_OUTPUT: Final = {"nearest": 0, "linear": 4, "cubic": 8}
 
 
 def counts_of(calls: Iterable[Call]) -> Iterator[Counts]:
-    """Yield the counts of each of `calls`, which have the order of the model.
+    """Yield the counts of each call. `calls` have the order of the model.
 
-    All counts of operators that onnx-tool does not list, or does not support, are N/A.
+    If onnx-tool does not list or does not support an operator, all counts of the operator are N/A.
+    They are also N/A if a size is unknown.
     """
     used: set[str] = set()
     for call in calls:
@@ -132,7 +133,7 @@ def counts_of(calls: Iterable[Call]) -> Iterator[Counts]:
 
 
 def macs_of(call: Call) -> float:
-    """Return what onnx-tool calls the multiply-adds of `call`; NaN if it does not support it."""
+    """Return `Counts.macs` of `call`; NaN if onnx-tool does not support the operator."""
     try:
         if call.type in _PER_OUTPUT:
             return _PER_OUTPUT[call.type] * _elements(call.outputs[0])
@@ -140,8 +141,7 @@ def macs_of(call: Call) -> float:
             return _PER_INPUT[call.type] * _elements(call.inputs[0])
         formula = _FORMULAS.get(call.type)
         return nan if formula is None else formula(call)
-    # The operator lacks an input, a dimension or an attribute that onnx-tool needs.
-    except (IndexError, KeyError):
+    except (IndexError, KeyError):  # an input, dimension or attribute is missing
         return nan
 
 
@@ -157,7 +157,7 @@ def _shape(tensor: Tensor | None) -> Dims | None:
 
 
 def _elements(tensor: Tensor | None) -> float:
-    """Return the number of elements; 0 for a scalar, as onnx-tool has it."""
+    """Return the number of elements; 0 for a scalar, as in onnx-tool."""
     if tensor is None:
         return nan
     return tensor.elements if tensor.shape != () else 0.0
@@ -176,23 +176,26 @@ def _size(tensor: Tensor | None, axis: int) -> float:
 
 
 def _per_channel(weight: Tensor | None, axes: slice) -> float:
-    """Return the product of some dimensions of a weight."""
+    """Return the product of the sizes of `axes` of a weight; NaN if a size is unknown."""
     if weight is None or weight.shape is None:
         return nan
     return prod(nan if size is None else size for size in weight.shape[axes])
 
 
 def _convolution(call: Call) -> float:
-    """Return the count of a convolution or a transposed one. A bias adds one for each output."""
+    """Return the instructions of a convolution, transposed or not.
+
+    A bias, which is the third input, adds one instruction for each output element.
+    """
     outputs = _elements(call.outputs[0])
     macs = outputs * _per_channel(call.inputs[1], slice(1, None))
-    return macs + outputs if len(call.inputs) > 2 else macs  # data and weight
+    return macs + outputs if len(call.inputs) > 2 else macs
 
 
 def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call], float]:
-    """Return the count of a convolution with its weight at input `weight`.
+    """Return a formula for a convolution of integers, whose weight is the input `weight`.
 
-    The third axis of a kernel does not count.
+    The formula ignores the third axis of a kernel, as onnx-tool does.
     """
 
     def formula(call: Call) -> float:
@@ -204,13 +207,16 @@ def _integer_convolution(weight: int, inputs_with_bias: int) -> Callable[[Call],
 
 
 def _matrix_product(call: Call) -> float:
-    """Return the count of a matrix product. A third input adds one for each output."""
+    """Return the instructions of a matrix product.
+
+    A third input, such as C of Gemm, adds one instruction for each output element.
+    """
     if any(tensor and tensor.shape and len(tensor.shape) == 1 for tensor in call.inputs[:2]):
         return nan  # onnx-tool fails for a vector
     transposed = call.type == "Gemm" and call.attributes.get("transB", 0) > 0
     outputs = _elements(call.outputs[0])
     macs = outputs * _size(call.inputs[1], -1 if transposed else -2)
-    return macs + outputs if len(call.inputs) == 3 else macs  # with C
+    return macs + outputs if len(call.inputs) == 3 else macs
 
 
 def _quantized_product(call: Call) -> float:
@@ -220,8 +226,8 @@ def _quantized_product(call: Call) -> float:
 def _einsum(call: Call) -> float:
     operands, _, result = call.attributes["equation"].replace(" ", "").partition("->")
     labels = operands.split(",")
-    if len(labels) != len(call.inputs) or len(labels) != 2 or not result:  # a pair
-        return nan
+    if len(labels) != len(call.inputs) or len(labels) != 2 or not result:
+        return nan  # onnx-tool supports only two operands and an explicit result
     if "..." in operands:
         return nan
     sizes = {
@@ -233,7 +239,7 @@ def _einsum(call: Call) -> float:
 
 
 def _pooling(call: Call) -> float:
-    """Return the count of a pooling. Only the first axis of a 3-D kernel counts."""
+    """Return the instructions of a pooling. Only the first axis of a 3-D kernel counts."""
     kernel = call.attributes["kernel_shape"]
     size: int = prod(kernel) if len(kernel) == 2 else kernel[0]
     return size * _elements(call.outputs[0])
@@ -261,7 +267,7 @@ def _resize(call: Call) -> float:
 
 
 def _recurrent(gates: int, sigmoids: int, tanhs: int, blend: int) -> Callable[[Call], float]:
-    """Return the count of an LSTM or GRU with a bias, the only ones that onnx-tool supports."""
+    """Return a formula for an LSTM or GRU with a bias. onnx-tool supports no other LSTM or GRU."""
 
     def formula(call: Call) -> float:
         steps = _size(call.inputs[0], 0) * _size(call.inputs[0], 1)

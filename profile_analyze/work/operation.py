@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Operation(NamedTuple):
-    """One operator, translated by a reader from the terms of its runtime.
+    """One operator. A reader translates it from the terms of its runtime.
 
-    Inputs have the order that the operator's `Kind` states, whatever the order in the runtime.
+    Inputs have the order in `Kind.inputs`, even if the runtime has another order.
     """
 
     kind: str
@@ -24,10 +24,10 @@ class Operation(NamedTuple):
     outputs: tuple[Tensor | None, ...]
     """None for an output that is not used."""
     attributes: Mapping[str, Any] = {}
-    """The attributes that formulas of the kind need, by the names that the kind states."""
+    """The attributes that the formulas of the kind use. `Kind.inputs` has their names."""
     repeated: frozenset[int] = frozenset()
-    """The positions of inputs that are the same tensor as an earlier input, so that their bytes
-    count once."""
+    """The positions of inputs that repeat an earlier input. The bytes of a repeated tensor count
+    only once."""
 
 
 class Work(NamedTuple):
@@ -36,6 +36,6 @@ class Work(NamedTuple):
     macs: float = nan
     """Multiply-adds. Padding counts; a bias, an activation or a normalization does not."""
     computation: float = nan
-    """Floating-point operations: two for a multiply-add, and those that the kind counts besides."""
+    """Floating-point operations: two for each multiply-add, and `Kind.other_operations`."""
     memory: float = nan
     """Bytes read and written: inputs, weights and outputs, each once."""

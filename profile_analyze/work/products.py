@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 def _macs(operation: Operation) -> float:
+    # The shape of a packed matrix lacks K and N, so attributes give them.
     if "n" in operation.attributes:
         return input_elements(operation) * attribute(operation, "n", nan)
     a = tensor_at(operation.inputs, 0)
@@ -42,7 +43,7 @@ def _bias_elements(operation: Operation) -> float:
 
 
 def _einsum_macs(operation: Operation) -> float:
-    """Return the product of the sizes of all labels, 0 if there is nothing to multiply."""
+    """Return the product of the sizes of all labels; 0 with fewer than two inputs."""
     if len(operation.inputs) < 2:
         return 0.0
     equation = operation.attributes.get("equation", "")
@@ -53,22 +54,23 @@ def _einsum_macs(operation: Operation) -> float:
     for subscript, tensor in zip(subscripts, operation.inputs, strict=True):
         for label, known in _sizes_by_label(subscript, tensor):
             sizes_of.setdefault(label, []).append(known)
-    return prod(map(_broadcast, sizes_of.values()))
+    return prod(map(_size_of_label, sizes_of.values()))
 
 
-def _broadcast(found: list[float]) -> float:
-    """Return the size of a label: the first known size in `found` that is not 1.
+def _size_of_label(found: list[float]) -> float:
+    """Return the size of a label from the sizes that the inputs have for it.
 
-    If there is none, return 1, or NaN if a size is unknown.
+    The first known size other than 1 counts. If all known sizes are 1, the result is 1, or NaN if
+    another size is unknown.
     """
     known = [one for one in found if not isnan(one) and one != 1]
     return (known or [prod(found)])[0]
 
 
 def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, float]]:
-    """Return the labels of one input with their sizes, 1 if broadcast and NaN if unknown.
+    """Return a pair for each dimension of one input: its label and its size, NaN if unknown.
 
-    Dimensions that the ellipsis stands for are labelled from the last: `.1`, `.2`, ...
+    The dimensions of an ellipsis get the labels `.1`, `.2`, ..., counted from the last dimension.
     """
     if tensor is None or tensor.shape is None:
         return [(subscript, nan)]
@@ -81,7 +83,7 @@ def _sizes_by_label(subscript: str, tensor: Tensor | None) -> list[tuple[str, fl
 
 
 def _steps(operation: Operation) -> float:
-    """Return the time steps of all sequences in the batch, in one direction."""
+    """Return the time steps of one direction, added up over all sequences of the batch."""
     data = sizes(tensor_at(operation.inputs, 0), 0)
     return volume(None if data is None else data[:-1])
 
@@ -97,9 +99,9 @@ def _recurrent_bias(operation: Operation) -> float:
 
 
 def _cell(per_unit: int) -> Formula:
-    """Return the formula of the operations in each cell: `per_unit` for each hidden unit.
+    """Return a formula for the operations in recurrent cells: `per_unit` for each hidden unit.
 
-    Weights that look at the state of the cell (peepholes) add a product and a sum each.
+    Each peephole, which is a weight that reads the state of the cell, adds a product and a sum.
     """
 
     def formula(operation: Operation) -> float:

@@ -26,23 +26,23 @@ _BITS_OF: Final = {
 LARGEST_SIZE: Final = (1 << 63) - 1
 """The largest number of elements or bytes that a tensor can have."""
 _MOST_DIMENSIONS: Final = 64
-"""More than any runtime supports."""
+"""More dimensions than any runtime supports."""
 
 
 def bytes_of(dtype: str | None) -> float:
     """Return the bytes of one value of a canonical dtype; NaN if they are unknown.
 
-    A value of 4 bits takes half a byte, and one of 2 bits a quarter.
+    A value of 4 bits takes half a byte, and a value of 2 bits takes a quarter.
     """
     bits = _BITS_OF.get(dtype or "")
     return nan if bits is None else bits / 8
 
 
 def compute_dtype(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> str | None:
-    """Return the canonical dtype that an operator computes in, from those of its tensors.
+    """Return the canonical dtype that an operator computes in; None if it is unknown.
 
-    It is that of the first input. If that is a condition or unknown, it is that of the first
-    output, and without outputs that of the next input. Later inputs are often indices or sizes.
+    The first input decides. If its dtype is bool or unknown, the first output decides. Later inputs
+    decide only if there are no outputs, because later inputs are often indices or sizes.
     """
     candidates = (*inputs[:1], *(outputs[:1] or inputs[1:]))
     return next((one for one in candidates if one in _BITS_OF and one != "bool"), None)
@@ -51,7 +51,8 @@ def compute_dtype(inputs: Sequence[str | None], outputs: Sequence[str | None]) -
 def is_possible_shape(sizes: Iterable[int | None]) -> bool:
     """Return whether a tensor can have these sizes. Sizes that are unknown or 0 are left out.
 
-    A file may have any number of sizes. Their whole product could take hours to compute.
+    A damaged file may have millions of sizes, whose product would take hours to compute. The loop
+    therefore stops when the product is too large.
     """
     elements = 1
     for index, size in enumerate(sizes):
@@ -75,8 +76,8 @@ class Tensor(NamedTuple):
     """An input or output of an operator, without its values."""
 
     shape: Dims | None
-    """The sizes of all dimensions. A size is None if it is unknown; the whole shape is None if even
-    the number of dimensions is unknown."""
+    """The sizes of all dimensions. An unknown size is None. If even the number of dimensions is
+    unknown, the whole shape is None."""
     dtype: str | None = None
     """One of `terms.DTYPES`; None if it is unknown."""
 
@@ -88,7 +89,7 @@ class Tensor(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """The bytes of all elements, rounded up to whole bytes; NaN if they are unknown."""
+        """The bytes of all elements, rounded up to a whole number; NaN if they are unknown."""
         exact = self.elements * bytes_of(self.dtype)
         return exact if isnan(exact) else float(ceil(exact))
 
