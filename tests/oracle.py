@@ -46,16 +46,11 @@ def answer(operators: list[Operator], query: Query) -> list[dict[str, Any]]:
         column = text.lstrip("+")
         rows = _sorted(rows, column, ascending=text.startswith("+"))
     rows = rows[: query.top] if query.top else rows
-    running: list[Number] = [None] * runs
-    for row in rows:
-        times = row[IN_EACH_RUN]["time"]
-        running = [
-            sum_ if time is None else (sum_ or 0.0) + time
-            for sum_, time in zip(running, times, strict=True)
-        ]
-        shares = list(map(divided, running, totals))
-        row["cumulative_time"] = over_runs(running, query.run_statistic)
-        row["cumulative_share"] = over_runs(shares, query.run_statistic)
+    for column in ("time", "share"):
+        running: Number = None
+        for row in rows:
+            running = running if row[column] is None else (running or 0.0) + row[column]
+            row[f"cumulative_{column}"] = running
     return [{name: row[name] for name in row if name != IN_EACH_RUN} for row in rows]
 
 
@@ -155,7 +150,8 @@ def _memory_source(operator: Operator) -> str:
 
 
 def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
-    return over_runs(list(map(divided, times, totals)), query.run_statistic)
+    ran = [total for time, total in zip(times, totals, strict=True) if time is not None]
+    return divided(over_runs(times, query.run_statistic), over_runs(ran, query.run_statistic))
 
 
 def _made(key: str, row: dict[str, Any]) -> Any:

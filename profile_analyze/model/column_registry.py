@@ -117,16 +117,14 @@ _TIMES: Final = (
     Column(
         "share",
         "1",
-        "time / total time of all operators of the profile, in each run",
+        "time / total time of all operators of the profile, over the runs in which the row ran",
         SAME,
-        timed=True,
         worked="{time} / {total_time}",
     ),
     Column(
         "cumulative_time",
         "s",
-        "running sum of time over the rows shown, in each run; N/A before the first row with a "
-        "known time",
+        "running sum of time over the rows shown; N/A before the first row with a known time",
         SAME,
         of_operators=RunningSum("time"),
         worked="the sum of time from the first row to this one",
@@ -134,10 +132,10 @@ _TIMES: Final = (
     Column(
         "cumulative_share",
         "1",
-        "running sum of share over the rows shown, in each run; N/A where cumulative_time is N/A",
+        "running sum of share over the rows shown; N/A where cumulative_time is N/A",
         SAME,
-        of_operators=RunningSum("time", is_share=True),
-        worked="{cumulative_time} / {total_time}",
+        of_operators=RunningSum("share"),
+        worked="the sum of share from the first row to this one",
     ),
     _measured_time(
         "device_time",

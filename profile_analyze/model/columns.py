@@ -50,15 +50,13 @@ class RatioOfSums(NamedTuple):
 
 
 class RunningSum(NamedTuple):
-    """A row's value is the sum of a column from the top row of the table to this row, in each run.
+    """A row's value is the sum of a column from the top row of the table to this row.
 
     The sum depends on which rows are shown and in which order, so it can neither filter nor order
     rows. It is N/A before the first row with a known value. After that row, N/A counts as 0.
     """
 
     column: str
-    is_share: bool = False
-    """Whether the sum is divided by the total of all operators."""
 
 
 class Parameter(NamedTuple):
@@ -101,7 +99,8 @@ class Column(NamedTuple):
     """Whether operators can be grouped by this column. A group has the value that its operators
     share."""
     timed: bool = False
-    """Whether the column has a value in each run: see `has_runs`."""
+    """Whether the formulas return a value for each run, shape (rows, runs). The run statistic
+    (`--run-stat`) turns the values of each row into one."""
     measured: bool = False
     """Whether values are differences of two clock readings, which carry rounding noise.
 
@@ -158,14 +157,6 @@ class Column(NamedTuple):
     def orderable(self) -> bool:
         """Whether rows can be ordered by this column."""
         return self.has_order and not self.running
-
-    @property
-    def has_runs(self) -> bool:
-        """Whether the formulas return shape (rows, runs).
-
-        The run statistic (`--run-stat`) then turns the values of each row into one.
-        """
-        return self.timed or self.running is not None
 
     def __repr__(self) -> str:
         return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"

@@ -103,14 +103,13 @@ def spread_of_runs(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def running_total(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the running sum of `values` over the rows, in each run.
+    """Return the sum of `values` up to each row; both have shape (rows,).
 
-    `values` and the result have shape (rows, runs). NaN counts as 0. The sum is NaN before the
-    first row with a known value.
+    NaN counts as 0. The sum is NaN before the first row with a known value.
     """
-    any_known = np.logical_or.accumulate(~np.isnan(values), axis=0)
+    any_known = np.logical_or.accumulate(~np.isnan(values))
     with np.errstate(all="ignore"):
-        return finite(np.where(any_known, np.nancumsum(values, axis=0), np.nan))
+        return finite(np.where(any_known, np.nancumsum(values), np.nan))
 
 
 def numbered(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -38,6 +38,10 @@ class Rows(Protocol):
         """The total seconds of all operators: the denominator of shares; NaN if unknown."""
 
     @property
+    def own_totals_s(self) -> NDArray[np.float64]:
+        """The total seconds of all operators in the runs in which each row ran, shape (rows,)."""
+
+    @property
     def totals_s(self) -> NDArray[np.float64]:
         """The total seconds of all operators in each run, shape (runs,)."""
 

@@ -231,7 +231,7 @@ def _few_units_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
             Importance.INCOMPLETE,
         )
         return
-    # If only one row changed, the correction for many rows multiplies its p by their number.
+    # If only one row changed, the correction multiplies its p by the number of tested rows.
     tested = int((~np.isnan(rows["p_value"])).sum())
     if least_p(ours, theirs) * tested <= SIGNIFICANT:
         return

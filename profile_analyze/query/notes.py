@@ -16,7 +16,6 @@ from profile_analyze.model.terms import ABSENT, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.catalog import PARAMETER
 from profile_analyze.query.patterns import SUGGESTION_LIMIT_S, matches
 from profile_analyze.query.shape_set_notes import shape_set_notes
-from profile_analyze.query.share_notes import share_notes
 from profile_analyze.query.time_shares import share_of
 from profile_analyze.query.unmatched_notes import (
     bare_number_notes,
@@ -58,7 +57,6 @@ def notes_on(
     return (
         *_run_notes(query, profile),
         *shape_set_notes(operators, rows),
-        *share_notes(operators, shown),
         *_type_notes(query, profile),
         *_dtype_notes(query, operators, selection),
         *_unjudged_notes(operators, selection.unjudged),

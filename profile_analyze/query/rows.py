@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.columns import Column, RunningSum
+    from profile_analyze.model.columns import Column
     from profile_analyze.model.comparison import Comparison
     from profile_analyze.model.rows import Formulas, Values
     from profile_analyze.query.grouping import Grouping
@@ -80,9 +80,8 @@ class _View(ABC):
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
             column = find_column(name)
-            if column.has_runs:
-                # A comparison shows the values that its verdicts are based on: one for each process
-                # or iteration.
+            if column.timed:
+                # A comparison shows the values that its verdicts are based on.
                 values = self.per_run(name) if self.comparison is None else self.per_unit(name)
                 self._columns[name] = over_runs(values, self.query.run_statistic)
             else:
@@ -101,6 +100,14 @@ class _View(ABC):
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
         return by_unit(self.per_run(column), profile.runs, self.query.unit)
 
+    @property
+    def own_totals_s(self) -> NDArray[np.float64]:
+        """See `Rows.own_totals_s`."""
+        totals_s = np.where(np.isnan(self.per_run("time")), np.nan, self.totals_s)
+        if self.comparison is not None:  # as in `__getitem__`
+            totals_s = by_unit(totals_s, self.profile.runs, self.query.unit)
+        return over_runs(totals_s, self.query.run_statistic)
+
     def once(self, work: Callable[[Any], T]) -> T:
         """See `Rows.once`."""
         if work not in self._once:
@@ -118,13 +125,13 @@ class _View(ABC):
 
     @abstractmethod
     def _compute(self, column: Column) -> Any:
-        """Return a column's values, shape (rows,), or (rows, runs) if the column `has_runs`."""
+        """Return a column's values, shape (rows,), or (rows, runs) if the column is `timed`."""
 
 
 def formulas_of(column: Column) -> Formulas:
     """Return the `Formulas` that contain the formula of `column`."""
     if column.needs_peaks or column.needs_base:
-        # Imported here because most questions have neither peak rates nor a baseline.
+        # Imported late: most questions have neither peak rates nor a baseline.
         from profile_analyze.analysis.formulas import FORMULAS
 
         return FORMULAS
@@ -261,7 +268,7 @@ class GroupRows(_View):
     ) -> NDArray[np.float64]:
         """Aggregate `values`, shape (operators, runs), to shape (groups, runs)."""
         members = self._grouping.members_in_each_run(values)
-        # All groups of the first run come first, then all groups of the second run.
+        # All groups of the first run come first.
         run_by_run = aggregated(known_aggregate(aggregate), members)
         return run_by_run.reshape(values.shape[1], len(self.sizes)).T
 
@@ -269,10 +276,7 @@ class GroupRows(_View):
         return aggregated(known_aggregate(aggregate), self._grouping.members(values))
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
-        """Return the groups' values of a column with the rule `RatioOfSums`.
-
-        The value is N/A if no operator of the group has a ratio.
-        """
+        """Return the ratios of groups; N/A if no operator of the group has a ratio."""
         own_ratios = self._operators[column]
         if not known_aggregate(aggregate).adds_up:
             return self._over_operators(aggregate, own_ratios)
@@ -320,8 +324,8 @@ class ShownRows(_View):
     def sums_of_ratio(self, rule: RatioOfSums) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return `GroupRows.sums_of_ratio` for the groups shown."""
         assert isinstance(self._rows, GroupRows), "operators have no sums"
-        numerators, denominators = self._rows.sums_of_ratio(rule)
-        return numerators[self._chosen], denominators[self._chosen]
+        above, below = self._rows.sums_of_ratio(rule)
+        return above[self._chosen], below[self._chosen]
 
     def of_operators(
         self, formula: Callable[[OperatorRows], NDArray[np.float64]]
@@ -332,7 +336,7 @@ class ShownRows(_View):
 
     def _compute(self, column: Column) -> Any:
         if column.running:
-            return self._running_sum(column.running)
+            return running_total(self[column.running.column])
         if column.timed:
             return self._rows.per_run(column.name)[self._chosen]
         values = self._rows[column.name]
@@ -343,8 +347,3 @@ class ShownRows(_View):
     def total_of(self, column: str) -> NDArray[np.float64]:
         """See `Rows.total_of`."""
         return self._rows.total_of(column)
-
-    def _running_sum(self, rule: RunningSum) -> NDArray[np.float64]:
-        """Shape (rows, runs): see `RunningSum`."""
-        sums = running_total(self.per_run(rule.column))
-        return ratio(sums, self.totals_s) if rule.is_share else sums

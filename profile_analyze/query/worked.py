@@ -83,7 +83,7 @@ class _FirstRow(NamedTuple):
         if name in FIGURES:
             return FIGURES[name](shown, run, self.time_text)
         column = find_column(name)
-        if run is not None and column.has_runs:
+        if run is not None and column.timed:
             return self._quantity(column, float(shown.per_run(name)[0, run]))
         return self._quantity(column, self.table[name][:1].tolist()[0])
 

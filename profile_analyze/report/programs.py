@@ -71,7 +71,8 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
     )
     if not query.compared:
         return columns
-    # Programs also get the columns that verdicts are based on. A terminal would be too narrow.
+    # Programs also get the columns that verdicts are based on. A terminal is too
+    # narrow for them, so formats for people leave them out.
     after = columns.index("ratio") + 1
     basis = [
         name for name in ("ratio_low", "ratio_high", "p_value", "match") if name not in query.by

@@ -79,7 +79,7 @@ judged              100.0%
 efficiency, judged  7.3%
 lost                170.998 ms
 the whole model at its roof takes 13.551 ms, 13.62 times as fast
-20 operators of type ConvolutionForward, 98.9% of the time, run at 6.6% of the roof: at the roof, the model takes 13.902 ms, 13.28 times as fast
+20 operators of type ConvolutionForward, 99.0% of the time, run at 6.6% of the roof: at the roof, the model takes 13.902 ms, 13.28 times as fast
 """
     )
 

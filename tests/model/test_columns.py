@@ -6,7 +6,6 @@ import pickle
 from math import nan
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -74,11 +73,11 @@ def test_running_sums_can_neither_filter_nor_order() -> None:
     running = [column for column in CATALOG if column.running]
     assert [(column.name, column.running) for column in running] == [
         ("cumulative_time", RunningSum("time")),
-        ("cumulative_share", RunningSum("time", is_share=True)),
+        ("cumulative_share", RunningSum("share")),
     ]
     for column in running:
         assert column.of_groups == SAME
-        assert (column.has_runs, column.orderable, column.is_key) == (True, False, False)
+        assert (column.timed, column.orderable, column.is_key) == (False, False, False)
         message = f"{column.name} depends on the rows shown, and cannot filter them"
         with pytest.raises(pa.QueryError, match=message):
             pa.Query(where=f"{column.name} > 0")
@@ -86,19 +85,34 @@ def test_running_sums_can_neither_filter_nor_order() -> None:
             pa.Query(order=column.name)
 
 
-def test_running_sums_are_not_available_before_the_first_known_time() -> None:
+def test_running_sums_of_several_runs() -> None:
     runs = pa.join_runs(
         profile_of([Operator("a", "T", first), Operator("b", "T", 4.0)], f"{first}.json")
         for first in (None, 2.0)
     )
     result = pa.run(pa.Query(order="+name", run_statistic="max"), runs)
     assert result["cumulative_time"] == pytest.approx([2e-6, 6e-6])
-    assert result.shown.per_run("cumulative_time") * 1e6 == pytest.approx(
-        np.array([[nan, 2.0], [4.0, 6.0]]), nan_ok=True
+    # The total is 4 us in the first run, and 6 us in the second one, the only one in which a ran.
+    assert result["share"] == pytest.approx([2 / 6, 4 / 6])
+    assert result["cumulative_share"] == pytest.approx([2 / 6, 1.0])
+
+
+def test_a_share_is_the_quotient_of_the_times_shown() -> None:
+    runs = pa.join_runs(
+        profile_of([Operator("a", "T", first), Operator("b", "T", 4.0)], f"{first}.json")
+        for first in (1.0, 2.0, 12.0)
     )
-    assert result.shown.per_run("cumulative_share") == pytest.approx(
-        np.array([[nan, 1 / 3], [1.0, 1.0]]), nan_ok=True
-    )
+    result = pa.run(pa.Query(order="+name"), runs)
+    assert result["time"] == pytest.approx([2e-6, 4e-6])
+    assert result["share"] == pytest.approx([2 / 6, 4 / 6])
+
+
+def test_running_sums_are_not_available_before_the_first_known_value() -> None:
+    profile = profile_of([Operator("b", "T", 4.0)])
+    base = profile_of([Operator("a", "T", 1.0), Operator("b", "T", 4.0)])
+    result = pa.run(pa.Query(order="+name", compared=True), pa.compare(profile, base))
+    assert result["cumulative_time"] == pytest.approx([nan, 4e-6], nan_ok=True)
+    assert result["cumulative_share"] == pytest.approx([nan, 1.0], nan_ok=True)
 
 
 def test_only_measured_times_have_a_tolerance() -> None:

@@ -127,8 +127,8 @@ class _Dims:
         sizes = sizes_of(value.type)
         if sizes is None:
             raise QueryError(
-                f"{self._file}: the model has no shape of the input '{value.name}' that -1 could "
-                f"keep; give its sizes, as in --input-shape {value.name}:8"
+                f"{self._file}: -1 stands for a size in the model, but the model has no shape for "
+                f"the input '{value.name}'; give all sizes, as in --input-shape {value.name}:8"
             )
         return tuple(
             one if isinstance(one, int) else self._sizes.get(one or "", 1) for one in sizes

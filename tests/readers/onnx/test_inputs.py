@@ -112,8 +112,8 @@ def test_wrong_sizes_are_one_line_that_lists_what_there_is(tmp_path: Path, optio
         (
             helper.make_tensor_type_proto(TensorProto.FLOAT, None),
             "x:-1",
-            "the model has no shape of the input 'x' that -1 could keep; give its sizes, as in "
-            "--input-shape x:8",
+            "-1 stands for a size in the model, but the model has no shape for the input 'x'; give "
+            "all sizes, as in --input-shape x:8",
         ),
         (
             helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),

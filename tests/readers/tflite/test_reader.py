@@ -259,7 +259,7 @@ def test_notes_on_files(text: str, note: str, tmp_path: Path) -> None:
         ),
         (
             log(initialisation=[CONV]),
-            "has no table of nodes but that of the initialisation; run benchmark_model with "
+            "has only the table of the initialisation, not that of the runs; run benchmark_model with "
             "--enable_op_profiling=true",
         ),
         (
