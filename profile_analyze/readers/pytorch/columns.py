@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from functools import partial
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from profile_analyze.readers.pytorch.events import Arguments, Complete, Instant, Metadata
+from profile_analyze.readers.pytorch.events import (
+    NOTHING,
+    Arguments,
+    Complete,
+    Instant,
+    Metadata,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,9 +50,9 @@ _OF_HOST: Final = attrgetter(
     "external_id", "old_external_id", "sequence", "forward_thread", "shapes", "old_shapes"
 )
 _OF_SHAPES: Final = attrgetter("dtypes", "strides", "values")
-_OF_WORK: Final = attrgetter(
-    *("grid", "block", "registers", "shared_memory", "occupancy"),
-    *("collective", "sent_elements", "received_elements", "dtype", "group_size"),
+_OF_KERNELS: Final = attrgetter("grid", "block", "registers", "shared_memory", "occupancy")
+_OF_COLLECTIVES: Final = attrgetter(
+    "collective", "sent_elements", "received_elements", "dtype", "group_size"
 )
 
 
@@ -72,11 +79,11 @@ class DeviceFacts(NamedTuple):
     registers: bytes
     shared_memory: bytes
     occupancy: bytes
-    collective: bytes
-    sent_elements: bytes
-    received_elements: bytes
-    dtype: bytes
-    group_size: bytes
+    collective: bytes = b""
+    sent_elements: bytes = b""
+    received_elements: bytes = b""
+    dtype: bytes = b""
+    group_size: bytes = b""
 
 
 class Columns:
@@ -148,6 +155,18 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
         return number
 
 
+class _FactsOfWork(dict[tuple[Any, ...], int]):
+    """The number of the facts of each work on a device, by its fields."""
+
+    def __init__(self, numbers: defaultdict[DeviceFacts, int]) -> None:
+        self._numbers = numbers
+
+    def __missing__(self, values: tuple[Any, ...]) -> int:
+        category, *others = values
+        self[values] = number = self._numbers[DeviceFacts(category.lower(), *others)]
+        return number
+
+
 class Events:
     """The events of a trace as columns."""
 
@@ -170,6 +189,7 @@ class Events:
         self.call_names: defaultdict[str, int] = _numbering()
         self.work = LinkedColumns()
         self.device_facts: defaultdict[DeviceFacts, int] = _numbering()
+        self._facts_of_work = _FactsOfWork(self.device_facts)
         self.allocations = Allocations()
         self.untimed = 0
         """The number of events that were left out because they have no time."""
@@ -181,24 +201,29 @@ class Events:
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
         self.count += len(events)
-        timed = [event for event in events if type(event) is Complete and event.dur >= 0]
-        types = [*map(type, events)]
-        complete = types.count(Complete)
-        self.untimed += complete - len(timed)  # a duration may be NaN, too
-        kinds = [*map(_KIND_OF_CATEGORY.get, map(attrgetter("cat"), timed))]
-        for kind in range(_WORK + 1):
-            group = [event for event, one in zip(timed, kinds, strict=True) if one == kind]
-            if not group:
-                continue
-            if kind == _CALL:
-                self._add_calls(group)
-            elif kind == _WORK:
-                self._add_work(group)
-            else:
-                self._add_host(kind, group)
-        if types.count(Instant) or types.count(Metadata):
+        groups: dict[int | None, list[Complete]] = {kind: [] for kind in (*range(_WORK + 1), None)}
+        append_to = {kind: group.append for kind, group in groups.items()}
+        append_of = defaultdict(lambda: append_to[None])
+        append_of.update((cat, append_to[kind]) for cat, kind in _KIND_OF_CATEGORY.items())
+        for event in events:
+            if type(event) is Complete:
+                append_of[event.cat](event)
+        for kind, add in (
+            *((kind, partial(self._add_host, kind)) for kind in _HOST_KINDS),
+            (_CALL, self._add_calls),
+            (_WORK, self._add_work),
+        ):
+            if timed := self._timed(groups[kind]):
+                add(timed)
+        if sum(map(len, groups.values())) < len(events):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
+
+    def _timed(self, events: list[Complete]) -> list[Complete]:
+        """Return the events with a time and a duration, and count the others."""
+        timed = [event for event in events if event.dur >= 0]  # false for NaN
+        self.untimed += len(events) - len(timed)
+        return timed
 
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
         if kind == _FRAME:  # of all Python functions, only modules are needed
@@ -210,14 +235,11 @@ class Events:
         self.host.external_id.extend(_known_ids(external, old))
         self.host.sequence.extend(sequence)
         self.host.forward_thread.extend(forward)
-        recorded = [*map(bytes, shapes)]
-        if not any(recorded):
-            recorded = [*map(bytes, old_shapes)]
-        if any(recorded):
-            others = (map(bytes, column) for column in _transposed(_OF_SHAPES, arguments))
-            facts = map(self._facts[kind].__getitem__, zip(names, recorded, *others, strict=True))
-        else:
-            facts = map(self._facts[kind].__getitem__, zip(names, strict=True))
+        recorded = [names]
+        if not _are_missing(shapes) or not _are_missing(old_shapes):
+            either = old_shapes if _are_missing(shapes) else shapes
+            recorded += _as_bytes((either, *_transposed(_OF_SHAPES, arguments)))
+        facts = map(self._facts[kind].__getitem__, zip(*recorded, strict=True))
         self.host.facts.extend(facts)
 
     def _add_calls(self, events: Sequence[Complete]) -> None:
@@ -228,14 +250,13 @@ class Events:
     def _add_work(self, events: Sequence[Complete]) -> None:
         names, arguments = self._add_columns(self.work, events)
         self._add_links(self.work, arguments)
-        categories = [event.cat.lower() for event in events]
-        facts = (map(bytes, column) for column in _transposed(_OF_WORK, arguments))
-        self.work.facts.extend(
-            map(
-                self.device_facts.__getitem__,
-                map(DeviceFacts, categories, names, *facts),
-            )
-        )
+        categories = [event.cat for event in events]
+        recorded = [categories, names, *_as_bytes(_transposed(_OF_KERNELS, arguments))]
+        collective, *others = _transposed(_OF_COLLECTIVES, arguments)
+        if not _are_missing(collective):
+            recorded += _as_bytes((collective, *others))
+        facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
+        self.work.facts.extend(facts)
         self.work.moved_bytes.extend([bytes(args.moved_bytes) for args in arguments])
 
     def _add_columns(
@@ -245,8 +266,11 @@ class Events:
         start, duration, process, thread, names, arguments = _transposed(_EVENT, events)
         columns.start_us.extend(start)
         columns.duration_us.extend(duration)
-        threads = zip(process, thread, strict=True)
-        columns.thread.extend(map(self.threads.__getitem__, threads))
+        if process.count(process[0]) == thread.count(thread[0]) == len(thread):
+            columns.thread.extend([self.threads[process[0], thread[0]]] * len(thread))
+        else:
+            threads = zip(process, thread, strict=True)
+            columns.thread.extend(map(self.threads.__getitem__, threads))
         return names, [one or _NO_ARGUMENTS for one in arguments]
 
     def _add_links(self, columns: LinkedColumns, arguments: Sequence[Arguments]) -> None:
@@ -271,7 +295,16 @@ class Events:
 
 def _known_ids(ids: tuple[int, ...], old_ids: tuple[int, ...]) -> tuple[int, ...]:
     """Return the ids of a block of events, whose name differs in traces before 2023."""
-    return ids if max(ids) >= 0 else old_ids
+    return old_ids if ids.count(-1) == len(ids) else ids
+
+
+def _are_missing(column: tuple[msgspec.Raw, ...]) -> bool:
+    """Return whether no event of a block has an argument."""
+    return column.count(NOTHING) == len(column)
+
+
+def _as_bytes(columns: Iterable[tuple[msgspec.Raw, ...]]) -> list[list[bytes]]:
+    return [[*map(bytes, column)] for column in columns]
 
 
 def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:

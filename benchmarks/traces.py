@@ -1,0 +1,146 @@
+"""Generates PyTorch traces with any number of events by repeating a real one.
+
+Each copy starts after the copy before it. Durations vary slightly with a fixed seed, so that values
+are as distinct as in a real trace of that size. The real trace is of a CPU. To resemble a trace of
+a GPU, every innermost operator also launches a kernel, with a call of the driver and the arrows
+from the call to the kernel, as torch writes them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.generate import JITTER, SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCE: Final = (
+    Path(__file__).parent.parent / "tests" / "fixtures" / "pytorch" / "cnn_train.json.gz"
+)
+_LAUNCH: Final = """\
+  {{
+    "ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": {pid}, "tid": {tid},
+    "ts": {start:.3f}, "dur": {duration:.3f},
+    "args": {{
+      "External id": {external}, "cbid": 211, "correlation": {id}
+    }}
+  }},
+  {{
+    "ph": "s", "id": {id}, "pid": {pid}, "tid": {tid}, "ts": {start:.3f},
+    "cat": "ac2g", "name": "ac2g"
+  }},
+  {{
+    "ph": "X", "cat": "kernel", "name": "void at::native::{kernel}_kernel<float, 4>(int, float*)",
+    "pid": 0, "tid": 7,
+    "ts": {kernel_start:.3f}, "dur": {kernel_duration:.3f},
+    "args": {{
+      "External id": {external}, "queued": 0, "device": 0, "context": 1, "stream": 7,
+      "correlation": {id}, "registers per thread": 32, "shared memory": 0,
+      "blocks per SM": 1.5, "warps per SM": 12, "grid": [160, 1, 1], "block": [256, 1, 1],
+      "est. achieved occupancy %": 19
+    }}
+  }},
+  {{
+    "ph": "f", "id": {id}, "pid": 0, "tid": 7, "ts": {kernel_start:.3f},
+    "cat": "ac2g", "name": "ac2g", "bp": "e"
+  }}"""
+_DEVICE: Final = '{"id": 0, "name": "NVIDIA A100-SXM4-40GB", "numSms": 108}'
+_GAP_US: Final = 100.0
+
+
+def events(count: int, source: Path = SOURCE, seed: int = SEED) -> Iterator[str]:
+    """Yield at least `count` events as JSON: the last copy is always complete."""
+    with gzip.open(source, "rt", encoding="utf-8") as stream:
+        real = [event for event in json.load(stream)["traceEvents"] if event["ph"] in "Xsf"]
+    first_us = min(event["ts"] for event in real)
+    span_us = max(event["ts"] + event.get("dur", 0) for event in real) - first_us + _GAP_US
+    innermost = _innermost(real)
+    generator = random.Random(seed)
+    made, copy = 0, 0
+    while made < count:
+        device_us = 0.0  # when the stream is free again
+        for number, event in enumerate(real):
+            moved = _moved(event, copy, copy * span_us - first_us)
+            yield json.dumps(moved)
+            made += 1
+            if number in innermost:
+                # Kernels are short, so that the stream is free before the next copy starts.
+                duration_us = min(moved["dur"], 2.0) * (1 - JITTER * generator.random())
+                launch = _launch(
+                    moved, made, max(device_us, moved["ts"] + moved["dur"]), duration_us
+                )
+                device_us = launch["kernel_start"] + duration_us
+                yield _LAUNCH.format(**launch)
+                made += 4
+        copy += 1
+
+
+def _innermost(real: list[dict[str, Any]]) -> set[int]:
+    """Return the indices of the operators in which no other event of their thread starts."""
+    lasting = [
+        (event["pid"], event["tid"], event["ts"], -event["dur"], number)
+        for number, event in enumerate(real)
+        if event.get("cat") in {"cpu_op", "user_annotation"}
+    ]
+    lasting.sort()
+    return {
+        one[4]
+        for one, following in zip(lasting, [*lasting[1:], None], strict=True)
+        if real[one[4]]["cat"] == "cpu_op"
+        and (following is None or following[:2] != one[:2] or following[2] >= one[2] - one[3])
+    }
+
+
+def _moved(event: dict[str, Any], copy: int, shift_us: float) -> dict[str, Any]:
+    """Return an event of a later copy, without its shapes."""
+    moved = {**event, "ts": round(event["ts"] + shift_us, 3)}
+    if "id" in event:
+        moved["id"] += copy << 20
+    if "args" in event:
+        kept = ("External id", "Sequence number", "Fwd thread id", "Ev Idx")
+        moved["args"] = {name: event["args"][name] for name in kept if name in event["args"]}
+        for name in ("External id", "Sequence number"):
+            if name in moved["args"]:
+                moved["args"][name] += copy << 20
+    step, sign, number = event["name"].partition("ProfilerStep#")
+    if sign and not step:
+        moved["name"] = f"{sign}{int(number) + 3 * copy}"
+    return moved
+
+
+def _launch(
+    operator: dict[str, Any], number: int, start_us: float, duration_us: float
+) -> dict[str, Any]:
+    """Return the values of `_LAUNCH` for the launch of a kernel in the middle of an operator."""
+    return {
+        "pid": operator["pid"],
+        "tid": operator["tid"],
+        "start": operator["ts"] + operator["dur"] * 0.25,
+        "duration": operator["dur"] * 0.5,
+        "external": operator["args"].get("External id", 0),
+        "id": number,
+        "kernel": operator["name"].rpartition(":")[2],
+        "kernel_start": start_us,
+        "kernel_duration": duration_us,
+    }
+
+
+def write(path: Path, count: int) -> None:
+    """Write a trace with `count` events to `path`, unless the file exists."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    with unfinished.open("w", encoding="utf-8") as stream:
+        stream.write(
+            f'{{\n  "schemaVersion": 1,\n  "deviceProperties": [{_DEVICE}],\n  "traceEvents": [\n'
+        )
+        for number, event in enumerate(events(count)):
+            stream.write(f",\n{event}" if number else event)
+        stream.write('\n  ],\n  "traceName": "generated.json"\n}\n')
+    unfinished.rename(path)
