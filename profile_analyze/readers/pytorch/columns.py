@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from functools import partial
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -20,11 +19,12 @@ from profile_analyze.readers.pytorch.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from profile_analyze.readers.pytorch.events import Event
 
     Thread: TypeAlias = tuple[int | str, int | str]
+    _Append: TypeAlias = Callable[[Complete], None]
 
 _OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
 _KIND_OF_CATEGORY: Final = {
@@ -203,18 +203,15 @@ class Events:
         self.count += len(events)
         groups: dict[int | None, list[Complete]] = {kind: [] for kind in (*range(_WORK + 1), None)}
         append_to = {kind: group.append for kind, group in groups.items()}
-        append_of = defaultdict(lambda: append_to[None])
+        append_of: defaultdict[str, _Append] = defaultdict(lambda: append_to[None])
         append_of.update((cat, append_to[kind]) for cat, kind in _KIND_OF_CATEGORY.items())
         for event in events:
             if type(event) is Complete:
                 append_of[event.cat](event)
-        for kind, add in (
-            *((kind, partial(self._add_host, kind)) for kind in _HOST_KINDS),
-            (_CALL, self._add_calls),
-            (_WORK, self._add_work),
-        ):
-            if timed := self._timed(groups[kind]):
-                add(timed)
+        for kind in _HOST_KINDS:
+            self._add_host(kind, self._timed(groups[kind]))
+        self._add_calls(self._timed(groups[_CALL]))
+        self._add_work(self._timed(groups[_WORK]))
         if sum(map(len, groups.values())) < len(events):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
@@ -228,14 +225,14 @@ class Events:
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
         if kind == _FRAME:  # of all Python functions, only modules are needed
             events = [event for event in events if event.name.startswith(_MODULE)]
-            if not events:
-                return
+        if not events:
+            return
         names, arguments = self._add_columns(self.host, events)
         external, old, sequence, forward, shapes, old_shapes = _transposed(_OF_HOST, arguments)
         self.host.external_id.extend(_known_ids(external, old))
         self.host.sequence.extend(sequence)
         self.host.forward_thread.extend(forward)
-        recorded = [names]
+        recorded: list[Sequence[object]] = [names]
         if not _are_missing(shapes) or not _are_missing(old_shapes):
             either = old_shapes if _are_missing(shapes) else shapes
             recorded += _as_bytes((either, *_transposed(_OF_SHAPES, arguments)))
@@ -243,15 +240,23 @@ class Events:
         self.host.facts.extend(facts)
 
     def _add_calls(self, events: Sequence[Complete]) -> None:
+        if not events:
+            return
         names, arguments = self._add_columns(self.calls, events)
         self.calls.facts.extend(map(self.call_names.__getitem__, names))
         self._add_links(self.calls, arguments)
 
     def _add_work(self, events: Sequence[Complete]) -> None:
+        if not events:
+            return
         names, arguments = self._add_columns(self.work, events)
         self._add_links(self.work, arguments)
         categories = [event.cat for event in events]
-        recorded = [categories, names, *_as_bytes(_transposed(_OF_KERNELS, arguments))]
+        recorded: list[Sequence[object]] = [
+            categories,
+            names,
+            *_as_bytes(_transposed(_OF_KERNELS, arguments)),
+        ]
         collective, *others = _transposed(_OF_COLLECTIVES, arguments)
         if not _are_missing(collective):
             recorded += _as_bytes((collective, *others))
