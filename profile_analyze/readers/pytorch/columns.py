@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from itertools import count
+from itertools import compress, count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from profile_analyze.readers.pytorch.events import Arguments, Complete, Instant, Metadata
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.pytorch.events import Event
 
-    Thread: TypeAlias = tuple[int | str, int | str]
+    Thread: TypeAlias = tuple[int | float | str | None, int | float | str | None]
 
 _OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
 _KIND_OF_CATEGORY: Final = {
@@ -33,6 +34,10 @@ OPERATOR_EVENT: Final = "operator"
 REGION_EVENT: Final = "region"
 MODULE_EVENT: Final = "module"
 _HOST_KINDS: Final = {_OPERATOR: OPERATOR_EVENT, _REGION: REGION_EVENT, _FRAME: MODULE_EVENT}
+# Any difference of these times, in nanoseconds, is a whole number of 64 bits.
+_LATEST_US: Final = 4e15
+"""The year 2096, in microseconds since 1970."""
+_LONGEST_US: Final = 1e15
 _MODULE: Final = "nn.Module: "
 _MEMORY: Final = "[memory]"
 _NO_ARGUMENTS: Final = Arguments()
@@ -94,6 +99,20 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.start_us)
+
+    def leave_out_wrong_times(self) -> int:
+        """Leave out the events without a time or a duration. Return how many these are."""
+        if not len(self):
+            return 0
+        start, duration = np.frombuffer(self.start_us), np.frombuffer(self.duration_us)
+        # A comparison with NaN is false.
+        is_right = (np.abs(start) <= _LATEST_US) & (duration >= 0) & (duration <= _LONGEST_US)
+        wrong = len(self) - int(np.count_nonzero(is_right))
+        if wrong:
+            for name, column in vars(self).items():
+                setattr(self, name, column[:0])
+                getattr(self, name).extend(compress(column, is_right))
+        return wrong
 
 
 class HostColumns(Columns):
@@ -175,19 +194,19 @@ class Events:
         """The number of events that were left out because they have no time."""
         self.broken = 0
         """The number of events that were left out because they are not JSON."""
+        self.mistyped = 0
+        """The number of events that have fields of a wrong type, which were left out."""
         self.repaired = 0
         """The number of events that are not valid JSON, but could be read."""
 
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
         self.count += len(events)
-        timed = [event for event in events if type(event) is Complete and event.dur >= 0]
+        complete = [event for event in events if type(event) is Complete]
         types = [*map(type, events)]
-        complete = types.count(Complete)
-        self.untimed += complete - len(timed)  # a duration may be NaN, too
-        kinds = [*map(_KIND_OF_CATEGORY.get, map(attrgetter("cat"), timed))]
+        kinds = [*map(_KIND_OF_CATEGORY.get, map(attrgetter("cat"), complete))]
         for kind in range(_WORK + 1):
-            group = [event for event, one in zip(timed, kinds, strict=True) if one == kind]
+            group = [event for event, one in zip(complete, kinds, strict=True) if one == kind]
             if not group:
                 continue
             if kind == _CALL:
@@ -199,6 +218,11 @@ class Events:
         if types.count(Instant) or types.count(Metadata):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
+
+    def leave_out_wrong_times(self) -> None:
+        """Leave out the events without a time or a duration, after the last one was added."""
+        for columns in (self.host, self.calls, self.work):
+            self.untimed += columns.leave_out_wrong_times()
 
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
         if kind == _FRAME:  # of all Python functions, only modules are needed
