@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
+from profile_analyze.readers.json_errors import DECODING_ERRORS
 from profile_analyze.readers.pytorch.events import Arguments, Complete, Instant, Metadata
 
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
 
     def __missing__(self, values: tuple[Any, ...]) -> int:
         name = values[0].removeprefix(_MODULE) if self._kind == MODULE_EVENT else values[0]
-        self[values] = number = self._numbers[HostFacts(self._kind, name, *values[1:])]
+        self[values] = number = self._numbers[
+            HostFacts(self._kind, name, *map(_as_utf8, values[1:]))
+        ]
         return number
 
 
@@ -306,6 +309,11 @@ def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
 def _text(name: msgspec.Raw) -> str:
     """Return a name that the file has as a text or a number."""
     try:
-        return str(msgspec.json.decode(name))
-    except msgspec.DecodeError:
+        return str(msgspec.json.decode(_as_utf8(name)))
+    except DECODING_ERRORS:
         return ""
+
+
+def _as_utf8(value: Any) -> bytes:
+    """Return the JSON of an argument. Decoding an event does not check the texts in it."""
+    return bytes(value).decode("utf-8", "replace").encode()

@@ -50,7 +50,7 @@ def read_trace(source: Source) -> Trace:
     if not blocks.has_end and events.broken:
         events.broken -= 1  # the event in which the file ends
     events.leave_out_wrong_times()
-    if failure is not None and not events.count:
+    if failure is not None and not events.count and (events.broken or not blocks.has_end):
         is_cut = not blocks.has_end and not events.broken
         raise MalformedProfileError(source.name, _TRUNCATED if is_cut else _reason(failure))
     return Trace(events, blocks)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from profile_analyze.readers.pytorch.events import Event
 
 _WRONG_BACKSLASH: Final = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_BACKSLASHES: Final = re.compile(r'\\["\\]?')
 _NAME: Final = re.compile(r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|ts|dur|args)")', re.S)
 _QUOTE: Final = re.compile(r'(?<!\\)"')
 
@@ -34,7 +35,8 @@ def repaired(event: bytes) -> Repaired | None:
     escaped. Fields of a wrong type are left out.
     """
     text = event.decode("utf-8", "replace")
-    escaped = _WRONG_BACKSLASH.sub(r"\\\\", text)
+    # One wrong escape shows that backslashes were not escaped. Then the n of C:\new is an n, too.
+    escaped = _BACKSLASHES.sub(_escaped, text) if _WRONG_BACKSLASH.search(text) else text
     for candidate in (text, escaped, _NAME.sub(_with_escaped_quotes, escaped, count=1)):
         try:
             content = json.loads(candidate, strict=False)
@@ -42,6 +44,10 @@ def repaired(event: bytes) -> Repaired | None:
             continue
         return _event_of(content, is_valid_json=candidate is text and _is_valid(event))
     return None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > 1 else r"\\"
 
 
 def _with_escaped_quotes(found: re.Match[str]) -> str:
