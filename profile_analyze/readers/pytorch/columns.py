@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from itertools import compress, count
+from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
-import numpy as np
 
 from profile_analyze.readers.json_errors import DECODING_ERRORS
-from profile_analyze.readers.pytorch.events import Arguments, Complete, Instant, Metadata
+from profile_analyze.readers.pytorch.events import (
+    NOTHING,
+    Arguments,
+    Complete,
+    Instant,
+    Metadata,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from profile_analyze.readers.pytorch.events import Event
 
     Thread: TypeAlias = tuple[int | float | str | None, int | float | str | None]
+    _Append: TypeAlias = Callable[[Complete], None]
 
 _OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
 _KIND_OF_CATEGORY: Final = {
@@ -35,10 +41,6 @@ OPERATOR_EVENT: Final = "operator"
 REGION_EVENT: Final = "region"
 MODULE_EVENT: Final = "module"
 _HOST_KINDS: Final = {_OPERATOR: OPERATOR_EVENT, _REGION: REGION_EVENT, _FRAME: MODULE_EVENT}
-# Any difference of these times, in nanoseconds, is a whole number of 64 bits.
-_LATEST_US: Final = 4e15
-"""The year 2096, in microseconds since 1970."""
-_LONGEST_US: Final = 1e15
 _MODULE: Final = "nn.Module: "
 _MEMORY: Final = "[memory]"
 _NO_ARGUMENTS: Final = Arguments()
@@ -49,9 +51,9 @@ _OF_HOST: Final = attrgetter(
     "external_id", "old_external_id", "sequence", "forward_thread", "shapes", "old_shapes"
 )
 _OF_SHAPES: Final = attrgetter("dtypes", "strides", "values")
-_OF_WORK: Final = attrgetter(
-    *("grid", "block", "registers", "shared_memory", "occupancy"),
-    *("collective", "sent_elements", "received_elements", "dtype", "group_size"),
+_OF_KERNELS: Final = attrgetter("grid", "block", "registers", "shared_memory", "occupancy")
+_OF_COLLECTIVES: Final = attrgetter(
+    "collective", "sent_elements", "received_elements", "dtype", "group_size"
 )
 
 
@@ -78,11 +80,11 @@ class DeviceFacts(NamedTuple):
     registers: bytes
     shared_memory: bytes
     occupancy: bytes
-    collective: bytes
-    sent_elements: bytes
-    received_elements: bytes
-    dtype: bytes
-    group_size: bytes
+    collective: bytes = b""
+    sent_elements: bytes = b""
+    received_elements: bytes = b""
+    dtype: bytes = b""
+    group_size: bytes = b""
 
 
 class Columns:
@@ -100,20 +102,6 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.start_us)
-
-    def leave_out_wrong_times(self) -> int:
-        """Leave out the events without a time or a duration. Return how many these are."""
-        if not len(self):
-            return 0
-        start, duration = np.frombuffer(self.start_us), np.frombuffer(self.duration_us)
-        # A comparison with NaN is false.
-        is_right = (np.abs(start) <= _LATEST_US) & (duration >= 0) & (duration <= _LONGEST_US)
-        wrong = len(self) - int(np.count_nonzero(is_right))
-        if wrong:
-            for name, column in vars(self).items():
-                setattr(self, name, column[:0])
-                getattr(self, name).extend(compress(column, is_right))
-        return wrong
 
 
 class HostColumns(Columns):
@@ -170,6 +158,19 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
         return number
 
 
+class _FactsOfWork(dict[tuple[Any, ...], int]):
+    """The number of the facts of each work on a device, by its fields."""
+
+    def __init__(self, numbers: defaultdict[DeviceFacts, int]) -> None:
+        self._numbers = numbers
+
+    def __missing__(self, values: tuple[Any, ...]) -> int:
+        category, name, *others = values
+        facts = DeviceFacts(category.lower(), name, *map(_as_utf8, others))
+        self[values] = number = self._numbers[facts]
+        return number
+
+
 class Events:
     """The events of a trace as columns."""
 
@@ -192,6 +193,7 @@ class Events:
         self.call_names: defaultdict[str, int] = _numbering()
         self.work = LinkedColumns()
         self.device_facts: defaultdict[DeviceFacts, int] = _numbering()
+        self._facts_of_work = _FactsOfWork(self.device_facts)
         self.allocations = Allocations()
         self.untimed = 0
         """The number of events that were left out because they have no time."""
@@ -205,64 +207,61 @@ class Events:
     def add(self, events: Sequence[Event]) -> None:
         """Add the next events of the file."""
         self.count += len(events)
-        complete = [event for event in events if type(event) is Complete]
-        types = [*map(type, events)]
-        kinds = [*map(_KIND_OF_CATEGORY.get, map(attrgetter("cat"), complete))]
-        for kind in range(_WORK + 1):
-            group = [event for event, one in zip(complete, kinds, strict=True) if one == kind]
-            if not group:
-                continue
-            if kind == _CALL:
-                self._add_calls(group)
-            elif kind == _WORK:
-                self._add_work(group)
-            else:
-                self._add_host(kind, group)
-        if types.count(Instant) or types.count(Metadata):
+        groups: dict[int | None, list[Complete]] = {kind: [] for kind in (*range(_WORK + 1), None)}
+        append_to = {kind: group.append for kind, group in groups.items()}
+        append_of: defaultdict[str, _Append] = defaultdict(lambda: append_to[None])
+        append_of.update((cat, append_to[kind]) for cat, kind in _KIND_OF_CATEGORY.items())
+        for event in events:
+            if type(event) is Complete:
+                append_of[event.cat](event)
+        for kind in _HOST_KINDS:
+            self._add_host(kind, groups[kind])
+        self._add_calls(groups[_CALL])
+        self._add_work(groups[_WORK])
+        if sum(map(len, groups.values())) < len(events):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
-
-    def leave_out_wrong_times(self) -> None:
-        """Leave out the events without a time or a duration, after the last one was added."""
-        for columns in (self.host, self.calls, self.work):
-            self.untimed += columns.leave_out_wrong_times()
 
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
         if kind == _FRAME:  # of all Python functions, only modules are needed
             events = [event for event in events if event.name.startswith(_MODULE)]
-            if not events:
-                return
+        if not events:
+            return
         names, arguments = self._add_columns(self.host, events)
         external, old, sequence, forward, shapes, old_shapes = _transposed(_OF_HOST, arguments)
         self.host.external_id.extend(_known_ids(external, old))
         self.host.sequence.extend(sequence)
         self.host.forward_thread.extend(forward)
-        recorded = [*map(bytes, shapes)]
-        if not any(recorded):
-            recorded = [*map(bytes, old_shapes)]
-        if any(recorded):
-            others = (map(bytes, column) for column in _transposed(_OF_SHAPES, arguments))
-            facts = map(self._facts[kind].__getitem__, zip(names, recorded, *others, strict=True))
-        else:
-            facts = map(self._facts[kind].__getitem__, zip(names, strict=True))
+        recorded: list[Sequence[object]] = [names]
+        if not _are_missing(shapes) or not _are_missing(old_shapes):
+            either = old_shapes if _are_missing(shapes) else shapes
+            recorded += _as_bytes((either, *_transposed(_OF_SHAPES, arguments)))
+        facts = map(self._facts[kind].__getitem__, zip(*recorded, strict=True))
         self.host.facts.extend(facts)
 
     def _add_calls(self, events: Sequence[Complete]) -> None:
+        if not events:
+            return
         names, arguments = self._add_columns(self.calls, events)
         self.calls.facts.extend(map(self.call_names.__getitem__, names))
         self._add_links(self.calls, arguments)
 
     def _add_work(self, events: Sequence[Complete]) -> None:
+        if not events:
+            return
         names, arguments = self._add_columns(self.work, events)
         self._add_links(self.work, arguments)
-        categories = [event.cat.lower() for event in events]
-        facts = (map(bytes, column) for column in _transposed(_OF_WORK, arguments))
-        self.work.facts.extend(
-            map(
-                self.device_facts.__getitem__,
-                map(DeviceFacts, categories, names, *facts),
-            )
-        )
+        categories = [event.cat for event in events]
+        recorded: list[Sequence[object]] = [
+            categories,
+            names,
+            *_as_bytes(_transposed(_OF_KERNELS, arguments)),
+        ]
+        collective, *others = _transposed(_OF_COLLECTIVES, arguments)
+        if not _are_missing(collective):
+            recorded += _as_bytes((collective, *others))
+        facts = map(self._facts_of_work.__getitem__, zip(*recorded, strict=True))
+        self.work.facts.extend(facts)
         self.work.moved_bytes.extend([bytes(args.moved_bytes) for args in arguments])
 
     def _add_columns(
@@ -272,8 +271,11 @@ class Events:
         start, duration, process, thread, names, arguments = _transposed(_EVENT, events)
         columns.start_us.extend(start)
         columns.duration_us.extend(duration)
-        threads = zip(process, thread, strict=True)
-        columns.thread.extend(map(self.threads.__getitem__, threads))
+        if process.count(process[0]) == thread.count(thread[0]) == len(thread):
+            columns.thread.extend([self.threads[process[0], thread[0]]] * len(thread))
+        else:
+            threads = zip(process, thread, strict=True)
+            columns.thread.extend(map(self.threads.__getitem__, threads))
         return names, [one or _NO_ARGUMENTS for one in arguments]
 
     def _add_links(self, columns: LinkedColumns, arguments: Sequence[Arguments]) -> None:
@@ -298,7 +300,16 @@ class Events:
 
 def _known_ids(ids: tuple[int, ...], old_ids: tuple[int, ...]) -> tuple[int, ...]:
     """Return the ids of a block of events, whose name differs in traces before 2023."""
-    return ids if max(ids) >= 0 else old_ids
+    return old_ids if ids.count(-1) == len(ids) else ids
+
+
+def _are_missing(column: tuple[msgspec.Raw, ...]) -> bool:
+    """Return whether no event of a block has an argument."""
+    return column.count(NOTHING) == len(column)
+
+
+def _as_bytes(columns: Iterable[tuple[msgspec.Raw, ...]]) -> list[list[bytes]]:
+    return [[*map(bytes, column)] for column in columns]
 
 
 def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:

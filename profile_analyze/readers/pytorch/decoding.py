@@ -10,6 +10,7 @@ from profile_analyze.readers.pytorch.blocks import BETWEEN_EVENTS, Blocks, objec
 from profile_analyze.readers.pytorch.columns import Events
 from profile_analyze.readers.pytorch.events import decode_event, decode_events
 from profile_analyze.readers.pytorch.repairs import repaired
+from profile_analyze.readers.pytorch.wrong_times import leave_out_wrong_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def read_trace(source: Source) -> Trace:
             break
     if not blocks.has_end and events.broken:
         events.broken -= 1  # the event in which the file ends
-    events.leave_out_wrong_times()
+    leave_out_wrong_times(events)
     if failure is not None and not events.count and (events.broken or not blocks.has_end):
         is_cut = not blocks.has_end and not events.broken
         raise MalformedProfileError(source.name, _TRUNCATED if is_cut else _reason(failure))
