@@ -22,6 +22,7 @@ FOLDERS: Final = (
     "models",
     "onnxruntime",
     "openvino",
+    "pytorch",
     "tensorrt",
     "tflite",
 )

@@ -132,7 +132,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
     above = innermost_above(parent, is_target)
     owner = np.where(is_target, rows, above)
     if level == TOP:  # an outermost operator owns all operators inside it
-        owner = _outermost(owner, above)
+        owner = outermost(owner, above)
     is_row = is_target & (owner == rows)  # at level `top`, a nested operator is not a row
     nested, nested_on_others = _nested_targets(profile, is_target, above)
     own_s = _without_nested(executions, nested, above)
@@ -198,7 +198,7 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
         above[undecided] = above[above[undecided]]
 
 
-def _outermost(owner: Indices, above: Indices) -> Indices:
+def outermost(owner: Indices, above: Indices) -> Indices:
     """Return the outermost target above each owner, shape (executions,).
 
     If no target is above an owner, return the owner. For an execution without an owner, return -1.

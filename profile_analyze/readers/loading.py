@@ -53,7 +53,8 @@ READERS: Final[tuple[Reader, ...]] = (
         # Paddle writes schemaVersion as a text, PyTorch as a number.
         pattern=rb'(?!.*"(span_index|highres-ticks)")\s*\{.*?'
         rb'("schemaVersion"\s*:\s*\d|"deviceProperties"|"distributedInfo"'
-        rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_runtime|Operator|user_annotation|Runtime)")',
+        rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_(runtime|driver)|Operator|Runtime|gpu_memcpy'
+        rb'|user_annotation|python_function)")',
     ),
     DeferredReader(
         "OpenVINO execution graph",

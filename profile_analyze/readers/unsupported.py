@@ -57,11 +57,6 @@ UNSUPPORTED: Final[tuple[Recogniser, ...]] = (
     ),
     # Paddle writes schemaVersion as a text, PyTorch as a number.
     _Signature("a Paddle profile", rb'\{.*("span_index"|"schemaVersion"\s*:\s*")'),
-    _Signature(
-        "a PyTorch (Kineto) trace",
-        rb'\{.*("schemaVersion"|"deviceProperties"|"distributedInfo"'
-        rb'|"cat"\s*:\s*"(cpu_op|[kK]ernel|cuda_runtime|Operator|user_annotation|Runtime)")',
-    ),
     _Signature("a Chrome timeline", rb'\{.*"traceEvents"\s*:|\[\s*\{[^}]*"ph"\s*:'),
     _Signature("an onnx-tool table", rb"Name,Type,(Sparse Pattern,.*)?Forward_(MACs|FLOPs),"),
     _Signature(

@@ -23,6 +23,7 @@ from tests.readers.megengine_timeline import independent as megengine_timeline
 from tests.readers.migraphx import independent as migraphx
 from tests.readers.onnxruntime import independent as onnxruntime
 from tests.readers.openvino import independent as openvino
+from tests.readers.pytorch import independent as pytorch
 from tests.readers.tensorrt import independent as tensorrt
 from tests.readers.tflite import independent as tflite
 
@@ -36,6 +37,7 @@ INDEPENDENT: Final[dict[str, Callable[[Path], Mapping[str, float]]]] = {
     "TensorRT profile": tensorrt.expected,
     "MIGraphX report": migraphx.expected,
     "MegEngine timeline": megengine_timeline.expected,
+    "PyTorch trace": pytorch.expected,
     "TensorFlow Lite benchmark": tflite.expected,
 }
 """By format of the profile."""

@@ -18,8 +18,8 @@ from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 
 SUPPORTED = (
     "supported formats: MegEngine GraphProfiler JSON, ONNX Runtime profile, TensorRT profile, "
-    "TensorRT engine description, MegEngine timeline, OpenVINO execution graph, OpenVINO counters, "
-    "ONNX model, MIGraphX report, TensorFlow Lite benchmark"
+    "TensorRT engine description, MegEngine timeline, PyTorch trace, OpenVINO execution graph, "
+    "OpenVINO counters, ONNX model, MIGraphX report, TensorFlow Lite benchmark"
 )
 OWN_REPORT = run_command(str(PROFILES / "tiny.json"), "--format", "json").out.encode()
 OWN_TABLE = "looks like a table that profile_analyze printed; name the profile it is about"
@@ -66,10 +66,6 @@ NOT_PROFILES: list[tuple[bytes, str]] = [
         b'[{ "startEnqMs" : 1 }',
         "looks like a TensorRT list of inference times (trtexec --exportTimes), which has no "
         "layers; name the file of --exportProfile",
-    ),
-    (
-        b'{"schemaVersion": 1, "traceEvents": []}',
-        "looks like a PyTorch (Kineto) trace",
     ),
     (b'{"traceEvents": [{"ph": "X"}]}', "looks like a Chrome timeline"),
     (b'[{"name": "a", "ph": "X"}]', "looks like a Chrome timeline"),

@@ -13,7 +13,10 @@ from tests.readers.check_samples import INDEPENDENT, check_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOLDERS = ("megengine-timeline", "migraphx", "onnxruntime", "openvino", "tensorrt", "tflite")
+FOLDERS = (
+    *("megengine-timeline", "migraphx", "onnxruntime", "openvino", "pytorch", "tensorrt"),
+    "tflite",
+)
 NOT_COUNTED = {
     "trace.json.gz",  # has no operator
     "branches.txt",  # instructions inside an `if` are in its time, too
@@ -25,7 +28,7 @@ FILES = sorted(
     path
     for one in FOLDERS
     for path in (PROFILES.parent / one).iterdir()
-    if path.name not in NOT_COUNTED
+    if path.name not in NOT_COUNTED and not path.name.endswith(".averages.json")
 )
 LOOP = PROFILES.parent / "onnxruntime" / "loop-1.31.json.gz"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from profile_analyze.readers.json_errors import DECODING_ERRORS
 from profile_analyze.readers.pytorch.events import (
     NOTHING,
     Arguments,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.readers.pytorch.events import Event
 
-    Thread: TypeAlias = tuple[int | str, int | str]
+    Thread: TypeAlias = tuple[int | float | str | None, int | float | str | None]
     _Append: TypeAlias = Callable[[Complete], None]
 
 _OPERATOR, _REGION, _FRAME, _CALL, _WORK = range(5)
@@ -151,7 +152,9 @@ class _HostFactsOfKind(dict[tuple[Any, ...], int]):
 
     def __missing__(self, values: tuple[Any, ...]) -> int:
         name = values[0].removeprefix(_MODULE) if self._kind == MODULE_EVENT else values[0]
-        self[values] = number = self._numbers[HostFacts(self._kind, name, *values[1:])]
+        self[values] = number = self._numbers[
+            HostFacts(self._kind, name, *map(_as_utf8, values[1:]))
+        ]
         return number
 
 
@@ -162,8 +165,9 @@ class _FactsOfWork(dict[tuple[Any, ...], int]):
         self._numbers = numbers
 
     def __missing__(self, values: tuple[Any, ...]) -> int:
-        category, *others = values
-        self[values] = number = self._numbers[DeviceFacts(category.lower(), *others)]
+        category, name, *others = values
+        facts = DeviceFacts(category.lower(), name, *map(_as_utf8, others))
+        self[values] = number = self._numbers[facts]
         return number
 
 
@@ -195,6 +199,8 @@ class Events:
         """The number of events that were left out because they have no time."""
         self.broken = 0
         """The number of events that were left out because they are not JSON."""
+        self.mistyped = 0
+        """The number of events that have fields of a wrong type, which were left out."""
         self.repaired = 0
         """The number of events that are not valid JSON, but could be read."""
 
@@ -209,18 +215,12 @@ class Events:
             if type(event) is Complete:
                 append_of[event.cat](event)
         for kind in _HOST_KINDS:
-            self._add_host(kind, self._timed(groups[kind]))
-        self._add_calls(self._timed(groups[_CALL]))
-        self._add_work(self._timed(groups[_WORK]))
+            self._add_host(kind, groups[kind])
+        self._add_calls(groups[_CALL])
+        self._add_work(groups[_WORK])
         if sum(map(len, groups.values())) < len(events):
             self._add_instants([event for event in events if type(event) is Instant])
             self._add_names([event for event in events if type(event) is Metadata])
-
-    def _timed(self, events: list[Complete]) -> list[Complete]:
-        """Return the events with a time and a duration, and count the others."""
-        timed = [event for event in events if event.dur >= 0]  # false for NaN
-        self.untimed += len(events) - len(timed)
-        return timed
 
     def _add_host(self, kind: int, events: Sequence[Complete]) -> None:
         if kind == _FRAME:  # of all Python functions, only modules are needed
@@ -320,6 +320,11 @@ def _transposed(get: attrgetter[Any], rows: Iterable[Any]) -> zip[Any]:
 def _text(name: msgspec.Raw) -> str:
     """Return a name that the file has as a text or a number."""
     try:
-        return str(msgspec.json.decode(name))
-    except msgspec.DecodeError:
+        return str(msgspec.json.decode(_as_utf8(name)))
+    except DECODING_ERRORS:
         return ""
+
+
+def _as_utf8(value: Any) -> bytes:
+    """Return the JSON of an argument. Decoding an event does not check the texts in it."""
+    return bytes(value).decode("utf-8", "replace").encode()

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
-from profile_analyze.readers.pytorch.blocks import BETWEEN_EVENTS, Blocks
+from profile_analyze.readers.pytorch.blocks import BETWEEN_EVENTS, Blocks, object_size
 from profile_analyze.readers.pytorch.columns import Events
-from profile_analyze.readers.pytorch.events import Event, decode_event, decode_events
+from profile_analyze.readers.pytorch.events import decode_event, decode_events
+from profile_analyze.readers.pytorch.repairs import repaired
+from profile_analyze.readers.pytorch.wrong_times import leave_out_wrong_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.readers.pytorch.events import Event
     from profile_analyze.readers.source import Source
 
-_WRONG_BACKSLASH: Final = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
-_NAME: Final = re.compile(r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|ts|dur|args)")', re.S)
-_QUOTE: Final = re.compile(r'(?<!\\)"')
+
+_TRUNCATED: Final = "truncated: ends before the end of the first event; copy or export it again"
 
 
 class Trace:
@@ -46,12 +44,16 @@ def read_trace(source: Source) -> Trace:
             decoded = decode_events(block)
         except DECODING_ERRORS as error:
             failure = failure or error
-            decoded = list(_decoded_one_by_one(block, events))
+            decoded = list(_decoded_one_by_one(block, events, blocks))
         events.add(decoded)
+        if blocks.has_end:
+            break
     if not blocks.has_end and events.broken:
         events.broken -= 1  # the event in which the file ends
-    if failure is not None and not events.count:
-        raise MalformedProfileError(source.name, _reason(failure))
+    leave_out_wrong_times(events)
+    if failure is not None and not events.count and (events.broken or not blocks.has_end):
+        is_cut = not blocks.has_end and not events.broken
+        raise MalformedProfileError(source.name, _TRUNCATED if is_cut else _reason(failure))
     return Trace(events, blocks)
 
 
@@ -61,62 +63,33 @@ def _reason(failure: Exception) -> str:
     return f"has no event that is valid JSON: {detail_of(failure)}; export the trace again"
 
 
-def _decoded_one_by_one(block: bytes, events: Events) -> Iterator[Event]:
-    """Yield the events of a block, without those that cannot be read."""
-    for text in BETWEEN_EVENTS.sub(b"}\0", block[1:-1]).split(b"\0"):
-        event = text.strip(b" \t\r\n,")
+def _decoded_one_by_one(block: bytes, events: Events, blocks: Blocks) -> Iterator[Event]:
+    """Yield the events of a block, without those that cannot be read.
+
+    If the list of events ends inside the block, `blocks` has an end.
+    """
+    pieces = BETWEEN_EVENTS.split(block[1:-1])
+    for number, piece in enumerate(pieces, 1):
+        event = piece if number == len(pieces) else piece + b"}"
+        event = event.strip(b" \t\r\n,")
         if not event or event == b"{}":
             continue
-        decoded = _decoded(event)
-        if decoded is None and _is_other_event(event):
-            continue
-        if decoded is None:
-            decoded = _repaired(event)
-            if decoded is None:
-                events.broken += 1
-                continue
-            events.repaired += 1
-        yield decoded
-
-
-def _decoded(event: bytes) -> Event | None:
-    try:
-        decoded: Event = decode_event(event)
-    except DECODING_ERRORS:
-        return None
-    return decoded
-
-
-class _AnyEvent(msgspec.Struct):
-    ph: str = ""
-
-
-_KNOWN_SORTS: Final = frozenset("XiMsfC")
-
-
-def _is_other_event(event: bytes) -> bool:
-    """Return whether an event is of a sort that is not needed."""
-    try:
-        return msgspec.json.decode(event, type=_AnyEvent).ph not in _KNOWN_SORTS
-    except DECODING_ERRORS:
-        return False
-
-
-def _repaired(event: bytes) -> Event | None:
-    """Return an event that is not valid JSON as torch may write it; None if it cannot be read.
-
-    Some versions write names with quotes, backslashes and control characters that are not escaped.
-    """
-    text = event.decode("utf-8", "replace")
-    escaped = _WRONG_BACKSLASH.sub(r"\\\\", text)
-    for candidate in (text, escaped, _NAME.sub(_with_escaped_quotes, escaped, count=1)):
         try:
-            content = json.loads(candidate, strict=False)
-        except (ValueError, RecursionError):
+            yield decode_event(event)
             continue
-        return _decoded(msgspec.json.encode(content))
-    return None
-
-
-def _with_escaped_quotes(found: re.Match[str]) -> str:
-    return f"{found[1]}{_QUOTE.sub(chr(92) * 2 + chr(34), found[2])}{found[3]}"
+        except DECODING_ERRORS:
+            pass
+        # Metadata that follows the events may look like events, too.
+        size = object_size(event)
+        following = event[size:].lstrip(b" \t\r\n,") if size else b""
+        found = repaired(event[: size or None])
+        if found is None:
+            events.broken += 1
+        elif found.event is not None:
+            events.repaired += not found.is_valid_json
+            events.mistyped += found.is_valid_json and not following
+            yield found.event
+        if following.startswith(b"]"):
+            blocks.has_end = True
+            return
+        events.broken += bool(following)

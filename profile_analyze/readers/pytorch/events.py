@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias, get_args
 
 import msgspec
-from msgspec import Raw
+from msgspec import Meta, Raw
+
+_Id: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A number that an array can hold."""
+_Name: TypeAlias = int | float | str | None
+"""The name of a process or a thread."""
 
 NOTHING: Final = Raw()
 _NO_ID: Final = -1
@@ -19,17 +24,17 @@ def _field(name: str, default: Any) -> Any:
 class Arguments(msgspec.Struct, gc=False):
     """The arguments of an event that lasts. All are optional."""
 
-    correlation: int = _NO_ID
-    external_id: int = _field("External id", _NO_ID)
-    old_external_id: int = _field("external id", _NO_ID)
+    correlation: _Id = _NO_ID
+    external_id: _Id = _field("External id", _NO_ID)
+    old_external_id: _Id = _field("external id", _NO_ID)
     # of operators
     shapes: Raw = _field("Input Dims", NOTHING)
     old_shapes: Raw = _field("Input dims", NOTHING)
     dtypes: Raw = _field("Input type", NOTHING)
     strides: Raw = _field("Input Strides", NOTHING)
     values: Raw = _field("Concrete Inputs", NOTHING)
-    sequence: int = _field("Sequence number", _NO_ID)
-    forward_thread: int = _field("Fwd thread id", 0)
+    sequence: _Id = _field("Sequence number", _NO_ID)
+    forward_thread: _Id = _field("Fwd thread id", 0)
     # of work on a device
     device: Raw = NOTHING
     stream: Raw = NOTHING
@@ -54,8 +59,8 @@ class Complete(msgspec.Struct, gc=False, tag_field="ph", tag="X"):
     cat: str = ""
     ts: float = _UNKNOWN_US
     dur: float = _UNKNOWN_US
-    pid: int | str = 0
-    tid: int | str = 0
+    pid: _Name = 0
+    tid: _Name = 0
     args: Arguments | None = None
 
 
@@ -63,8 +68,8 @@ class InstantArguments(msgspec.Struct, gc=False):
     """The arguments of an allocation."""
 
     size: float = _field("Bytes", 0.0)
-    device_type: int = _field("Device Type", 0)
-    device_id: int = _field("Device Id", -1)
+    device_type: _Id = _field("Device Type", 0)
+    device_id: _Id = _field("Device Id", -1)
 
 
 class Instant(msgspec.Struct, gc=False, tag_field="ph", tag="i"):
@@ -72,8 +77,8 @@ class Instant(msgspec.Struct, gc=False, tag_field="ph", tag="i"):
 
     name: str = ""
     ts: float = _UNKNOWN_US
-    pid: int | str = 0
-    tid: int | str = 0
+    pid: _Name = 0
+    tid: _Name = 0
     args: InstantArguments | None = None
 
 
@@ -85,8 +90,8 @@ class Metadata(msgspec.Struct, gc=False, tag_field="ph", tag="M"):
     """The name of a process or a thread."""
 
     name: str = ""
-    pid: int | str = 0
-    tid: int | str = 0
+    pid: _Name = 0
+    tid: _Name = 0
     args: _MetadataArguments | None = None
 
 
@@ -104,6 +109,10 @@ class _Counter(msgspec.Struct, gc=False, tag_field="ph", tag="C"):
 
 
 Event = Complete | Instant | Metadata | Arrow | ArrowHead | _Counter
+EVENT_TYPES: Final[dict[str, type[Any]]] = {
+    str(one.__struct_config__.tag): one for one in get_args(Event)
+}
+"""The types of events by their phase."""
 
 decode_events: Final = msgspec.json.Decoder(list[Event]).decode
 """Decodes a list of events."""

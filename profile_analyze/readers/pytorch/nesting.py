@@ -43,29 +43,44 @@ def rows_by_start(thread: Indices, start: Indices, end: Indices) -> Iterator[Ind
             yield rows
 
 
-def innermost(
-    rows: Indices, start: Indices, end: Indices, parent: Indices, times: Indices
-) -> Indices:
+def innermost(rows: Indices, start: Indices, end: Indices, times: Indices) -> Indices:
     """Return the innermost event at each of `times`, or -1, shape (times,).
 
-    `rows` are the events of one thread by their start. The other arguments are those of all events:
-    see `parents`.
+    `rows` are the events of one thread by their start. `start` and `end` are those of all events,
+    where no event may end after an event that it ran inside: see `clipped`.
     """
-    latest = np.searchsorted(start[rows], times, side="right") - 1
-    result = np.where(latest >= 0, rows[latest], -1)
-    while True:  # in each pass, one event further out, where the event has ended
-        has_ended = (result >= 0) & (end[result] <= times)
-        if not has_ended.any():
-            return result
-        result = np.where(has_ended, parent[result], result)
+    starts, ends = start[rows], end[rows]
+    latest = np.searchsorted(starts, times, side="right") - 1
+    # The open events are inside of each other, so their number is one more than the depth of the
+    # innermost one. Of all events at this depth, it is the last one to start.
+    depth = latest - np.searchsorted(np.sort(ends), times, side="right")
+    by_depth, depths = _by_depth(_open_events(starts, ends))
+    keys = depths * len(rows) + by_depth
+    position = np.searchsorted(keys, depth * len(rows) + latest, side="right") - 1
+    return np.where(depth >= 0, rows[by_depth[position]], -1)
+
+
+def clipped(end: Indices, parent: Indices) -> Indices:
+    """Return when each event ended: with the event that it ran inside, or before."""
+    has_outer = np.flatnonzero(parent >= 0)
+    if (end[has_outer] <= end[parent[has_outer]]).all():
+        return end
+    result, above = end.copy(), parent
+    while len(has_outer):  # each pass looks twice as far outwards
+        outer = above[has_outer]
+        result[has_outer] = np.minimum(result[has_outer], result[outer])
+        above = above.copy()
+        above[has_outer] = above[outer]
+        has_outer = has_outer[above[has_outer] >= 0]
+    return result
 
 
 def _nested(start: Indices, end: Indices) -> Indices:
     """Return the innermost event around each event, or -1, for the sorted events of one thread."""
     depth = _open_events(start, end)
     result = np.full(len(start), -1)
-    by_depth = np.argsort(depth, kind="stable")
-    bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
+    by_depth, depths = _by_depth(depth)
+    bounds = np.searchsorted(depths, np.arange(int(depths[-1]) + 2))
     for outer, inner in zip(_slices(by_depth, bounds), _slices(by_depth, bounds[1:]), strict=False):
         result[inner] = outer[np.searchsorted(outer, inner) - 1]
     has_outer = result >= 0
@@ -73,6 +88,14 @@ def _nested(start: Indices, end: Indices) -> Indices:
     if is_wrong.any():
         _nest_one_by_one(start, end, depth, np.flatnonzero(is_wrong), result)
     return result
+
+
+def _by_depth(depth: Indices) -> tuple[Indices, Indices]:
+    """Return the indices of the events by depth, and the ascending depths."""
+    # NumPy sorts numbers of 16 bits several times as fast.
+    is_small = depth.max() < 1 << 15
+    by_depth = np.argsort(depth.astype(np.int16) if is_small else depth, kind="stable")
+    return by_depth, depth[by_depth]
 
 
 def _slices(values: Indices, bounds: Indices) -> Iterator[Indices]:

@@ -37,6 +37,11 @@ def notes_on_trace(trace: Trace, found: Recorded) -> Iterator[Note]:
             "torch did not escape them",
             Importance.CONTEXT,
         )
+    if events.mistyped:
+        yield Note(
+            f"left out the fields of {counted(events.mistyped, 'event')} that have a wrong type",
+            Importance.INCOMPLETE,
+        )
     if len(found.outside):
         yield Note(
             f"{counted(len(found.outside), 'execution')} of operators outside of all steps count "

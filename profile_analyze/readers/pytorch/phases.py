@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.levels import innermost_above
+from profile_analyze.model.levels import innermost_above, outermost
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,11 +57,12 @@ def phases_of(
         return Categorical.missing(len(parent))
     is_in_backward = backward_above(parent, autograd) >= 0
     is_in_optimizer = at_or_above(parent, is_optimizer) >= 0
-    outermost = _outermost(parent, is_operator)
+    above = innermost_above(parent, is_operator)
+    outer = outermost(at_or_above(parent, is_operator), above)
     has_number = np.zeros(len(parent) + 1, np.bool_)
-    has_number[outermost[autograd.sequence >= 0]] = True
+    has_number[outer[autograd.sequence >= 0]] = True
     has_number[-1] = False
-    codes = np.where(has_number[outermost], _PHASES.index(FORWARD), -1)
+    codes = np.where(has_number[outer], _PHASES.index(FORWARD), -1)
     codes[is_in_backward] = _PHASES.index(BACKWARD)
     codes[is_in_optimizer] = _PHASES.index(OPTIMIZER)
     return Categorical(codes, _PHASES)
@@ -70,14 +71,3 @@ def phases_of(
 def at_or_above(parent: Indices, is_target: Flags) -> Indices:
     """Return each event itself if it is a target, otherwise the innermost target above, or -1."""
     return np.where(is_target, np.arange(len(parent)), innermost_above(parent, is_target))
-
-
-def _outermost(parent: Indices, is_operator: Flags) -> Indices:
-    """Return the outermost operator at or above each event, or -1."""
-    result = at_or_above(parent, is_operator)
-    above = np.append(innermost_above(parent, is_operator), -1)
-    while True:  # in each pass, one operator further out
-        outer = above[result]
-        if (outer < 0).all():
-            return result
-        result = np.where(outer >= 0, outer, result)

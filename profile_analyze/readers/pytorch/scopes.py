@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -18,21 +18,25 @@ if TYPE_CHECKING:
 
     Indices: TypeAlias = NDArray[np.int64]
 
+_DEEPEST: Final = 100
+"""Paths of any length would take memory that grows with the square of their length."""
+
 
 def scopes_of(
     parent: Indices, is_region: NDArray[np.bool_], name: Indices, names: Sequence[str]
 ) -> tuple[Indices, Indices, list[Scope]]:
     """Return the scope of each event of the host, that of what runs inside it, and all scopes.
 
+    Regions that are nested deeper than `_DEEPEST` have the scope of the region at that depth.
+
     A scope is an index of the third result, or -1 outside of all regions. `parent`, `is_region` and
     `name`, an index of `names`, have shape (events,).
     """
     above = innermost_above(parent, is_region)
-    regions = np.flatnonzero(is_region)
     inside = np.full(len(parent) + 1, -1)  # the scope of what runs inside a region
     scopes: list[Scope] = []
-    waiting = regions
-    while len(waiting):  # in each pass, the regions one level further inside
+    waiting = np.flatnonzero(is_region)
+    for _ in range(_DEEPEST):  # in each pass, the regions one level further inside
         outer = inside[above[waiting]]  # -1 for outermost regions: the extra entry
         is_ready = (above[waiting] < 0) | (outer >= 0)
         ready = waiting[is_ready]
@@ -43,5 +47,9 @@ def scopes_of(
             around = scopes[inside[above[row]]] if above[row] >= 0 else ()
             scopes.append((*around, names[name[row]]))
         waiting = waiting[~is_ready]
+        if not len(waiting):
+            break
+    else:
+        inside[waiting] = inside[innermost_above(parent, inside[:-1] >= 0)[waiting]]
     scope = inside[above]
     return scope, np.where(is_region, inside[:-1], scope), scopes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.readers.pytorch.nesting import innermost, parents, rows_by_start
+from profile_analyze.readers.pytorch.nesting import clipped, innermost, parents, rows_by_start
 
 if TYPE_CHECKING:
     from array import array
@@ -73,10 +73,11 @@ def around(host: Spans, parent: Indices, thread: Indices, times: Indices) -> Ind
     result = np.full(len(times), -1)
     by_thread = np.argsort(thread, kind="stable")
     threads = thread[by_thread]
+    end_ns = clipped(host.end_ns, parent)
     for rows in rows_by_start(host.thread, host.start_ns, host.end_ns):
         one = host.thread[rows[0]]
         inside = by_thread[slice(*np.searchsorted(threads, [one, one + 1]).tolist())]
-        result[inside] = innermost(rows, host.start_ns, host.end_ns, parent, times[inside])
+        result[inside] = innermost(rows, host.start_ns, end_ns, times[inside])
     return result
 
 

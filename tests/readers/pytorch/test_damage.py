@@ -1,0 +1,224 @@
+"""Damaged, odd and hostile traces: what is left is read, and a note counts what is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from time import process_time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.readers.loading import READERS, read_profile
+from profile_analyze.readers.recognition import first_reader
+from profile_analyze.readers.source import Source
+from tests.conftest import PROFILES, run_command
+from tests.readers.pytorch.events import call, document, event, kernel, op
+from tests.readers.tiny_file import failure, write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B = op("a"), op("b", 10)
+ENDS = "the file ends in the middle, so events are missing; copy or export it again"
+NOT_JSON = "left out {} without valid JSON"
+NO_TIME = "left out {} without a time or a duration"
+WRONG_TYPE = "left out the fields of {} that have a wrong type"
+REPAIRED = "read {} whose texts are not valid JSON, because torch did not escape them"
+NOTHING = "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
+NO_LIST = 'has no "traceEvents"; export the trace again'
+ONE, TWO = "1 event", "2 events"
+UNESCAPED = '{"ph":"X","cat":"cpu_op","name":"C:\\dir\\new\x01\n"quoted" é","pid":1,"tid":1,"ts":10,"dur":3}'
+Found = dict[str, float]
+
+
+def read(content: bytes, folder: Path) -> tuple[Found, list[str]]:
+    """Return the time of each row in microseconds, and the notes of the profile."""
+    profile = pa.load(write_bytes(folder, content))
+    assert profile.check() == ()
+    table = pa.run(pa.Query(), profile)
+    times_us = [round(time_s * 1e6, 3) for time_s in table["time"].tolist()]
+    return dict(zip(table["name"].tolist(), times_us, strict=True)), [
+        str(note) for note in profile.notes
+    ]
+
+
+BOTH: Found = {"a": 5, "b": 5}
+CASES: list[tuple[str, bytes, Found, list[str]]] = [
+    # the layout of the file
+    ("an empty event last", document(A, B, {}), BOTH, []),
+    ("a comma too many", document(A, json.dumps(B) + ","), BOTH, []),
+    ("CRLF", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, indent=1)
+        .replace("\n", "\r\n").encode(), BOTH, []),
+    ("no blanks", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, separators=(",", ":"))
+        .encode(), BOTH, []),
+    ("keys in order", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, sort_keys=True)
+        .encode(), BOTH, []),
+    ("the list first", json.dumps({"traceEvents": [A, B], "schemaVersion": 1}).encode(), BOTH, []),
+    ("metadata like events", document(A, B, tail=', "x": [{"name": "x"}, {"name": "y"}]'),
+        BOTH, []),
+    ("deep metadata", document(A, B, head='"schemaVersion": 1, "x": ' + "[" * 9999 + "]" * 9999),
+        BOTH, []),
+    ("metadata of wrong types", document(A, B, head='"schemaVersion": 1, '
+        '"deviceProperties": 5, "distributedInfo": {"rank": "zero"}'), BOTH, []),
+    ("a key twice", document('{"ph":"X","cat":"cpu_op","name":"a","name":"b","ts":1,"ts":2,'
+        '"dur":1,"pid":1,"tid":1}'), {"b": 1}, []),
+    # wrong values
+    ("other phases", document(A, {"ph": "B", "name": "x"}, {"ph": "P"}, B), BOTH, []),
+    ("no phase", document(A, {"name": "x"}, {"ph": 5, "name": "y"}, B), BOTH,
+        [NOT_JSON.format(TWO)]),
+    ("not an event", document(A, 7, [1], B), {"a": 5}, [NOT_JSON.format(ONE)]),
+    ("other processes", document({**A, "pid": "x", "tid": None}, {**B, "pid": 1.5}), BOTH, []),
+    ("wrong processes", document({**A, "pid": [1]}, {**B, "tid": {}}), BOTH,
+        [WRONG_TYPE.format(TWO)]),
+    ("no process", document({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 5}), {"a": 5},
+        []),
+    ("times as texts", document(op("a", "3.5", "5"), B), BOTH, [WRONG_TYPE.format(ONE)]),
+    ("no times", document(A, op("x", None), op("y", 9, None), {"ph": "X", "cat": "cpu_op"}, B),
+        BOTH, [NO_TIME.format("3 events"), WRONG_TYPE.format(TWO)]),
+    ("impossible times", document(A, op("x", 1e300), op("y", 1, 1e300), op("z", 1, -1), B), BOTH,
+        [NO_TIME.format("3 events")]),
+    ("NaN", document(A, op("x", float("nan")), B), BOTH,
+        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+    ("huge times", document(A, op("x", 10**400), B), BOTH,
+        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+    ("huge numbers", document(A, op("b", 10, **{"External id": 2**63, "Sequence number": -(2**70)})),
+        BOTH, [WRONG_TYPE.format(ONE)]),
+    ("wrong arguments", document({**A, "args": [1]}, {**B, "args": "x"}), BOTH,
+        [WRONG_TYPE.format(TWO)]),
+    ("arguments of wrong types", document(A, op("b", 10, **{"Sequence number": [7],
+        "External id": None, "Input Dims": {"x": 5}})), BOTH, [WRONG_TYPE.format(ONE)]),
+    ("no arguments", document({**A, "args": None}, B), BOTH, []),
+    ("deep arguments", document(A, '{"ph": "X", "args": {"x": ' + "[" * 99999 + "]" * 99999 + "}}",
+        B), BOTH, [NOT_JSON.format(ONE)]),
+    ("a name of a thread", document(A, {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1,
+        "args": {"name": {"a": [1]}}}, B), BOTH, []),
+    # texts
+    ("unescaped", document(A, UNESCAPED), {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3},
+        [REPAIRED.format(ONE)]),
+    ("unescaped and last", document(A, UNESCAPED, tail=', "traceName": "x"'),
+        {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3}, [REPAIRED.format(ONE)]),
+    ("not UTF-8", document(A, op("b#", 10)).replace(b"#", b"\xe9"), {"a": 5, "b\ufffd": 5},
+        [REPAIRED.format(ONE)]),
+    ("half of a pair", document(A, op("\ud800b", 10)), {"a": 5, "?b": 5},
+        [WRONG_TYPE.format(ONE)]),
+    ("a NUL", document(A, json.dumps(B).replace('"b"', '"b\0"')), {"a": 5, "b\0": 5},
+        [REPAIRED.format(ONE)]),
+    ("no name", document(A, {**B, "name": ""}), {"a": 5, "unnamed": 5}, []),
+    # what is recorded
+    ("only modules", document(event("python_function", "nn.Module: Net_0")), {"Net_0": 5}, []),
+    ("only regions", document(event("user_annotation", "mine")), {"mine": 5}, []),
+    ("only steps", document(event("user_annotation", "ProfilerStep#1")), {"ProfilerStep*": 5}, []),
+    ("only kernels", document(kernel("k", 1, 5, 9)), {"k": 5}, []),
+    ("names of 2022", document(
+        event("Operator", "aten::add", 0, 20, **{"Input dims": [[2, 2]], "external id": 4}),
+        {**call(5, 9), "cat": "Runtime"},
+        {**kernel("k", 30, 4, 9), "cat": "Kernel"},
+    ), {"aten::add": 4}, []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "found", "notes"),
+    [case[1:] for case in CASES],
+    ids=[case[0] for case in CASES],
+)
+def test_what_is_left_is_read(
+    content: bytes, found: Found, notes: list[str], tmp_path: Path
+) -> None:
+    assert read(content, tmp_path) == (found, notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (document(), NOTHING),
+        (document({}), NOTHING),
+        (document(event("python_function", "f.py(1): g")), NOTHING),
+        (document(op("a", None)), NOTHING),
+        (b'{"schemaVersion": 1, "traceEvents": null}', NO_LIST),
+        (b'{"schemaVersion": 1, "traceEvents": {}}', NO_LIST),
+        (b'{"schemaVersion": 1}', NO_LIST),
+        (
+            document('{"ph": "X", "cat": "cpu_op", "name": }'),
+            "has no event that is valid JSON: invalid character (byte 38); export the trace again",
+        ),
+        (
+            document(A)[:60],
+            "truncated: ends before the end of the first event; copy or export it again",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused(content: bytes, reason: str, tmp_path: Path) -> None:
+    assert failure(write_bytes(tmp_path, content), pa.MalformedProfileError) == reason
+
+
+def test_a_trace_may_end_at_any_byte(tmp_path: Path) -> None:
+    whole = document(A, B, call(12, 9), kernel("k", 20, 3, 9), tail=', "traceName": "x"')
+    last_byte = whole.index(b"]", whole.index(b'"k"'))
+    rows: list[int] = []
+    reasons: list[str] = []
+    for size in range(len(whole)):
+        source = Source.of_bytes("x.json", whole[:size])
+        try:
+            profile = read_profile(source, ())
+        except pa.InputError as error:
+            reasons.append(error.reason)
+            rows.append(0)
+            continue
+        assert [str(note) for note in profile.notes] == ([] if size > last_byte else [ENDS])
+        rows.append(len(profile.executions))
+    assert rows == sorted(rows)
+    assert set(rows) == {0, 1, 2, 3, 4}
+    assert all(re.fullmatch(r"[^\n]{10,300}", reason) for reason in reasons)
+    done = run_command(write_bytes(tmp_path, whole[:last_byte]))
+    assert (done.code, done.err) == (0, f"note: {ENDS}\n")
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 20])
+def test_events_may_meet_anywhere_in_a_block(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("profile_analyze.readers.pytorch.blocks.BLOCK_SIZE", size)
+    for blanks in (0, 1, 7, 3000):
+        separator = "," + " " * blanks
+        events = separator.join(
+            json.dumps(op("x" * length, 9 * length)) for length in range(1, 300)
+        )
+        head = '"schemaVersion": 1, "x": "' + "y" * 5000 + '"'
+        found, notes = read(document(events, head=head), tmp_path)
+        assert found == {"x" * length: 5 for length in range(1, 300)}
+        assert notes == []
+
+
+FOREIGN = {
+    b'[{"schemaVersion": 1, "cat": "kernel"}]': None,
+    b'{"schemaVersion": "1.0.2", "span_index": 0, "cat": "kernel"}': None,
+    b'{"metadata": {"highres-ticks": true}, "x": {"cat": "kernel"}}': None,
+    b'{"traceEvents": [{"ph": "X", "name": "a"}]}': None,
+    b'{"traceEvents": [{"ph": "X", "cat": "cpu_op"}]}': "PyTorch trace",
+    b'{"traceEvents": [{"ph": "X", "cat": "cuda_driver"}]}': "PyTorch trace",
+    b'{ "schemaVersion" : 1': "PyTorch trace",
+    b'{"a": "' + b"x" * 100_000 + b'", "deviceProperties": []': "PyTorch trace",
+}
+
+
+@pytest.mark.parametrize("head", FOREIGN, ids=lambda head: head[:30].decode())
+def test_only_traces_of_pytorch_are_recognised(head: bytes) -> None:
+    reader = first_reader(READERS, head, "x.json")
+    assert (reader and reader.format) == FOREIGN[head]
+
+
+@pytest.mark.parametrize("part", [b"{", b'"', b" ", b'"cat" : "x"', b'"cat":' + b" " * 99, b"\0"])
+def test_a_hostile_head_is_refused_quickly(part: bytes) -> None:
+    head = b'{"a": ' + part * ((16 << 20) // len(part))
+    [reader] = [one for one in READERS if one.format == "PyTorch trace"]
+    start = process_time()
+    assert not reader.recognises(head, "x.json")
+    assert process_time() - start < 5
+
+
+def test_the_notes_of_a_real_trace_are_only_about_its_numbers() -> None:
+    for path in (PROFILES.parent / "pytorch").glob("*.gz"):
+        assert not [one for one in pa.load(path).notes if "outside of all steps" not in str(one)]

@@ -1,0 +1,147 @@
+"""The hand-written trace of a GPU, and random traces with launches, against a slow search."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import profile_analyze as pa
+from profile_analyze.model.levels import at_level
+from profile_analyze.readers.loading import read_profile
+from profile_analyze.readers.source import Source
+from tests.conftest import PROFILES, run_command
+from tests.readers.pytorch.events import call, document, event, kernel, op
+
+if TYPE_CHECKING:
+    from tests.readers.pytorch.events import Event
+
+GPU = str(PROFILES.parent / "pytorch" / "gpu.json")
+
+
+def test_every_kind_of_launch_belongs_to_its_operator() -> None:
+    """By correlation, as one call of a graph, from triton, by the id; one kernel is left out."""
+    columns = "time,host_time,queue,calls,name"
+    done = run_command(
+        *(GPU, "--where", "step == 3", "--columns", columns, "--time-unit", "us", "-t", "0")
+    )
+    assert done.out == (
+        "total device time   314 us\n"
+        "total host time     610 us\n"
+        "wall time of a run  1000 us (operators: 9.0%, outside of them: 910 us)\n"
+        "runs                2 in 1 process\n"
+        "\n"
+        "device self time (us)  host time (us)  queue (us)  calls  name\n"
+        "              100.000          40.000       5.000      1  nccl:all_reduce\n"
+        "               50.000          80.000      10.500      1  aten::addmm\n"
+        "               40.000          50.000      30.000      1  aten::mm\n"
+        "               30.000          30.000      90.000      1  replay_graph\n"
+        "               15.000          10.000         N/A      1  nccl_without_call\n"
+        "               10.000          23.000           0      1  aten::clamp_min\n"
+        "               10.000          25.000           0      1  aten::copy_\n"
+        "                6.000          50.000       5.000      1  Torch-Compiled Region: 0/0\n"
+        "                5.250          80.000      10.000      1  aten::add_\n"
+    )
+    assert "note: left out 1 kernel (3.00 us) that no operator launched" in done.err
+
+
+def test_the_tracks_and_the_devices_of_the_trace() -> None:
+    profile = pa.load(GPU)
+    assert [(one.name, one.side, one.device, one.rank) for one in profile.tracks] == [
+        ("thread 100 (python)", "host", None, 0),
+        ("thread 101 (pt_autograd_0)", "host", None, 0),
+        ("stream 7", "device", "gpu0", 0),
+        ("stream 20", "device", "gpu0", 0),
+    ]
+    assert (profile.origin.format, profile.origin.hardware) == (
+        "PyTorch trace",
+        "NVIDIA A100-SXM4-40GB",
+    )
+    phases = dict(
+        zip(
+            profile.operators.name.values()[profile.executions.operator],
+            profile.executions.phase.values(),
+            strict=True,
+        )
+    )
+    names = ("aten::linear", "aten::mm", "aten::add_", "replay_graph")
+    assert [phases[name] for name in names] == ["forward", "backward", "optimizer", None]
+
+
+class Call(NamedTuple):
+    thread: int
+    start: int
+    kernels: list[tuple[int, int]]
+    """The start and the duration of each kernel of the call."""
+
+
+SPAN = st.tuples(st.integers(0, 1), st.integers(0, 30), st.integers(0, 12))
+CALLS = st.builds(
+    Call,
+    st.integers(0, 1),
+    st.integers(0, 40),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=2),
+)
+
+
+def nested(spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return those spans, without equal ones, that overlap no earlier one without nesting."""
+    kept: list[tuple[int, int, int]] = []
+    for one in dict.fromkeys(spans):
+        thread, start, length = one
+        if length and not any(
+            thread == other
+            and (begin < start < begin + size < start + length
+                 or start < begin < start + length < begin + size)
+            for other, begin, size in kept
+        ):  # fmt: skip
+            kept.append(one)
+    return kept
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SPAN, max_size=7).map(nested), st.lists(CALLS, max_size=5), st.integers(1, 40))
+def test_launches_and_steps_equal_a_search_of_all_events(
+    spans: list[tuple[int, int, int]], calls: list[Call], step_at: int
+) -> None:
+    events: list[Event] = [
+        event("user_annotation", f"ProfilerStep#{number}", start, length, tid=5)
+        for number, start, length in ((1, 0, step_at), (2, step_at, 100 - step_at))
+    ]
+    expected: dict[tuple[str, int], float] = defaultdict(float)
+    waits: list[float] = []
+    for number, (thread, start, length) in enumerate(spans):
+        events.append({**op(f"op{number}", start, length), "tid": thread})
+    for number, one in enumerate(calls, 1):
+        launch = {**call(one.start, number), "tid": one.thread, "name": f"call{number}"}
+        events.append(launch)
+        around = [
+            (length, f"op{index}", start)
+            for index, (thread, start, length) in enumerate(spans)
+            if thread == one.thread and start <= one.start < start + length
+        ]
+        _, name, launched_at = min(around, default=(0, f"call{number}", one.start))
+        for at, length in one.kernels:
+            events.append(kernel(f"kernel{number}", at, length, number))
+            expected[name, 1 if launched_at < step_at else 2] += length
+            waits.append(max(0, at - one.start - 1))
+    profile = read_profile(Source.of_bytes("x.json", document(*events)), ())
+    assert profile.check() == ()
+    if any(one.kernels for one in calls):
+        rows = at_level(profile, "operator")
+        assert times_by_step(rows) == {key: value for key, value in expected.items() if value}
+        waited = profile.executions.start_s - profile.executions.submitted_s
+        assert np.allclose(sorted(waited[~np.isnan(waited)] * 1e6), sorted(waits))
+
+
+def times_by_step(rows: pa.Profile) -> dict[tuple[str, Any], float]:
+    """Return the microseconds of each operator on the device in each step, if there are any."""
+    found: dict[tuple[str, Any], float] = defaultdict(float)
+    times_us = rows.measured("time") * 1e6
+    for name, of_row in zip(rows.operators.name.values(), times_us.tolist(), strict=True):
+        for run, time_us in zip(rows.runs, of_row, strict=True):
+            found[str(name), run.step] += 0 if np.isnan(time_us) else round(time_us, 3)
+    return {key: value for key, value in found.items() if value}

@@ -1,0 +1,94 @@
+"""Traces that torch wrote: their self times and counts equal those of `key_averages()`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import profile_analyze as pa
+from profile_analyze.model.iterations import without_first_runs
+from profile_analyze.model.levels import at_level, levels_of
+from tests.conftest import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profile_analyze.model.profile import Profile
+
+FOLDER = PROFILES.parent / "pytorch"
+SAMPLES = sorted(FOLDER.glob("*.gz"))
+GPU = FOLDER / "gpu.json"
+STEPS = {"cnn-train": 3, "train": 3}
+
+
+def name_of(path: Path) -> str:
+    return path.name.removesuffix(".json.gz")
+
+
+def self_us(profile: Profile) -> dict[str, float]:
+    """Return the self time of each operator, over all steps."""
+    rows = at_level(profile, "operator")
+    found: dict[str, float] = defaultdict(float)
+    times_s = np.nansum(rows.measured("time"), axis=1).tolist()
+    for name, time_s in zip(rows.operators.name.values(), times_s, strict=True):
+        found[str(name)] += time_s * 1e6
+    return found
+
+
+def counts_as_torch(profile: Profile) -> Counter[str]:
+    """Return the executions of each operator. torch leaves out an only child of the same name."""
+    names = profile.operators.name.values()[profile.executions.operator]
+    levels = profile.operators.level.values()[profile.executions.operator]
+    parent = profile.executions.parent.tolist()
+    children = Counter(parent)
+    return Counter(
+        str(name)
+        for name, level, outer in zip(names, levels, parent, strict=True)
+        if level == "operator"
+        and not (outer >= 0 and names[outer] == name and children[outer] == 1)
+    )
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=name_of)
+def test_self_times_and_counts_equal_those_of_torch(path: Path) -> None:
+    profile = pa.load(path)
+    averages = json.loads((FOLDER / f"{name_of(path)}.averages.json").read_bytes())
+    times_us = self_us(profile)
+    torch = {one["name"]: one for one in averages if one["name"] in times_us}
+    for one in averages:  # the time of a region inside an operator is time of the operator
+        if one["name"].startswith("## Call CompiledFxGraph "):
+            torch["Torch-Compiled Region: 0/0"]["self_us"] += one["self_us"]
+    assert times_us == pytest.approx(
+        {name: one["self_us"] for name, one in torch.items()}, rel=1e-6, abs=1e-6
+    )
+    assert counts_as_torch(profile) == {name: one["count"] for name, one in torch.items()}
+    assert profile.check() == ()
+    assert len(profile.runs) == STEPS.get(name_of(path), 1)
+
+
+@pytest.mark.parametrize("path", [*SAMPLES, GPU], ids=name_of)
+def test_the_rows_of_each_level_add_up_to_its_total(path: Path) -> None:
+    profile = pa.load(path)
+    profile = without_first_runs(profile, len(profile.runs) - 1)
+    levels = levels_of(profile)
+    assert {"operator", "top"} <= set(levels)
+    for level in levels:
+        rows = at_level(profile, level)
+        totals = sum(rows.total_by_track("device").values())
+        assert float(np.nansum(rows.measured("time"))) == pytest.approx(totals), level
+
+
+def test_no_stream_is_busier_than_the_wall_time() -> None:
+    profile = pa.load(GPU)
+    executions = profile.executions
+    streams = [number for number, one in enumerate(profile.tracks) if one.side == "device"]
+    assert len(streams) == 2
+    for number in streams:
+        of_track = np.flatnonzero(executions.track == number)
+        starts_s, durations_s = executions.start_s[of_track], executions.duration_s[of_track]
+        wall_s = float((starts_s + durations_s).max() - starts_s.min())
+        assert 0 < float(durations_s.sum()) <= wall_s
