@@ -10,6 +10,11 @@
 A row owns everything below it: calls into the driver, the device time of the kernels that it
 launched, and the computation and memory of all these executions.
 
+Work counts once. Nested operators often state the same work again: `aten::conv2d` calls
+`aten::convolution`, which computes the same. An outer operator therefore has no work of its own if
+the executions inside do at least half of it. Its computation and memory are then N/A, which leaves
+totals as they are. See `owned_work.py`.
+
 In the code, the parent of an execution is the execution around it or, if there is none, the
 execution that launched it. A target is an execution at the chosen level. Each execution has at most
 one owner: the target to which its time and work belong.
@@ -22,6 +27,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
@@ -179,22 +185,6 @@ def _parents(executions: Executions) -> Indices:
     """Return the parent of each execution, or -1 if it has none, shape (executions,)."""
     parent = np.where(executions.parent >= 0, executions.parent, executions.launched_by)
     return parent.astype(np.int64)
-
-
-def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
-    """Return the innermost target above each execution, or -1, shape (executions,).
-
-    A kernel is below the call that launched it.
-    """
-    above = parent.copy()
-    # Each pass looks up the result of the previous pass, and so goes up twice as far. The loop
-    # ends, because `load` rejects profiles with cycles.
-    while True:
-        undecided = np.flatnonzero(above >= 0)
-        undecided = undecided[~is_target[above[undecided]]]
-        if not len(undecided):
-            return above
-        above[undecided] = above[above[undecided]]
 
 
 def _outermost(owner: Indices, above: Indices) -> Indices:

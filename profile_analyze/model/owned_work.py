@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from profile_analyze.model.ancestors import depths, innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.numbers import finite
 from profile_analyze.model.terms import DERIVED
@@ -29,21 +30,24 @@ def with_owned_work(
 ) -> Operators:
     """Return the operators with the computation and memory of the executions that they own.
 
-    Work counts once. If an outer and a nested execution both have work, only the nested work
-    counts.
+    Work counts once: see `_delegating`. An operator whose calls all delegate, and that owns no
+    other work, has none: its computation and memory are N/A.
     """
     operators, executions = profile.operators, profile.executions
     calls = np.bincount(
         executions.operator[is_row], executions.calls[is_row], minlength=len(operators)
     )
+    delegating = _delegating(profile, parent)
+    is_owned = owner >= 0
+    is_owned[delegating] = False
     changed: dict[str, Any] = {}
     for work in ("computation", "memory"):
         per_call: Floats = getattr(operators, work)
-        is_known = ~np.isnan(per_call)[executions.operator]
-        counts = is_known & ~_has_known_inside(is_known, parent) & (owner >= 0)
+        is_known = ~np.isnan(per_call)
+        counts = is_known[executions.operator] & is_owned
         inside = counts & ~is_row
-        superseded = is_row & is_known & ~counts  # nested work counts instead
-        if not (inside.any() or superseded.any()):
+        superseded = delegating[is_row[delegating] & is_known[executions.operator[delegating]]]
+        if not (inside.any() or len(superseded)):
             continue
         rows = np.flatnonzero(counts)
         owning_operator = executions.operator[owner[rows]]
@@ -61,21 +65,62 @@ def with_owned_work(
     return replace(operators, **changed) if changed else operators
 
 
-def _has_known_inside(is_known: NDArray[np.bool_], parent: Indices) -> NDArray[np.bool_]:
-    """Return whether each execution contains executions with known work, shape (executions,)."""
-    result = np.zeros(len(parent), np.bool_)
-    above = _distinct_parents(parent, is_known)
-    while len(above):  # one level up in each pass, until all ancestors are marked
-        new = above[~result[above]]
-        result[new] = True
-        above = _distinct_parents(parent, new)
+def _delegating(profile: Profile, parent: Indices) -> Indices:
+    """Return the executions that leave most of their work to the executions inside.
+
+    Formats with nested operators state the work of `aten::conv2d` once more for the operators that
+    it calls. An execution delegates if the executions inside do at least half of its computation.
+    An execution that computes nothing delegates if they move at least half of its bytes. Of the
+    executions inside, only those that do not delegate count. An `aten::copy_` inside `aten::addmm`
+    computes nothing, so the work of both counts.
+    """
+    executions = profile.executions
+    works = [
+        np.nan_to_num(work, nan=0.0)
+        for work in (profile.operators.computation, profile.operators.memory)
+    ]
+    has_work = (works[0] > 0) | (works[1] > 0)
+    is_node = has_work[executions.operator]
+    nodes = np.flatnonzero(is_node)
+    position = np.full(len(parent) + 1, -1)  # the extra entry stays -1
+    position[nodes] = np.arange(len(nodes))
+    above = position[innermost_above(parent, is_node)[nodes]]
+    if not (above >= 0).any():  # no work is inside other work, as in most formats
+        return nodes[:0]
+    operator, calls = executions.operator[nodes], executions.calls[nodes]
+    with np.errstate(all="ignore"):
+        computation, memory = (work[operator] * calls for work in works)
+    return nodes[_delegating_nodes(above, computation, memory)]
+
+
+def _delegating_nodes(above: Indices, computation: Floats, memory: Floats) -> NDArray[np.bool_]:
+    """Return which nodes of a forest delegate. `above` is the parent of each node, or -1."""
+    result = np.zeros(len(above), np.bool_)
+    depth = depths(above)
+    # The nodes of one depth are neighbours in this order, and so are their parents.
+    by_depth = np.argsort(depth, kind="stable")
+    position = np.empty(len(above), np.int64)
+    position[by_depth] = np.arange(len(above))
+    starts = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
+    bounds = [*zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
+    inside = [np.zeros(bounds[-1][1] - bounds[-1][0])] * 2
+    for level in reversed(range(len(bounds))):  # innermost nodes first
+        nodes = by_depth[slice(*bounds[level])]
+        own = (computation[nodes], memory[nodes])
+        computes = own[0] > 0
+        with np.errstate(all="ignore"):
+            does_most = [within >= one / 2 for within, one in zip(inside, own, strict=True)]
+            delegates = np.where(computes, does_most[0], does_most[1])
+            sums = [
+                within + np.where(delegates, 0.0, one)
+                for within, one in zip(inside, own, strict=True)
+            ]
+        result[nodes] = delegates
+        if level:
+            first, last = bounds[level - 1]
+            outer = position[above[nodes]] - first
+            inside = [np.bincount(outer, one, minlength=last - first) for one in sums]
     return result
-
-
-def _distinct_parents(parent: Indices, rows: NDArray[Any]) -> Indices:
-    """Return the distinct parents of the executions `rows`."""
-    above = np.unique(parent[rows])
-    return above[above >= 0]
 
 
 def _source_with_inside(
