@@ -236,7 +236,9 @@ def _rows_of(profile: Profile, executions: Executions, level: str, operators: Op
     rows = np.flatnonzero(has_level)
     new_row = np.full(len(operators), _NONE, np.int32)
     new_row[rows] = np.arange(len(rows))
-    shown = executions.take(np.flatnonzero(has_level[executions.operator]))
+    is_shown = has_level[executions.operator]
+    # Taking rows copies all columns, which takes long for millions of executions.
+    shown = executions if is_shown.all() else executions.take(np.flatnonzero(is_shown))
     return profile.changed(
         operators=operators.take(rows),
         executions=shown.changed(operator=new_row[shown.operator]),

@@ -98,10 +98,12 @@ def _delegating_nodes(above: Indices, computation: Floats, memory: Floats) -> ND
     result = np.zeros(len(above), np.bool_)
     depth = depths(above)
     # The nodes of one depth are neighbours in this order, and so are their parents.
-    by_depth = np.argsort(depth, kind="stable")
+    deepest = int(depth.max())
+    # NumPy sorts 16-bit integers far faster.
+    by_depth = np.argsort(depth.astype(np.min_scalar_type(deepest)), kind="stable")
     position = np.empty(len(above), np.int64)
     position[by_depth] = np.arange(len(above))
-    starts = np.searchsorted(depth[by_depth], np.arange(int(depth.max()) + 2))
+    starts = np.searchsorted(depth[by_depth], np.arange(deepest + 2))
     bounds = [*zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     inside = [np.zeros(bounds[-1][1] - bounds[-1][0])] * 2
     for level in reversed(range(len(bounds))):  # innermost nodes first
