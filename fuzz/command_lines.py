@@ -80,6 +80,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
+    *("scope/1", "scope/02"),
     *("sparsity_pattern", "conv_kind"),
     *_EXECUTION_KEYS,
 )

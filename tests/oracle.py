@@ -161,6 +161,8 @@ def _share(times: list[Number], totals: list[Number], query: Query) -> Number:
 def _made(key: str, row: dict[str, Any]) -> Any:
     if key.startswith("param."):
         return dict(row["parameters"] or ()).get(key.removeprefix("param."))
+    if key.startswith("scope/"):
+        return None  # MegEngine profiles have no scopes
     column, pattern = key.split("~", 1)
     found = re.search(pattern, row[column] or "")
     if found is None or row[column] is None:

@@ -149,7 +149,7 @@ _TEXTS = ("name", "type", "category", "input_dtype", "device", "track", "computa
 _KEYS = (
     *_TEXTS,
     *("in_shapes", "out_shapes", "parameters", "param.stride", "param.mode", "param.0"),
-    *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)"),
+    *("name~[a-z]+", r"name~(\d)", "type~^(Conv|El)", "scope/2"),
 )
 
 _times = st.sampled_from(["0us", "9.5367431640625e-07", "10us", "20 us".replace(" ", ""), "0.02ms"])

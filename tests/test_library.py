@@ -21,7 +21,7 @@ TINY = str(PROFILES / "tiny.json")
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
     "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
-    "file, run, step, phase, bound, match, param.NAME, name~REGEX"
+    "file, run, step, phase, bound, match, scope/N, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
