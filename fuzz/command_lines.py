@@ -58,7 +58,7 @@ _NUMBERS: Final = (
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (
     *("name", "type", "id", "opr_id", "input_dtype", "device", "param.mode", "name~conv(.)"),
-    *("param.axis", "category", "scope", "track", "stream", "rank", "computation_source"),
+    *("param.axis", "category", "scope", "track", "stream", "rank", "kernel", "computation_source"),
     *("memory_source", "track~([cg]pu)", "sparsity", "sparsity_pattern", "sparsity_block"),
     *("reused_weights", "conv_kind"),
 )
@@ -80,7 +80,7 @@ _KEYS: Final = (
     *("type", "type", "name", "in_shapes", "out_shapes", "input_dtype", "device", "parameters"),
     *("param.mode", "param.axis", "name~conv.", r"name~(\d)", "category", "category", "scope"),
     *("track", "stream", "rank", "in_strides", "computation_source", "memory_source", "device~u."),
-    *("scope/1", "scope/02"),
+    *("scope/1", "scope/02", "kernel"),
     *("sparsity_pattern", "conv_kind"),
     *_EXECUTION_KEYS,
 )

@@ -140,6 +140,7 @@ def _row(
         "track": ", ".join(lanes) or None,
         "stream": None,
         "rank": None,
+        "kernel": None,
         "parameters": None if operator.parameters is None else tuple(operator.parameters.items()),
         **dict.fromkeys((*ONNX_TOOL, *SPARSITY)),
     } | operator.split

@@ -20,8 +20,8 @@ TINY = str(PROFILES / "tiny.json")
 
 KEYS = (
     "name, type, category, scope, computation_source, memory_source, conv_kind, sparsity_pattern, "
-    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, parameters, "
-    "file, run, step, phase, bound, match, scope/N, param.NAME, name~REGEX"
+    "in_shapes, in_strides, out_shapes, input_dtype, device, track, stream, rank, kernel, "
+    "parameters, file, run, step, phase, bound, match, scope/N, param.NAME, name~REGEX"
 )
 STATIC = (
     *("onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params"),
@@ -80,7 +80,7 @@ def test_load_and_ask() -> None:
         *("intensity", *MODEL_COLUMNS[:4], "conv_kind"),
         *(*MODEL_COLUMNS[4:8], "reused_weights", *MODEL_COLUMNS[8:], *STATIC),
         *("in_shapes", "in_strides", "out_shapes", "input_dtype"),
-        *("device", "track", "stream", "rank", "parameters"),
+        *("device", "track", "stream", "rank", "kernel", "parameters"),
     )
     assert result.rows == [
         {
@@ -121,6 +121,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            "kernel": None,
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -162,6 +163,7 @@ def test_load_and_ask() -> None:
             "track": 'CompNode("cpu0:0" from "xpux:0")',
             "stream": None,
             "rank": None,
+            "kernel": None,
             "parameters": (),
             **dict.fromkeys(STATIC),
         },
@@ -259,7 +261,7 @@ def test_queries_are_frozen_values() -> None:
         ({"unit": "run"}, "unit: 'run' is not one of process, iteration"),
         (
             {"split_by": "device,name"},
-            "split_by: 'name' is not one of run, file, step, track, stream, device, rank, phase",
+            "split_by: 'name' is not one of run, file, step, track, stream, device, rank, kernel, phase",
         ),
         ({"split_by": 5}, "split_by: 5 is not a text or several texts"),
         ({"by": "memory"}, f"by: 'memory' is not one of {KEYS}"),

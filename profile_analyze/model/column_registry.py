@@ -290,6 +290,11 @@ _LOCATION: Final = (
         kind="mixed",
         worked="of the executions, as in the file",
     ),
+    _key(
+        "kernel",
+        meaning="the kernels that the operator launched; of a kernel, its name",
+        worked="of the executions, as in the file",
+    ),
 )
 
 _PARAMETERS: Final = (

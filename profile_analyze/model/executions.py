@@ -98,6 +98,9 @@ _TIMES: Final = (
 )
 """The optional columns of times. A column that is left out is N/A."""
 
+_TEXTS: Final = ("phase", "kernel")
+"""The columns of texts."""
+
 PARENTS: Final = ("parent", "launched_by")
 """The columns that refer to other rows of the table."""
 
@@ -141,6 +144,8 @@ class Executions:
     """The row of the execution that launched this execution, or -1."""
     phase: Categorical[str]
     """The part of a training step: forward, backward, optimizer."""
+    kernel: Categorical[str]
+    """The name of the kernel, once a level is selected (`model.levels`); N/A if it is no kernel."""
 
     def __post_init__(self) -> None:
         freeze_arrays(self)
@@ -177,13 +182,14 @@ class Executions:
             operator=operators,
             duration_s=np.asarray(duration_s, np.float64),
             phase=Categorical.missing(rows) if phase is None else phase,
+            kernel=Categorical.missing(rows),
             **filled,
         )
 
     def __reduce__(self) -> tuple[Callable[..., Executions], tuple[Any, ...]]:
         # Worker processes send many rows by pickle, which would write constant columns in full.
-        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name != "phase"}
-        return _unpickled, (arrays, self.phase)
+        arrays = {name: packed(getattr(self, name)) for name in _NAMES if name not in _TEXTS}
+        return _unpickled, (arrays, {name: getattr(self, name) for name in _TEXTS})
 
     def __len__(self) -> int:
         return len(self.operator)
@@ -230,9 +236,9 @@ class Executions:
 _NAMES: Final = tuple(one.name for one in fields(Executions))
 
 
-def _unpickled(arrays: Mapping[str, Any], phase: Categorical[str]) -> Executions:
+def _unpickled(arrays: Mapping[str, Any], texts: Mapping[str, Any]) -> Executions:
     columns: dict[str, Any] = {name: unpacked(*array) for name, array in arrays.items()}
-    return Executions(**columns, phase=phase)
+    return Executions(**columns, **texts)
 
 
 def _taken(values: Any, rows: NDArray[np.int64]) -> Any:

@@ -97,7 +97,8 @@ def at_level(profile: Profile, level: str | None = None) -> Profile:
         has = f"it has {', '.join(known)}" if known else "it has no rows at all"
         raise QueryError(f"level: the profile has no level {chosen!r}; {has}")
     if chosen == KERNEL:  # kernels do not nest, so their times are as recorded
-        return _rows_of(profile, profile.executions, KERNEL, profile.operators)
+        kernels = profile.executions.changed(kernel=_kernel_names(profile))
+        return _rows_of(profile, kernels, KERNEL, profile.operators)
     return _with_owned_executions(profile, chosen)
 
 
@@ -155,6 +156,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         operator=np.where(owner >= 0, executions.operator[owner], executions.operator),
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
         phase=_filled_from_owner(executions.phase, owner),
+        kernel=_kernel_names(profile),
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
@@ -169,6 +171,16 @@ def _is_at_level(profile: Profile, level: str) -> NDArray[np.bool_]:
     """Return whether each execution is of an operator at `level`, shape (executions,)."""
     column = profile.operators.level
     return column.where(one == level for one in column.categories)[profile.executions.operator]
+
+
+def _kernel_names(profile: Profile) -> Categorical[str]:
+    """Return the name of each execution of a kernel; N/A for other executions."""
+    is_kernel = _is_at_level(profile, KERNEL)
+    if not is_kernel.any():
+        return Categorical.missing(len(is_kernel))
+    name = profile.operators.name
+    codes = np.where(is_kernel, name.codes[profile.executions.operator], _NONE)
+    return Categorical(codes, name.categories)
 
 
 def _nested_targets(

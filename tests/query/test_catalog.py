@@ -119,7 +119,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 74 more (--columns help explains all)",
+            "time_max, share and 75 more (--columns help explains all)",
         ),
     ],
 )
@@ -163,6 +163,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
             "track",
             "stream",
             "rank",
+            "kernel",
             "parameters",
             "file",
             "run",
@@ -178,7 +179,7 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
-        *("input_dtype", "device", "track", "stream", "rank"),
+        *("input_dtype", "device", "track", "stream", "rank", "kernel"),
     )
     assert orderable_names(RowKind(("param.mode", "type"))) == (
         *("param.mode", "type", "count", *TIMES, "share", *AMOUNTS, *MODEL_AMOUNTS, *ONNX_TOOL),
