@@ -53,7 +53,7 @@ _NUMBERS: Final = (
     ),
     *("intensity", "onnx_tool_macs", "onnx_tool_memory", "onnx_tool_params", "macs", "macs_share"),
     *("macs_with_bias", "macs_without_padding", "backward_macs", "params", "param_share"),
-    *("param_bytes", "input_bytes", "output_bytes"),
+    *("param_bytes", "input_bytes", "output_bytes", "allocated", "device_allocated"),
 )
 _RUNNING_SUMS: Final = ("cumulative_time", "cumulative_share")
 _TEXT_COLUMNS: Final = (

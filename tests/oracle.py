@@ -90,6 +90,7 @@ def _values_in_each_run(
         "memory": [operator.memory if here else None for here in ran],
         "self": operator.time["host" if has_host else "device"],
         **{name: [None] * len(ran) for name in ("time_median", "queue", "thread_wait")},
+        **{name: [None] * len(ran) for name in ("allocated", "device_allocated")},
         **{name: [None] * len(ran) for name in _MACS},
         "calls": [1.0 if here else None for here in operator.ran],
         "time": _asked(operator, query),
@@ -220,7 +221,7 @@ def _group(rows: list[dict[str, Any]], query: Query, totals: list[Number]) -> di
     group["count"] = len(rows)
     for column in (
         *("time", "device_time", "time_median", "host_time", "wait", "queue", "self"),
-        *("thread_wait", "calls", "computation", "memory", *_MACS),
+        *("thread_wait", "calls", "allocated", "device_allocated", "computation", "memory", *_MACS),
     ):
         group[column] = _timed(aggregate, rows, column, query)
     for column in _SIZES:

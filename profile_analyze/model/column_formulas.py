@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.measuring import side_of
+from profile_analyze.model.measuring import amounts, side_of
 from profile_analyze.model.model_columns import ONNX_TOOL_NAMES
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
 from profile_analyze.model.rows import Formulas
@@ -173,6 +173,8 @@ FORMULAS: Final = Formulas(
         "self": _measured("self"),
         "thread_wait": _measured("thread_wait"),
         "calls": lambda rows: rows.profile.calls(),
+        "allocated": lambda rows: amounts(rows.profile, "allocated_bytes"),
+        "device_allocated": lambda rows: amounts(rows.profile, "device_allocated_bytes"),
         "computation": _work(lambda operators: operators.computation),
         "computation_source": lambda rows: rows.profile.operators.source_of("computation"),
         "flops": _rate("computation"),

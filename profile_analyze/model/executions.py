@@ -98,6 +98,9 @@ _TIMES: Final = (
 )
 """The optional columns of times. A column that is left out is N/A."""
 
+AMOUNTS: Final = ("allocated_bytes", "device_allocated_bytes")
+"""The optional columns of amounts that `model.levels` adds up over what an operator owns."""
+
 _TEXTS: Final = ("phase", "kernel")
 """The columns of texts."""
 
@@ -136,6 +139,11 @@ class Executions:
     """The end of the host call that launched the execution, on the clock of `start_s`."""
     thread_wait_s: Floats
     """How long the thread waited for other threads that worked on the same execution."""
+    allocated_bytes: Floats
+    """The memory of the host that the execution allocated minus what it freed, without the
+    executions nested inside."""
+    device_allocated_bytes: Floats
+    """The same for the memory of devices."""
     calls: NDArray[np.int64]
     """The number of calls in the row."""
     parent: Rows
@@ -168,7 +176,7 @@ class Executions:
         rows = len(operators)
         defaults: dict[str, Any] = {
             **{name: _type_of(name)(default) for name, default in _INTEGERS.items()},
-            **dict.fromkeys(_TIMES, np.float64(np.nan)),
+            **dict.fromkeys((*_TIMES, *AMOUNTS), np.float64(np.nan)),
         }
         filled = {
             name: np.asarray(columns.pop(name), default.dtype)

@@ -29,6 +29,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.executions import AMOUNTS
 from profile_analyze.model.frozen import constant
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
@@ -157,6 +158,7 @@ def _with_owned_executions(profile: Profile, level: str) -> Profile:
         calls=np.where(is_row, executions.calls, 0),  # a kernel is not a call of its operator
         phase=_filled_from_owner(executions.phase, owner),
         kernel=_kernel_names(profile),
+        **_owned_amounts(executions, owner),
         # The times already account for nested executions, so the result is flat.
         parent=constant(np.int32(_NONE), len(executions)),
         launched_by=constant(np.int32(_NONE), len(executions)),
@@ -231,6 +233,19 @@ def _with_other_lines(executions: Executions, nested: Indices, owner: Indices) -
     """Return the durations. Owners also get the durations of `nested` targets on other lines."""
     more_s = np.bincount(owner[nested], executions.duration_s[nested], minlength=len(executions))
     return executions.duration_s + more_s
+
+
+def _owned_amounts(executions: Executions, owner: Indices) -> dict[str, Floats]:
+    """Return the amounts of owners: the sums over the executions that they own. Others are N/A."""
+    found = {}
+    for name in AMOUNTS:
+        amounts: Floats = getattr(executions, name)
+        known = np.flatnonzero(~np.isnan(amounts) & (owner >= 0))
+        if len(known):
+            sums = np.bincount(owner[known], amounts[known], minlength=len(executions))
+            has_known = np.bincount(owner[known], minlength=len(executions)) > 0
+            found[name] = np.where(has_known, sums, np.nan)
+    return found
 
 
 def _filled_from_owner(values: Categorical[str], owner: Indices) -> Categorical[str]:

@@ -34,6 +34,8 @@ AMOUNTS = (
     "self",
     "thread_wait",
     "calls",
+    "allocated",
+    "device_allocated",
     "computation",
     "flops",
     "memory",
@@ -119,7 +121,7 @@ def test_derived_columns(text: str, unit: str, meaning: str, detail: str) -> Non
         (
             "xyz",
             "the columns are id, name, type, category, scope, count, time, runs, spread, time_min, "
-            "time_max, share and 75 more (--columns help explains all)",
+            "time_max, share and 77 more (--columns help explains all)",
         ),
     ],
 )
@@ -175,7 +177,15 @@ def test_columns_that_rows_can_be_ordered_and_grouped_by() -> None:
     )
     assert orderable_names(RowKind(None)) == (
         *("id", *TEXTS, *TIMES, "share", *AMOUNTS[:7]),
-        *("calls", "computation", "computation_source", "flops", "memory"),
+        *(
+            "calls",
+            "allocated",
+            "device_allocated",
+            "computation",
+            "computation_source",
+            "flops",
+            "memory",
+        ),
         *("memory_source", "bandwidth", "intensity", *MODEL_AMOUNTS[:4], "conv_kind"),
         *(*MODEL_AMOUNTS[4:8], "reused_weights", *MODEL_AMOUNTS[8:]),
         *(*ONNX_TOOL, "sparsity", "sparsity_pattern", "sparsity_block"),
